@@ -18,7 +18,7 @@ from clawmem.app.services.capture.visibility import (
     without_replaced,
 )
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.briefing.profile import fact_of
@@ -110,6 +110,8 @@ class Briefings:
             summary: The client's summary of the conversation, if any; the query when the state has no last request.
             project: The project of the session; statements that apply to others alone are left out.
         """
+        last = _LAST_REQUEST.search(state)
+        request = " ".join(last[1].split()) if last else ""
         since = iso_utc(self.clock.now_ms() - RECENT_DAYS * DAY_MS)
         recent = [
             note
@@ -125,7 +127,7 @@ class Briefings:
                 section("## Saved before compaction", _lines(state), STATE_TOKENS),
                 section("## Decisions of the last days", decisions, DECISION_TOKENS),
                 section("## What went wrong before", lessons, LESSON_TOKENS),
-                section("## From the vault", self._context(last_request(state) or summary), CONTEXT_TOKENS),
+                section("## From the vault", self._context(request or summary), CONTEXT_TOKENS),
             ],
             COMPACT_TOKENS,
         )
@@ -139,13 +141,11 @@ class Briefings:
         Args:
             path: The file path, of any system; its folders distinguish it from other files of that name.
         """
-        name, now_ms = file_name(path), self.clock.now_ms()
-        request = read_request(name, now_ms=now_ms, limit=LOOKED_AT, show_all=True)
+        name = file_name(path)
         lessons: list[str] = []
-        for result in self.search(request).results:
+        for result in self._results(name):
             note, body, start = result.document, result.body, 0
-            lines = body.splitlines(keepends=True) if note.content_type in LESSONS else []
-            for line in lines if may_show(note, iso_utc(now_ms)) else ():
+            for line in body.splitlines(keepends=True) if note.content_type in LESSONS else ():
                 if names_file(line, path):
                     shown = redact_part(body, start, start + len(line)).strip()
                     mark = shown_successor(result.superseded_by)
@@ -178,14 +178,17 @@ class Briefings:
     def _current(self, documents: Sequence[Document]) -> list[str]:
         """Return lines about current notes; of equal rank the path decides."""
         now_ms = self.clock.now_ms()
-        ranked: list[tuple[float, str, Document]] = []
-        for note in documents:
+
+        def age(note: Document) -> float:
             written_ms = parse_iso(note.authored_at)
-            age = max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
-            if is_current(note.content_type, age):
-                rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
-                ranked.append((rank, note.display_path, note))
-        notes = [note for *_, note in sorted(ranked, key=lambda entry: entry[:2], reverse=True)]
+            return max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
+
+        def rank(note: Document) -> tuple[float, str]:
+            used = note.access_count
+            return current_rank(pinned=note.pinned, age_days=age(note), access_count=used), note.display_path
+
+        notes = [note for note in documents if is_current(note.content_type, age(note))]
+        notes.sort(key=rank, reverse=True)
         marked = without_replaced(self.documents, self.successions, notes)
         return [_line(note.title, note.content_type, day_of(note), mark) for note, mark in marked]
 
@@ -208,7 +211,7 @@ class Briefings:
         return lines
 
     def _facts(self, content_type: str, recent: Sequence[Document]) -> list[str]:
-        """Return lines about the latest notes of a type: a title and a first sentence each."""
+        """Return lines about the latest notes of a type: what each states."""
         notes = [document for document in recent if document.content_type == content_type]
         lines = []
         for note, mark in without_replaced(self.documents, self.successions, notes):
@@ -218,23 +221,23 @@ class Briefings:
 
     def _context(self, text: str) -> list[str]:
         """Return a line for each of the best notes about the request *text*."""
-        now_ms = self.clock.now_ms()
         lines: list[str] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
-            request = read_request(text[:READ_OF_REQUEST], now_ms=now_ms, limit=LOOKED_AT, show_all=True)
-            for result in self.search(request).results if text else ():
+            for result in self._results(text[:READ_OF_REQUEST]) if text else ():
                 note, body = result.document, result.body
-                if may_show(note, iso_utc(now_ms)) and not is_hidden(note.display_path, note.content_type):
-                    mark = shown_successor(result.superseded_by)
+                if not is_hidden(note.display_path, note.content_type):
                     beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
+                    mark = shown_successor(result.superseded_by)
                     lines.append(_line(note.title, note.display_path, mark, text=beginning))
         return lines[:MOST_CONTEXT]
 
-
-def last_request(state: str) -> str:
-    """Return the last request of the user in a saved state; empty if there is none."""
-    match = _LAST_REQUEST.search(state)
-    return " ".join(match[1].split()) if match else ""
+    def _results(self, text: str) -> list[Result]:
+        """Return the results of a search for *text* that may be shown unasked."""
+        now_ms = self.clock.now_ms()
+        request = read_request(text, now_ms=now_ms, limit=LOOKED_AT, show_all=True)
+        return [
+            result for result in self.search(request).results if may_show(result.document, iso_utc(now_ms))
+        ]
 
 
 def curation_note(
@@ -264,8 +267,7 @@ def curation_note(
     if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
         lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
     elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:
-        sentences = (" ".join(str(action).split()) for action in actions)
-        lines += [sentence for sentence in sentences if pending or EMBED not in sentence]
+        lines += [" ".join(str(action).split()) for action in actions if pending or EMBED not in str(action)]
     text = "\n".join(f"- {safe(line)}" for line in lines)
     return block("vault-curator", "State of the memory itself:", [text], CURATOR_TOKENS)
 
