@@ -44,7 +44,6 @@ def test_rules_find_what_people_decided() -> None:
         ("Yes, 68 EUR an hour as always.", None),
         ("Thanks Olu, we go with the yearly licence for the whole table then.", Kind.DECISION),
         ("The filter must be clogged.", None),
-        ("Short answers, always.", Kind.PREFERENCE),
     ],
 )
 def test_what_was_said_is_a_fact_of_its_kind(said: str, kind: Kind | None) -> None:
