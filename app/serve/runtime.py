@@ -17,7 +17,7 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, c
 from clawmem.app.client.request import CHOICES
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import log_error
-from clawmem.app.interfaces.hooks.handlers import HookContext, call, fault_of_event
+from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
 from clawmem.app.interfaces.hooks.sessions import do_jobs
 from clawmem.app.interfaces.hooks.spool import Spool
@@ -129,7 +129,7 @@ class ServerRuntime:
         context = ResidentContext(environ, offers.append, self.dispatcher, self._drainer.wake)
         try:
             with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
-                return await self.dispatcher.in_thread(partial(call, name, event, context))
+                return await self.dispatcher.in_thread(partial(HANDLERS[name], event, context))
         except Busy:
             raise
         except Exception as error:  # noqa: BLE001  a client always gets an answer

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.middleware import Middleware
 from filelock import FileLock, Timeout
 
 from clawmem.app.bootstrap.opening import open_services
@@ -35,7 +34,7 @@ from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.interfaces.mcp.over_http import McpServers
 from clawmem.app.interfaces.rest.application import Runtime, rest_application
-from clawmem.app.interfaces.rest.security import MOST_BYTES, Gate, names_of
+from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.settings.model import Settings
 from clawmem.app.version import VERSION
@@ -185,8 +184,7 @@ def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
             async with mcp.open():
                 yield
 
-    gate = Middleware(Gate, names=names, token=token)
-    app = rest_application(runtime, middleware=[gate], lifespan=lifespan)
+    app = rest_application(runtime, middleware=access_control(names, token), lifespan=lifespan)
     app.routes.extend(mcp.routes())
     return app
 

@@ -396,7 +396,7 @@ class Calls:
                 {"prompt": f"{fields['prompt']} {self._number}"} if fields.get("prompt") == QUESTION else {}
             )
             told = {"session_id": "5f0c", "transcript_path": str(self._client.conversation)}
-            handlers.call(name, HookEvent(**{**told, **fields, **asked}), self._here)
+            handlers.HANDLERS[name](HookEvent(**{**told, **fields, **asked}), self._here)
 
 
 def left_behind(client: Client) -> tuple[int, int, list[str]]:

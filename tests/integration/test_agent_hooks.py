@@ -11,7 +11,7 @@ import pytest
 from command_line import Invoke, ask_json
 
 from clawmem.app.client.hook_registry import call_named
-from clawmem.app.interfaces.hooks.handlers import HookContext, call
+from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
 from clawmem.app.interfaces.hooks.protocol import answer, read_event
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "agent_events.json").read_text("utf-8"))
@@ -45,7 +45,9 @@ class Agent:
         assert called
         event_read = read_event(told, self._environ)
         context = HookContext(self._environ)
-        contexts = [call(hook, event_read, context) for hook in called.hooks_for(event_read.matched_value)]
+        contexts = [
+            HANDLERS[hook](event_read, context) for hook in called.hooks_for(event_read.matched_value)
+        ]
         given: dict[str, Any] = json.loads(answer(called.event, "\n\n".join(filter(None, contexts))))
         assert given.keys() <= KEYS and given["continue"] is True
         specific = given.get("hookSpecificOutput", {"hookEventName": name})

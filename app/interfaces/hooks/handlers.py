@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -24,9 +25,7 @@ from clawmem.ports.errors import InvalidInput
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
-STDERR = 2
-MOST_SHOWN = 60  # characters of invalid input in the log
-MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
+MOST_SHOWN, MOST_MESSAGE = 60, 2000  # characters of invalid input in the log, and of an error message
 
 
 class HookContext:
@@ -162,18 +161,10 @@ def run_hooks(name: str, text: str, offer: Callable[[str, str], None]) -> None:
 
 def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:
     try:
-        context.offer(call(name, event, context))
+        context.offer(HANDLERS[name](event, context))
     except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
         context.offer("")
         report_error(name, error)
-
-
-def call(name: str, event: HookEvent, context: HookContext) -> str:
-    """Return the context of the registered hook *name* for *event*; raise its errors."""
-    output = HANDLERS[name](event, context)
-    if not isinstance(output, str):
-        raise TypeError(f"The hook {name} returned {type(output).__name__} instead of a text.")
-    return output
 
 
 def fault_of_event(text: str) -> InvalidInput | None:
@@ -204,18 +195,16 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
         missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
         usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
         if log_error(usual, name, missing, once_a_day=True):
-            _write_stderr(f"clawmem hook {name}: {missing}\n")
+            sys.stderr.write(f"clawmem hook {name}: {missing}\n")
     except OSError as error:
         report_error(name, error)
-
-
-def _write_stderr(text: str) -> None:
-    os.write(STDERR, text.encode("utf-8", "replace"))
 
 
 def report_error(name: str, error: BaseException) -> None:
     """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
     with suppress(Exception):  # a full disk may have caused the error
-        _write_stderr(f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
+        message = str(error)[:MOST_MESSAGE] or type(error).__name__
+        sys.stderr.write(f"clawmem hook {name[:MOST_MESSAGE]}: {message}\n")
+        sys.stderr.flush()
         if name in HOOKS or name in EVENTS or name in ALIASES:
             log_error(default_vault(os.environ), name, error)

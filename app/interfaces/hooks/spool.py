@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -27,10 +27,8 @@ ATTEMPTS = 3  # failed attempts after which a job is dropped
 PERMANENT_ERRORS = (InvalidInput, SourceUnreadable)  # not retried; the next turn adds a new job
 WAITING, CURRENT = ".job", ".taken"
 
-KEPT_DAYS = 30
-_DAY_S = 86_400
+KEPT_S = 30 * 86_400
 _MOST_BYTES = 4_000_000  # per session: half a million runs of words
-_HASH_BYTES = 8
 
 
 class Job(NamedTuple):
@@ -78,17 +76,13 @@ class Spool:
     def jobs(self) -> list[Path]:
         """Return the files of all jobs, the oldest first, including the current one."""
 
-        def age(file: Path) -> tuple[int, str]:
-            try:
-                return file.stat().st_mtime_ns, file.name
-            except OSError:
-                return 0, file.name
-
-        try:
-            files = [file for file in self._folder.iterdir() if file.suffix in (WAITING, CURRENT)]
-        except OSError:
-            return []
-        return sorted(files, key=age)
+        ages: dict[Path, int] = {}
+        with suppress(OSError):
+            for file in self._folder.iterdir():
+                if file.suffix in (WAITING, CURRENT):
+                    with suppress(OSError):  # done meanwhile by another process
+                        ages[file] = file.stat().st_mtime_ns
+        return sorted(ages, key=lambda file: (ages[file], file.name))
 
     def work_off(self, do: Callable[[Job], None]) -> list[str]:
         """
@@ -97,23 +91,21 @@ class Spool:
         Nothing happens while another process does them.
         """
         failures: list[str] = []
-        if not self.jobs():
-            return failures
-        with (
-            suppress(Timeout),
-            FileLock(self._folder.with_suffix(".lock"), blocking=False, is_singleton=False, mode=PRIVATE),
-        ):
-            for _ in range(ATTEMPTS * (1 + len(self.jobs()))):  # bounds jobs that are added again and again
-                if file := next(iter(self.jobs()), None):
-                    failures += self._attempt(file.replace(file.with_suffix(CURRENT)), do)
+        lock = self._folder.with_suffix(".lock")
+        with suppress(Timeout):
+            if self.jobs():
+                with FileLock(lock, blocking=False, is_singleton=False, mode=PRIVATE):
+                    # Bounded, because a job may be added again and again.
+                    for _ in range(ATTEMPTS * (1 + len(self.jobs()))):
+                        if file := next(iter(self.jobs()), None):
+                            failures += self._attempt(file.replace(file.with_suffix(CURRENT)), do)
         return failures
 
-    def _attempt(self, current: Path, do: Callable[[Job], None]) -> list[str]:
+    def _attempt(self, current: Path, do: Callable[[Job], None]) -> Iterator[str]:
         """Do the job in *current*; a failed one goes to the end of the queue until its attempts are used up."""
-        failures = []
         job = _read(current)
         if job is None or job.attempts >= ATTEMPTS:
-            failures.append(f"{current.name} was given up")
+            yield f"{current.name} was given up"
         else:
             # Counted before it is made, so that a job that kills its process is dropped in the end.
             job = job._replace(attempts=job.attempts + 1)
@@ -123,14 +115,11 @@ class Spool:
                 do(job)
             except Exception as error:  # noqa: BLE001  a failing job must not block the others
                 waits = job.attempts < ATTEMPTS and not isinstance(error, PERMANENT_ERRORS)
-                failures.append(
-                    f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"
-                )
+                yield f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"
                 # A waiting job with the same key makes this one redundant.
                 if waits and not current.with_suffix(WAITING).exists():
                     self.put(job)
         current.unlink(missing_ok=True)
-        return failures
 
 
 def _read(file: Path) -> Job | None:
@@ -148,7 +137,7 @@ class InjectedFingerprints:
         self._folder = state_folder(vault) / "injected"
 
     def add(self, session_id: str, text: str) -> None:
-        """Add *text*, best effort. Also delete the files of sessions older than `KEPT_DAYS`."""
+        """Add *text*, best effort. Also delete the files of sessions older than `KEPT_S`."""
         if not session_id or not text:
             return
         file = self._folder / session_key(session_id)
@@ -158,7 +147,7 @@ class InjectedFingerprints:
                 with appended(file) as out:
                     out.write(to_bytes(fingerprint(text)))
             for old in self._folder.iterdir():
-                if time.time() - old.stat().st_mtime > KEPT_DAYS * _DAY_S:
+                if time.time() - old.stat().st_mtime > KEPT_S:
                     old.unlink(missing_ok=True)
 
     def of(self, session_id: str) -> frozenset[int]:
@@ -167,4 +156,4 @@ class InjectedFingerprints:
             packed = (self._folder / session_key(session_id)).read_bytes()
         except OSError:
             return frozenset()
-        return from_bytes(packed[: len(packed) - len(packed) % _HASH_BYTES])
+        return from_bytes(packed[: len(packed) // 8 * 8])  # a hash has 8 bytes

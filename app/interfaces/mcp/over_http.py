@@ -8,39 +8,53 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from anyio.abc import TaskGroup, TaskStatus
 from starlette.routing import BaseRoute, Route
 
 from clawmem.app.client.tool_sets import ToolSet, path_of
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup, TaskStatus
     from starlette.types import Receive, Scope, Send
 
     from clawmem.app.operations.dispatch import Dispatcher
 
 
-class McpRoute:
+class McpServers:
     """
-    ASGI application of a tool set, without sessions, so that a client that disconnects leaves no state.
+    ASGI application of all tool sets, without sessions, so that a client that disconnects leaves no state.
 
-    It is a class, because routes take a function for a request handler.
+    Args:
+        dispatcher: Runs the tools.
+        most_bytes: Largest body of a request.
     """
 
-    def __init__(self, dispatcher: Dispatcher, tools: ToolSet, most_bytes: int) -> None:
-        self._dispatcher, self._tools, self._most_bytes = dispatcher, tools, most_bytes
-        self._manager: Any = None
+    def __init__(self, dispatcher: Dispatcher, most_bytes: int) -> None:
+        self._dispatcher, self._most_bytes = dispatcher, most_bytes
+        self._sets = {path_of(tools): tools for tools in ToolSet}
+        self._managers: dict[str, Any] = {}
         self._making = Lock()
-        self.tasks: TaskGroup | None = None  # set while the server runs
+        self._tasks: TaskGroup
+
+    def routes(self) -> list[BaseRoute]:
+        """Return a route for each tool set."""
+        return [Route(path, self) for path in self._sets]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Run the servers inside the block."""
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
         async with self._making:
-            if self._manager is None:
-                assert self.tasks
-                self._manager = await self.tasks.start(self._run)
-        await self._manager.asgi_app(scope, receive, send)
+            if path not in self._managers:
+                self._managers[path] = await self._tasks.start(self._run, self._sets[path])
+        await self._managers[path].asgi_app(scope, receive, send)
 
-    async def _run(self, *, task_status: TaskStatus[Any]) -> None:
-        """Run the server in a task of its own: the library requires that one task starts and stops it."""
+    async def _run(self, tools: ToolSet, *, task_status: TaskStatus[Any]) -> None:
+        """Run a server in a task of its own: the library requires that one task starts and stops it."""
 
         def make() -> Any:
             from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -48,7 +62,7 @@ class McpRoute:
             from clawmem.app.interfaces.mcp.server import MemoryServer
 
             # Host, origin and token were checked before.
-            server = MemoryServer(self._dispatcher, self._tools).protocol
+            server = MemoryServer(self._dispatcher, tools).protocol
             return StreamableHTTPSessionManager(
                 server, stateless=True, max_request_body_size=self._most_bytes
             )
@@ -57,29 +71,3 @@ class McpRoute:
         async with manager.run():
             task_status.started(manager)
             await anyio.sleep_forever()
-
-
-class McpServers:
-    """
-    MCP servers of all tool sets.
-
-    Args:
-        dispatcher: Runs the tools.
-        most_bytes: Largest body of a request.
-    """
-
-    def __init__(self, dispatcher: Dispatcher, most_bytes: int) -> None:
-        self._servers = {tools: McpRoute(dispatcher, tools, most_bytes) for tools in ToolSet}
-
-    def routes(self) -> list[BaseRoute]:
-        """Return a route for each tool set."""
-        return [Route(path_of(tools), server) for tools, server in self._servers.items()]
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Run the servers inside the block."""
-        async with anyio.create_task_group() as tasks:
-            for server in self._servers.values():
-                server.tasks = tasks
-            yield
-            tasks.cancel_scope.cancel()
