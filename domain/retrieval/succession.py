@@ -19,16 +19,6 @@ def successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
     }
 
 
-def circles(pairs: Iterable[tuple[Key, Key]]) -> set[frozenset[Key]]:
-    """Return the groups of items that supersede each other, directly or over any number of steps."""
-    reached = _reached(pairs)
-    return {
-        frozenset(newer for newer in items if older in reached.get(newer, ()))
-        for older, items in reached.items()
-        if older in items
-    }
-
-
 def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
     """Return for each superseded item those of its successors that are not superseded themselves."""
     newer = successors(pairs)

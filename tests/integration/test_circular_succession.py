@@ -1,4 +1,4 @@
-"""Notes that supersede each other: reported, and none of them goes before another."""
+"""Notes that supersede each other: none of them goes before another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ HONEY = {
     "bea.md": "# Bea\n\nThe honey price is eleven crowns, as long as there are jars and somebody fills them.\n",
     "cleo.md": "# Cleo\n\nFor a year nobody has asked for honey, and its price is what the market hall pays us.\n",
 }
-SENTENCE = "notes/ann.md and notes/bea.md supersede each other, so none of them takes the place of another."
 
 
 def write(folder: Path, heads: dict[str, str]) -> None:
@@ -33,27 +32,6 @@ def ranked(invoke: Invoke, *words: str) -> list[tuple[str, Any]]:
 def folder(tmp_path: Path) -> Path:
     """The folder of the collection ``notes``."""
     return tmp_path / "notes"
-
-
-@pytest.mark.parametrize(
-    "heads",
-    [
-        {"ann.md": "supersedes: bea.md", "bea.md": "supersedes: ann.md"},
-        {"ann.md": "superseded_by: bea.md", "bea.md": "superseded_by: Ann"},
-        {"bea.md": "supersedes: ann.md\nsuperseded_by: ann.md"},
-    ],
-    ids=["supersedes", "superseded by", "one note alone"],
-)
-def test_a_circle_is_reported_once(invoke: Invoke, folder: Path, heads: dict[str, str]) -> None:
-    """By the update and by the doctor, in a sentence that names both notes and the remedy."""
-    write(folder, heads)
-    invoke("collection", "add", folder)
-
-    updated, examined = invoke("update"), invoke("doctor")
-
-    assert updated.stdout.count(SENTENCE) == 1
-    assert "Remove supersedes or superseded_by from one of them." in updated.stdout
-    assert f"FAIL  superseded notes: {SENTENCE}" in examined.stdout
 
 
 @pytest.mark.parametrize("way", [("search",), ("query",), ("query", "--unit", "line")], ids=" ".join)

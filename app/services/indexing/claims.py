@@ -9,11 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import display_path, normalise_docid, parse_virtual_path
 from clawmem.domain.documents.links import link_key, link_targets
-from clawmem.domain.retrieval.succession import circles
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.ports.documents import Claim, DocumentStore, Link, LinkKind, LinkStore, SuccessionStore
 from clawmem.ports.errors import InvalidInput
@@ -36,17 +34,6 @@ class UnresolvedClaim(NamedTuple):
             return f"{claim} no other note is called so. Write its path, title or [[link]]."
         names = ", ".join(sorted(document.display_path for document in self.candidates))
         return f"{claim} {len(self.candidates)} notes are called so: {names}. Write the path of one."
-
-
-class CircularClaims(NamedTuple):
-    """Notes that supersede each other, by their paths."""
-
-    notes: tuple[Document, ...]
-
-    def __str__(self) -> str:
-        """Return the sentence that reports the notes."""
-        names = " and ".join(document.display_path for document in self.notes)
-        return f"{names} supersede each other. Remove supersedes or superseded_by from one of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +69,6 @@ class NoteClaims:
     def unresolved(self) -> list[UnresolvedClaim]:
         """Return the claims that name no note, or several; changes nothing."""
         return [claim for claim in self._claims() if len(claim.candidates) != 1]
-
-    def circular(self) -> list[CircularClaims]:
-        """Return the notes that supersede each other, each group once; neither of them goes before the other."""
-        claiming = {claim.document_id for claim in self.successions.claims()}
-        loops = circles(successions_from(self.successions, claiming))
-        notes = self.documents.many({number for circle in loops for number in circle}) if loops else {}
-        groups = (
-            sorted((notes[number] for number in circle), key=lambda note: note.display_path)
-            for circle in loops
-        )
-        return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
     def _claims(self) -> list[UnresolvedClaim]:
         claims = self.successions.claims()

@@ -204,8 +204,6 @@ class _Pass:
         update.links.aim()
         claims = update.claims.aim(update.transactions)
         report.problems += [str(claim) for claim in claims if claim.note.collection == folder.name]
-        circles = update.claims.circular()
-        report.problems += [str(circle) for circle in circles if circle.notes[0].collection == folder.name]
         self._mark(Cursor())
 
     def _mark(self, mark: Cursor) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from time import monotonic
-from typing import Protocol
 
 from clawmem.app.services.indexing.exclusions import GIT, OWN
 from clawmem.app.services.indexing.folders import Folder, Ownership
@@ -24,13 +23,6 @@ RETRY_S = 1.0
 
 ISSUES = ".beads"
 _SETTINGS, _AFTER = "", " "  # keys for problems outside collections; no collection has such a name
-
-
-class Update(Protocol):
-    """Type of `clawmem.app.services.indexing.update.UpdateCollection`."""
-
-    def __call__(self, folder: Folder, *, progress: Progress) -> PassReport:
-        """Run one pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +67,12 @@ class VaultWatcher:
 
     File events only select the collections to check; a regular pass finds the changes. A missed event therefore
     delays a change until the next full pass, but loses nothing.
+
+    Args:
+        update: `clawmem.app.services.indexing.update.UpdateCollection`.
     """
 
-    def __init__(self, watcher: FolderWatcher, update: Update, lease: WorkLease) -> None:
+    def __init__(self, watcher: FolderWatcher, update: Callable[..., PassReport], lease: WorkLease) -> None:
         self._watcher = watcher
         self._update = update
         self._lease = lease
@@ -89,17 +84,11 @@ class VaultWatcher:
             former, reason = reason, self._refusal()
             if not reason:
                 turn = _Turn(self._watcher, self._update, self._lease, watched, stop)
-                try:
+                # Another process may take the lease during a suspension or a long pass.
+                with suppress(LeaseLost, _Ended), closing(self._watcher):
                     turn.run()
-                except (
-                    LeaseLost,
-                    _Ended,
-                ):  # another process took the lease during a suspension or a long pass
-                    pass
-                finally:
-                    self._watcher.close()
-                    if not turn.locked:  # otherwise releasing the lease would wait for the writing process
-                        self._lease.release()
+                if not turn.is_locked:  # otherwise releasing the lease would wait for the writing process
+                    self._lease.release()
             elif reason != former:
                 watched.tell(WatchEvent("waiting", reason))
             stop.wait(LOOKS_UP_S)
@@ -116,64 +105,54 @@ class VaultWatcher:
         return f"{lease.holder if lease else 'Another process'} watches this vault; waiting for its end."
 
 
+@dataclass(slots=True)
 class _Turn:
-    """One period of holding the lease."""
+    """One period of holding the lease. ``is_locked`` says that the last pass met a locked vault."""
 
-    def __init__(
-        self,
-        watcher: FolderWatcher,
-        update: Update,
-        lease: WorkLease,
-        watched: WatchOptions,
-        stop: StopSignal,
-    ) -> None:
-        self._watcher = watcher
-        self._update = update
-        self._lease = lease
-        self._watched = watched
-        self._stop = stop
-        self._waiting = Debounce()
-        self._folders: dict[str, Folder] = {}
-        self._ownership = Ownership(())
-        self._projects: set[str] = set()
-        self._armed_at: float | None = None
-        self._greeting = ""
-        self._trouble: dict[str, tuple[list[str], int]] = {}
-        self._owes = True
-        self.locked = False
+    watcher: FolderWatcher
+    update: Callable[..., PassReport]
+    lease: WorkLease
+    watched: WatchOptions
+    stop: StopSignal
+    is_locked: bool = field(default=False, init=False)
+    _waiting: Debounce = field(default_factory=Debounce, init=False)
+    _folders: dict[str, Folder] = field(default_factory=dict, init=False)
+    _ownership: Ownership = field(default_factory=lambda: Ownership(()), init=False)
+    _projects: set[str] = field(default_factory=set, init=False)
+    _armed_at: float | None = field(default=None, init=False)
+    _greeting: str = field(default="", init=False)
+    _problems: dict[str, list[str]] = field(default_factory=dict, init=False)
+    _is_first: bool = field(default=True, init=False)
 
     def run(self) -> None:
         """Watch until stopped. Raises `LeaseLost`, and `_Ended` if stopped during a pass."""
-        while not self._stop.is_set():
-            self._lease.renew()
+        while not self.stop.is_set():
+            self.lease.renew()
             self._look_up()
             left = self._waiting.left(monotonic())
             seconds = LOOKS_UP_S if left is None else min(left, LOOKS_UP_S)
-            for change in self._watcher.wait(seconds, self._stop):
+            for change in self.watcher.wait(seconds, self.stop):
                 for name in self._concerned(change):
                     self._waiting.touch(name, monotonic())
             self._work(self._waiting.due(monotonic()))
 
     def _look_up(self) -> None:
         """Check the configured collections, and schedule a full pass if it is due."""
-        try:
-            folders = {folder.name: folder for folder in self._watched.folders()}
+        with self._reporting(_SETTINGS):
+            folders = {folder.name: folder for folder in self.watched.folders()}
             if folders != self._folders:
                 self._ownership = Ownership(folders.values())
                 self._folders, self._armed_at = folders, None
-            self._report(_SETTINGS, [])
-        except ClawmemError as error:
-            self._report(_SETTINGS, [str(error)])
         is_first = self._armed_at is None
-        if self._armed_at is not None and monotonic() - self._armed_at < self._watched.every_s:
+        if self._armed_at is not None and monotonic() - self._armed_at < self.watched.every_s:
             return
-        count = self._watcher.arm([folder.root for folder in self._folders.values()], _is_watched)
+        count = self.watcher.arm([folder.root for folder in self._folders.values()], _is_watched)
         self._armed_at = monotonic()
         self._waiting.keep({*self._folders, *self._projects})
         for name in self._folders:
             self._waiting.touch(name, self._armed_at)
         if is_first:
-            how = ", polled: the system limit of watches is reached" if self._watcher.polling else ""
+            how = ", polled: the system limit of watches is reached" if self.watcher.polling else ""
             self._greeting = f"Watching {', '.join(self._folders)}: {count} folders{how}."
             if not self._folders:
                 self._greeting = "There is nothing to watch yet. Run: clawmem collection add PATH"
@@ -191,60 +170,45 @@ class _Turn:
     def _work(self, names: list[str]) -> None:
         """Run the passes of the collections that are due, and what follows from them."""
         for project in [name for name in names if name in self._projects]:
-            self._attempt(project, [project], partial(self._watched.sync_issues, project))
+            with self._reporting(project, project) as problems:
+                problems += self.watched.sync_issues(project)
         names = [name for name in names if name in self._folders]
-        changed = [self._pass(self._folders[name]) for name in names]
-        if any(changed) or (names and self._owes):
-            self._owes = self._attempt(_AFTER, names, lambda: self._watched.then(self._until_ended))
+        is_changed = self._is_first
+        for name in names:
+            with self._reporting(name, name) as problems:
+                report = self.update(self._folders[name], progress=self._until_ended)
+                problems += report.problems
+                if report.added or report.updated or report.removed:
+                    is_changed = True
+                    counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
+                    self.watched.tell(WatchEvent("pass", f"{report.collection}: {counts}", report))
+        if names and (is_changed or self._problems.get(_AFTER)):
+            self._is_first = False
+            with self._reporting(_AFTER, *names) as problems:
+                problems += self.watched.then(self._until_ended)
         if self._greeting and (names or not self._folders):
-            self._watched.tell(WatchEvent("watching", self._greeting))
+            self.watched.tell(WatchEvent("watching", self._greeting))
             self._greeting = ""
 
-    def _attempt(self, name: str, again: list[str], work: Callable[[], list[str]]) -> bool:
-        """Do *work* and report its problems; return whether it has any. If the vault was locked, repeat it soon."""
+    @contextmanager
+    def _reporting(self, name: str, *again: str) -> Iterator[list[str]]:
+        """Report the problems that the block adds, unless they are those of before; repeat *again* after an error."""
+        problems: list[str] = []
         try:
-            problems = work()
+            yield problems
+            self.is_locked = False
         except ClawmemError as error:
+            self.is_locked = isinstance(error, VaultError)
             problems = [str(error)]
-            if isinstance(error, VaultError):
-                for waiting in again:
-                    self._waiting.touch(waiting, monotonic() + RETRY_S)
-        self._report(name, problems)
-        return bool(problems)
-
-    def _pass(self, folder: Folder) -> bool:
-        """Run a pass; return whether it changed documents."""
-        try:
-            report = self._update(folder, progress=self._until_ended)
-        except ClawmemError as error:
-            self.locked = isinstance(error, VaultError)
-            self._report(folder.name, [str(error)])
-            self._waiting.touch(folder.name, monotonic() + RETRY_S)
-            return False
-        self.locked = False
-        self._report(folder.name, report.problems)
-        changed = bool(report.added or report.updated or report.removed)
-        if changed:
-            counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
-            self._watched.tell(WatchEvent("pass", f"{report.collection}: {counts}", report))
-        return changed
-
-    def _report(self, name: str, problems: list[str]) -> None:
-        """Report problems found twice in a row, because a file may have been incomplete during the first pass."""
-        before, times = self._trouble.pop(name, ([], 0))
-        if not problems:
-            return
-        times = times + 1 if problems == before else 1
-        self._trouble[name] = problems, times
-        if times == 1 and name in self._folders:
-            self._waiting.touch(name, monotonic() + RETRY_S)
-        if times == (1 if name == _AFTER or name in self._projects else 2):
-            about = f"{name}: " if name in self._folders else ""
-            for problem in problems:
-                self._watched.tell(WatchEvent("problem", f"{about}{problem}"))
+            for waiting in again:
+                self._waiting.touch(waiting, monotonic() + RETRY_S)
+        before, self._problems[name] = self._problems.get(name, []), problems
+        about = f"{name}: " if name in self._folders else ""
+        for problem in problems if problems != before else ():
+            self.watched.tell(WatchEvent("problem", f"{about}{problem}"))
 
     def _until_ended(self, done: int, total: int) -> None:
-        if self._stop.is_set():
+        if self.stop.is_set():
             raise _Ended
 
 

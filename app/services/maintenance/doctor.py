@@ -182,7 +182,7 @@ class Doctor:
 
     def _successors(self, name: str) -> CheckResult:
         claims = NoteClaims(self.documents, self.successions, self.links)
-        if wrong := [*claims.unresolved(), *claims.circular()]:
+        if wrong := claims.unresolved():
             remedy = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
             return CheckResult(name, False, " ".join(map(str, wrong)), remedy)
         return CheckResult(name, True, f"{len(self.successions.claims())} named by other notes, all found")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.succession import circles, last_successors, successors
+from clawmem.domain.retrieval.succession import last_successors, successors
 
 KEYS = st.integers(0, 9)
 PAIRS = st.lists(st.tuples(KEYS, KEYS), max_size=12)
@@ -29,7 +29,6 @@ def test_the_order_of_the_claims_does_not_matter(pairs: list[tuple[int, int]]) -
 
 def test_a_circle_orders_nothing() -> None:
     assert successors([(1, 2), (2, 1)]) == {1: set(), 2: set()}
-    assert circles([(1, 2), (2, 1), (3, 1)]) == {frozenset({1, 2})}
 
 
 @pytest.mark.parametrize("revisions", [200, pytest.param(1_000, marks=pytest.mark.slow)])
