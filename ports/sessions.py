@@ -111,14 +111,14 @@ class TranscriptPart:
 class Transcripts(Protocol):
     """Reader of conversations recorded by an agent's client."""
 
-    def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
+    def read(self, path: str, since: Cursor = BEGINNING) -> TranscriptPart:
         """
         Read the transcript at *path* after *since*.
 
         A last line without a line break is left to the next call. A transcript that ends before *since* was rewritten
-        and is read from its beginning. If more than 10 MB are unread, only the last 2 MB are read; this window is
-        doubled up to four times until it contains *enough* messages. Raises InvalidInput for a path that is not
-        absolute or no ``.jsonl``, and SourceUnreadable for a missing file, or one larger than 1 GB.
+        and is read from its beginning. Of more than 10 MB that are unread, only the last 10 MB are read. Raises
+        InvalidInput for a path that is not absolute or no ``.jsonl``, and SourceUnreadable for a missing file, or one
+        larger than 1 GB.
         """
 
 

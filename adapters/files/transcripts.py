@@ -15,11 +15,7 @@ from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import BEGINNING, Cursor, FileTouch, Speaker, TranscriptMessage, TranscriptPart
 
 LARGEST = 1 << 30  # bytes; a larger file is not a transcript
-WHOLE_UP_TO = (
-    10 << 20
-)  # bytes after the cursor that are read in full; if there are more, only the end is read
-FIRST_TAIL = 2 << 20
-TAILS = 5  # attempts, each with twice the length of the one before
+LONGEST_PART = 10 << 20  # bytes after the cursor; of more only the end is read
 _CHUNK = 1 << 20
 
 _WRITERS = frozenset("Edit MultiEdit NotebookEdit Write replace write_file".split())
@@ -49,9 +45,9 @@ _SUMMARIES = (
 
 
 class DiskTranscripts:
-    """``Transcripts`` in files. Memory is bounded by the longest tail, 32 MB, for files of any size."""
+    """``Transcripts`` in files. Memory is bounded by `LONGEST_PART` for files of any size."""
 
-    def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
+    def read(self, path: str, since: Cursor = BEGINNING) -> TranscriptPart:
         if "\0" in path or not Path(path).is_absolute() or not path.endswith(".jsonl"):
             raise InvalidInput(
                 "INVALID_PATH", f"{path[:200]!r} is no transcript. Give the absolute path of a .jsonl file."
@@ -62,13 +58,8 @@ class DiskTranscripts:
                 if size > LARGEST:
                     raise SourceUnreadable(path, f"it has {size} bytes, {LARGEST} are the most")
                 start = since if since.offset <= size else BEGINNING
-                is_short = size - start.offset <= WHOLE_UP_TO
-                for tail in [size] if is_short else [FIRST_TAIL << attempt for attempt in range(TAILS)]:
-                    begin = _line_after(file, start, size - tail)
-                    part = _collected(_whole_lines(file, begin.offset, size), begin, path)
-                    if len(part.messages) >= enough:
-                        break
-                return part
+                begin = _line_after(file, start, size - LONGEST_PART)
+                return _collected(_whole_lines(file, begin.offset, size), begin, path)
         except OSError as error:
             raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
 

@@ -15,7 +15,6 @@ from clawmem.app.services.indexing.collections import (
     Collection,
     Trust,
     collections_of,
-    distrust_stamps,
     leftover_collections,
     record_trust,
     withdraw_collection,
@@ -113,8 +112,6 @@ def collection_add(
         raise ConfirmationMissing(line, {"name": name, "path": str(folder)})
     entry = {"path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     set_value(settings.config_file, ("collections", name), entry)
-    if move and services.is_open:
-        distrust_stamps(services.vault.documents, services.vault.transactions, name)
     return ChangedCollection(name=name, path=str(folder), pattern=pattern)
 
 

@@ -55,13 +55,10 @@ def timeline(
     before: Around = AROUND,
     after: Around = AROUND,
     same_collection: Annotated[bool, Field(description="Only of its collection.")] = False,
-    as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
-    sides = {"before": before, "after": after}
-    return services.timeline(
-        services.lookup.find(docid), **sides, same_collection=same_collection, as_of=as_of
-    )
+    document = services.lookup.find(docid)
+    return services.timeline(document, before=before, after=after, same_collection=same_collection)
 
 
 @operation(

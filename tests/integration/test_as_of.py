@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 from notes_vault import NotesVault, paths
 from vault_stores import retrieval_stores
-from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.ports.errors import InvalidInput
 
 ASKED = "where do login sessions live"
 BETWEEN = "2023-06-30"  # after the first decision, before the second
@@ -84,16 +82,3 @@ def test_the_day_counts_to_its_end(home: Home) -> None:
     """As of the very day of a note it is there, as of the day before it is not."""
     assert "postgres.md" in paths(home.ask(as_of="2023-09-20"))
     assert "postgres.md" not in paths(home.ask(as_of="2023-09-19"))
-
-
-def test_a_timeline_ends_at_the_day(home: Home) -> None:
-    """Notes of after it are neither shown nor counted; a document that was written later has no timeline of then."""
-    read, focus = wired(home.vault).timeline(), home.at("old-scrap.md")
-
-    then, now = read(focus, as_of=BETWEEN), read(focus, after=2)
-
-    assert [entry.file for entry in then.after] == ["notes/redis.md", "notes/sqlite.md"]
-    assert then.total_in_range == 3
-    assert (len(now.after), now.total_in_range) == (2, len(NOTES))
-    with pytest.raises(InvalidInput, match="written later"):
-        read(home.at("redis.md"), as_of="2023-01-01")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.session import (
     DEADLINE_S,
-    ENOUGH_MESSAGES,
     IsEcho,
     Left,
     Session,
@@ -73,7 +72,7 @@ class Handoffs:
             InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
             VaultError: nothing was stored.
         """
-        messages = self.transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
+        messages = self.transcripts.read(session.transcript).messages
         sections, degraded = self._sections(messages, session)
         now = iso_utc(self.clock.now_ms())
         moments = sorted(iso_utc(at) for message in messages if (at := parse_iso(message.at)) is not None)
@@ -199,9 +198,7 @@ class Handoffs:
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
-        latest = self.transcripts.read(session.transcript, enough=handoff.MESSAGES).messages[
-            -handoff.MESSAGES :
-        ]
+        latest = self.transcripts.read(session.transcript).messages[-handoff.MESSAGES :]
         return redact(handoff.state_of(latest, self._notes(latest)))
 
 

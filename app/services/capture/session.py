@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from clawmem.domain.knowledge.llm_answer import ModelTask, json_answer
@@ -25,7 +24,6 @@ Left = Callable[[], float]  # seconds until the work has to be done
 
 DEADLINE_S = 20.0  # for all model calls of one capture
 LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
-ENOUGH_MESSAGES = 4  # messages of context needed to know what an answer refers to, if only the end is read
 _BEFORE = "/before"
 
 
@@ -39,9 +37,9 @@ class RedactedTranscripts:
 
     transcripts: Transcripts
 
-    def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
+    def read(self, path: str, since: Cursor = BEGINNING) -> TranscriptPart:
         """Read like `Transcripts.read`, and redact the messages."""
-        part = self.transcripts.read(path, since, enough=enough)
+        part = self.transcripts.read(path, since)
 
         def redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessage, ...]:
             texts = redact_parts([message.text for message in messages])
@@ -130,11 +128,12 @@ class SessionReader:
             InvalidInput, SourceUnreadable: see `clawmem.ports.sessions.Transcripts.read`.
         """
         stored = seen = self.captures.cursor(session.id, self.name)
-        read = partial(self.transcripts.read, session.transcript, enough=ENOUGH_MESSAGES)
-        part = read(self.captures.cursor(session.id, self.name + _BEFORE))
+        part = self.transcripts.read(
+            session.transcript, self.captures.cursor(session.id, self.name + _BEFORE)
+        )
         if part.end.offset < seen.offset:
             seen = Cursor()
-            part = read(seen)
+            part = self.transcripts.read(session.transcript, seen)
         news = UnreadMessages(stored, seen, part)
         return news if news.fresh else None
 

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from clawmem.domain.documents.identity import DOCID_LENGTH, docid
 from clawmem.domain.documents.properties import (
     bare_tag,
-    property_key,
     read_filter,
     tags_below,
     with_tags_above,
@@ -80,13 +79,11 @@ def check_filters(
     documents: DocumentStore, properties: PropertyStore, tags: Collection[str], conditions: Collection[str]
 ) -> None:
     """
-    Refuse tags and properties that no note has, and values that no note has but that resemble one.
-
-    Any other value, such as a status that no note has today, is a condition that nothing meets.
+    Refuse tags and properties that no note has.
 
     Raises:
         InvalidInput: A condition names no property.
-        NotFound: No note has one of the tags, a property that a condition names, or a value that may be misspelt.
+        NotFound: No note has one of the tags, or a property that a condition names.
     """
     known_tags = documents.tags() if tags else {}
     for name in tags:
@@ -94,15 +91,9 @@ def check_filters(
             above = (part for tag in known_tags for part in with_tags_above(tag))
             raise NotFound("tag", name, suggestions=_near(bare_tag(name), above))
     known = properties.names() if conditions else {}
-    for condition in map(read_filter, conditions):
-        name, key = condition.name, condition.key
+    for name in (read_filter(condition).name for condition in conditions):
         if name.casefold() not in {known_name.casefold() for known_name in known}:
             raise NotFound("property", name, suggestions=_near(name, known))
-        by_key = {property_key(value): value for value in properties.values(name)} if key else {}
-        if not key or key in by_key or any(map(str.isdigit, key)):  # all dates and numbers resemble others
-            continue
-        if near := get_close_matches(key, by_key):
-            raise NotFound(f"value of {name}", key, suggestions=[by_key[value] for value in near])
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:

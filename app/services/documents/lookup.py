@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -473,9 +472,5 @@ def _within(part: Excerpt, max_bytes: int) -> Excerpt | LookupFailure:
     if size <= max_bytes:
         return part
     name = part.document.display_path
-    # Sizes are rounded up and limits down, so that they differ in the message.
-    message = (
-        f"{name} has {math.ceil(size * 10 / 1024) / 10} KB, more than the {math.floor(max_bytes * 10 / 1024) / 10} KB "
-        f'that are given of one among several. Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
-    )
-    return LookupFailure(name, TOO_LARGE, message)
+    advice = f'Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
+    return LookupFailure(name, TOO_LARGE, f"{name} has {size:,} bytes, more than {max_bytes:,}. {advice}")

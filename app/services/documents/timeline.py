@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.documents import DocumentStore, SuccessionStore
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
 
@@ -26,7 +22,12 @@ def latest_sessions(store: SessionStore, limit: int, before: str | None = None) 
 
     For a session that continued after *before* only its start is known, as its outcome was written at its end.
     """
-    return [as_known(session, before) for session in store.recent(limit, before)]
+    return [
+        session
+        if before is None or (session.ended_at is not None and session.ended_at < before)
+        else Session(session.id, session.started_at, machine=session.machine)
+        for session in store.recent(limit, before)
+    ]
 
 
 def sessions_with_outcome_first(
@@ -49,16 +50,8 @@ def sessions_with_outcome_first(
     return sorted(latest, key=has_no_outcome)[: max(limit, 0)]
 
 
-def as_known(session: Session, before: str | None) -> Session:
-    """Return *session* as known before a time; unchanged without one."""
-    if before is None or (session.ended_at is not None and session.ended_at < before):
-        return session
-    return Session(session.id, session.started_at, machine=session.machine)
-
-
 AROUND = 5
 MOST_AROUND = 20
-DAY = len("2026-03-31")
 
 
 class TimelineDocument(DatedDocument):
@@ -91,65 +84,32 @@ class ReadTimeline:
     sessions: SessionStore
 
     def __call__(
-        self,
-        document: Document,
-        *,
-        before: int = AROUND,
-        after: int = AROUND,
-        same_collection: bool = False,
-        as_of: str = "",
+        self, document: Document, *, before: int = AROUND, after: int = AROUND, same_collection: bool = False
     ) -> Timeline:
         """
         Return the neighbours of *document* among all served documents, or those of its collection.
 
         Args:
-            before: Number of documents written before it, 1 to 20.
-            after: Number of documents written after it, 1 to 20.
-            as_of: Day (including all of it) or moment; later documents are ignored.
-
-        Raises:
-            InvalidInput: ``OUT_OF_BOUNDS`` for either number; an invalid date, or one before *document* was written.
+            before: Number of documents written before it.
+            after: Number of documents written after it.
         """
-        for side, number in (("before", before), ("after", after)):
-            if not 1 <= number <= MOST_AROUND:
-                raise InvalidInput(
-                    "OUT_OF_BOUNDS",
-                    f"{number} documents {side} cannot be shown; choose 1 to {MOST_AROUND}.",
-                )
-        until = first_after(as_of)
-        if until is not None and document.authored_at >= until:
-            day = document.authored_at[:DAY]
-            raise InvalidInput(
-                "INVALID_INPUT", f"{document.display_path} was written later, on {day}. Ask as of then."
-            )
         counts = self.documents.collections()
         within = document.collection if same_collection else None
-        total = counts.get(document.collection, 0) if same_collection else sum(counts.values())
         earlier = self.documents.written_before(document.id, before, within)
-        later = self.documents.written_after(document.id, after if until is None else total, within)
-        if until is not None:  # documents written at that time or later were not known
-            known = bisect_left(
-                later, until, key=lambda number: self.documents.many([number])[number].authored_at
-            )
-            total -= len(later) - known
-            later = later[: min(known, after)]
-        entries = self._entries([*earlier, document.id, *later], until)
-        covering = self.sessions.covering(document.authored_at)
-        session = covering and as_known(covering, until)
+        later = self.documents.written_after(document.id, after, within)
+        documents = self.documents.many([*earlier, document.id, *later])
+        names = docids(self.documents, list(documents.values()))
+        newer = current_successors(self.documents, self.successions, documents)
+        entries = {
+            number: TimelineDocument(id=number, **dated_fields(note, names[number], newer.get(number)))
+            for number, note in documents.items()
+        }
+        session = self.sessions.covering(document.authored_at)
         return Timeline(
             focus=entries[document.id],
             before=[entries[number] for number in earlier if number in entries],
             after=[entries[number] for number in later if number in entries],
-            total_in_range=total,
+            total_in_range=counts.get(within, 0) if within else sum(counts.values()),
             session_id=session.id if session else None,
             session_summary=session.summary if session else None,
         )
-
-    def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, TimelineDocument]:
-        documents = self.documents.many(document_ids)
-        names = docids(self.documents, list(documents.values()))
-        newer = current_successors(self.documents, self.successions, document_ids, until)
-        return {
-            number: TimelineDocument(id=number, **dated_fields(document, names[number], newer.get(number)))
-            for number, document in documents.items()
-        }

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
-from clawmem.app.services.indexing.source import UNSETTLED_NS
 from clawmem.app.settings.config_file import RESERVED
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.address import OWN_COLLECTION
@@ -18,7 +16,7 @@ from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import TextExtractor
-from clawmem.ports.records import Document, InactiveReason, Origin, Scope, SourceStamp
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.storage import Transactions
 
 Trust = Literal["user", "shared", "outside"]
@@ -65,16 +63,12 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
                 origin=TRUST[collection.trust],
                 exclude=tuple(collection.exclude),
                 gitignore=collection.gitignore,
-                about=partial(_about, collection.context),
+                about=partial(path_context, contexts=collection.context),
                 extract=extract,
             )
             for name, collection in settings.collections.items()
         ]
     )
-
-
-def _about(contexts: Mapping[str, str], path: str) -> str:
-    return path_context(path, contexts) or ""
 
 
 def leftovers(settings: Settings, documents: DocumentStore) -> dict[str, int]:
@@ -149,19 +143,7 @@ def withdraw_collection(
 ) -> int:
     """Stop serving every document of a collection and return how many were served."""
     served = [document.id for document in documents.sources(name).values() if document.inactive is None]
-    return sum(
-        apply_in_chunks(
-            transactions,
-            served,
-            lambda document_id: publisher.withdraw([document_id], InactiveReason.REMOVED),
-        )
+    withdrawn = apply_in_chunks(
+        transactions, served, lambda number: publisher.withdraw([number], InactiveReason.REMOVED)
     )
-
-
-def distrust_stamps(documents: DocumentStore, transactions: Transactions, name: str) -> None:
-    """Make the next pass read every file of a collection, even if its size and time are unchanged."""
-    sizes = [(note.id, note.stamp.size) for note in documents.sources(name).values() if note.stamp]
-    touched = apply_in_chunks(
-        transactions, sizes, lambda size: documents.touch(size[0], SourceStamp(size[1], UNSETTLED_NS))
-    )
-    deque(touched, maxlen=0)
+    return sum(withdrawn)

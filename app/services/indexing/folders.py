@@ -36,7 +36,7 @@ class Folder:
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
     only: frozenset[str] | None = None
-    about: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
+    about: Callable[[str], str | None] = field(default=lambda path: "", compare=False, repr=False)
     extract: TextExtractor | None = field(default=None, compare=False, repr=False)
     split: Split | None = field(default=None, compare=False, repr=False)
 

@@ -112,11 +112,9 @@ def admitted(
         raise RestrictedFolder(folder, why)
     try:
         root = Path(called).resolve(strict=True)
-        is_folder = root.is_dir()
-    except (OSError, ValueError, RuntimeError):  # missing, an invalid name, or a loop of links
-        is_folder = False
-    if not is_folder:
-        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Give the path of one.")
+        next(root.iterdir(), None)
+    except (OSError, ValueError, RuntimeError) as error:  # missing, an invalid name, or a loop of links
+        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Give the path of one.") from error
     if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
         raise RestrictedFolder(folder, why)
     if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):

@@ -249,7 +249,7 @@ class _Pass:
             known=known,
             trust=trust_of(self._folder.name, self._folder.origin),
             extract=self._folder.extract,
-            about=self._folder.about(file.path),
+            about=self._folder.about(file.path) or "",
             split=self._folder.split,
         )
 
