@@ -240,7 +240,8 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     # the headings above the place; the first one is left out if it repeats the title
     below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
     title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
-    yield f"  {one_line(title_to_read(title, result.origin))}"
+    if title != result.snippet.strip():  # the title of a remembered sentence is the sentence
+        yield f"  {one_line(title_to_read(title, result.origin))}"
     if result.superseded_by:
         yield f"  {successor_mark(result.superseded_by)}"
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)

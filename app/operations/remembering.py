@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,54 +9,21 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Limit, Names, listed
 from clawmem.app.operations.indexing import PERSON, embed_new
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.services.capture.memories import AGENT, LAST, NAME_CHARS, TOPIC, DiaryEntry
-from clawmem.app.services.capture.remembering import NewNote
-from clawmem.app.services.documents.records import DocumentReference, place_of
+from clawmem.app.services.capture.remembering import SECRET_REMARK, SavedNote
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.domain.security.secrets import find_secrets
 from clawmem.ports.records import Origin
 
-NOTHING_WRITTEN = 1  # exit code
-SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin.")
 
 
-class SavedNote(DocumentReference):
-    """
-    The note that was saved; with the action ``known``, the note that states the text already, and nothing was saved.
-
-    ``has_secret`` says whether a secret seems to stand in the text, which is saved as written.
-    """
-
-    action: Literal["saved", "known"]
-    line: int | None = Field(default=None, description="Line of a known note that states the text.")
-    is_part: bool = Field(default=False, description="Whether the file of the known note states more.")
-    has_secret: bool = False
-    supersedes: str | None = Field(default=None, description="The path of the replaced note.")
-    not_embedded: str = Field(default="", description="Why it is found by words only, if so.")
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 if nothing was saved."""
-        return NOTHING_WRITTEN if self.action == "known" else 0
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return sentences about secrets and missing vectors."""
-        words_only = [f"The note is found by words only: {self.not_embedded}"] if self.not_embedded else []
-        return [*([SECRET_REMARK] if self.has_secret else []), *words_only]
-
-
-def _saved_text(result: SavedNote) -> str:
-    if result.action == "saved":
-        replaced = f", superseding {result.supersedes}" if result.supersedes else ""
-        return f"Saved: {result.file}  {result.docid}{replaced}"
-    change = f'to replace that note, --supersedes "{result.docid}".'
-    return (
-        f"Known already: {result.file}:{result.line}  {result.docid}  {result.title}\n"
-        f"Nothing was written. To write it all the same, add --anyway; "
-        f"{'to change it, edit that line.' if result.is_part else change}"
+def _saved_text(note: SavedNote) -> str:
+    if note.action == "known":
+        return f"Known already: {note.file}:{note.line}  {note.docid}"
+    return f"Saved: {note.file}  {note.docid}" + (
+        f", superseding {note.supersedes}" if note.supersedes else ""
     )
 
 
@@ -66,7 +32,6 @@ def _saved_text(result: SavedNote) -> str:
     text=_saved_text,
     route="/remember",
     commands=(Command("remember"),),
-    opens=Opening.CREATED,
     any_vault=False,
 )
 def memory_remember(
@@ -91,32 +56,19 @@ def memory_remember(
     reported, and saved as written. Correct a note by saving the new text with supersedes.
     """
     origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
-    note = NewNote(text, title, listed(tag), collection, supersedes, origin)
-    saved = services.remember(note, anyway=anyway)
-    place = place_of(services.vault.documents, saved.document)
-    if saved.line is not None:
-        return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
-    return SavedNote(
-        action="saved",
-        has_secret=bool(find_secrets("\n".join([text, title, *note.tags]))),
-        supersedes=saved.superseded.display_path if saved.superseded else None,
-        not_embedded=embed_new(services),
-        **place,
-    )
+    note = services.remember(text, title, listed(tag), collection, supersedes, origin=origin, anyway=anyway)
+    if note.action == "saved" and (why := embed_new(services)):
+        note.remarks.append(f"The note is found by words only: {why}")
+    return note
 
 
 class WrittenEntry(Result):
-    """The document of a new entry; ``has_secret`` says whether a secret seems to stand in it."""
+    """The document of a new entry."""
 
     action: Literal["inserted"] = "inserted"
     id: int
     file: str
-    has_secret: bool
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return a sentence about a secret."""
-        return [SECRET_REMARK] if self.has_secret else []
+    remarks: list[str]
 
 
 @operation(
@@ -144,7 +96,8 @@ def diary_write(
     """
     document = services.diary.write(entry, topic, agent)
     embed_new(services)
-    return WrittenEntry(id=document.id, file=document.display_path, has_secret=bool(find_secrets(entry)))
+    remarks = [SECRET_REMARK] if find_secrets(entry) else []
+    return WrittenEntry(id=document.id, file=document.display_path, remarks=remarks)
 
 
 @operation(

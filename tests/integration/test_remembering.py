@@ -87,12 +87,12 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
     first, second = sorted(saved_files(notes), key=lambda file: len(file.name))
     assert second.stem == f"{first.stem}-2"
     assert remembered("remember", "Login sessions live in Redis for 30 days.").exit_code == 0
-    assert "--supersedes" in remembered(*same).stdout
+    assert "--supersedes" in remembered(*same).stderr
     (notes / "kiln.md").write_text(
         "# Kiln\n\nIt is old. The glaze fires at 1240 degrees. Ask Noor first.\n", "utf-8"
     )
     assert remembered("update").exit_code == 0
-    assert "edit that line" in remembered("remember", "the glaze fires at 1240 degrees").stdout
+    assert "edit that line" in remembered("remember", "the glaze fires at 1240 degrees").stderr
     assert remembered("remember", "The glaze fires at 1250 degrees.").exit_code == 0
 
 
@@ -225,6 +225,11 @@ def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> No
     [file] = saved_files(notes)
     assert remembered("forget", f"notes/{INBOX}/{file.name}", "--yes").exit_code == 0
     file.unlink()
+    short = ("remember", "The dentist is at Torggata 5.")
+    place = ask_json(remembered, *short)["file"]
+    assert remembered("forget", place, "--yes").exit_code == 0
+    assert f"{place}, a note of the same name, was forgotten before." in remembered(*short).stderr
+    [*map(Path.unlink, saved_files(notes))]
 
     done = remembered("remember", THOUGHT)
 

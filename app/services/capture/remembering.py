@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Literal
+
+from pydantic import Field
 
 from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.documents.records import DocumentReference, place_of
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.folders import Folder, root_of
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -23,40 +26,34 @@ from clawmem.domain.capture.remembering import (
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.security.secrets import find_secrets
 from clawmem.domain.text.likeness import is_longer_note, restating_line
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.files import NewFiles
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.records import Document, Grain, Origin
+from clawmem.ports.records import Document, Grain, InactiveReason, Origin
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
 ASKED_CHARACTERS = 1_000  # of the text, to find notes that may state it
 
 
-class NewNote(NamedTuple):
-    """A text to be saved; ``supersedes`` is the address of a note, and ``collection`` a name or empty."""
-
-    text: str
-    title: str = ""
-    tags: Sequence[str] = ()
-    collection: str = ""
-    supersedes: str = ""
-    origin: Origin = Origin.USER
+SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 
 
-class SavedNote(NamedTuple):
-    """
-    The document of a new note, or the one that states its text already, from ``line`` on.
+class SavedNote(DocumentReference):
+    """The note that was saved; with the action ``known``, the one that states the text already, from ``line`` on."""
 
-    ``is_part`` says whether the file of a known note states more.
-    """
-
-    document: Document
+    action: Literal["saved", "known"]
     line: int | None = None
-    superseded: Document | None = None
-    is_part: bool = False
+    supersedes: str | None = Field(default=None, description="The path of the replaced note.")
+    remarks: list[str] = Field(default=[])
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if nothing was saved."""
+        return int(self.action == "known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +76,25 @@ class Remember:
     folders: Callable[[], Sequence[Folder]]
     inbox: str = ""
 
-    def __call__(self, note: NewNote, *, anyway: bool = False) -> SavedNote:
+    def __call__(
+        self,
+        text: str,
+        title: str = "",
+        tags: Sequence[str] = (),
+        collection: str = "",
+        supersedes: str = "",
+        *,
+        origin: Origin = Origin.USER,
+        anyway: bool = False,
+    ) -> SavedNote:
         """
-        Save *note*, unless a note states its text already; with *anyway* also then.
+        Save *text*, unless a note states it already; with *anyway* also then.
 
         A superseded note states nothing any more. If the file cannot be indexed, it is removed again.
+
+        Args:
+            collection: The name of one, or empty for the usual one.
+            supersedes: The address of a note.
 
         Raises:
             InvalidInput: The text or a name is unusable, or the new file is not one of the collection's.
@@ -91,23 +102,33 @@ class Remember:
             ConfigError: There is no collection, or the inbox is in none.
             FileNotCreated, VaultError: Nothing was saved.
         """
-        text = checked_text(note.text)
-        title = checked_name("title", note.title) if note.title else title_of(redact(text))
-        tags = [checked_name("tag", tag.lstrip("#")) for tag in note.tags]
-        folder, inbox = self._place(note.collection)
-        past = self._superseded(note.supersedes, folder)
+        text = checked_text(text)
+        title = checked_name("title", title) if title else title_of(redact(text))
+        tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
+        folder, inbox = self._place(collection)
+        past = self._superseded(supersedes, folder)
         if not anyway and (known := self._known(text, past)):
             return known
-        if note.origin is not Origin.USER:
-            tags.append(as_tag(note.origin))
+        if origin is not Origin.USER:
+            tags.append(as_tag(origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
-        supersedes = past and (past.path if past.collection == folder.name else past.display_path)
-        content = note_text(text, title, tags, created, supersedes)
-        names = file_names(redact(title), f"{created:%Y-%m-%d}")
+        replaced = past and (past.path if past.collection == folder.name else past.display_path)
+        content = note_text(text, title, tags, created, replaced)
+        named = redact(title), f"{created:%Y-%m-%d}"
+        places = ((name, self.documents.at(folder.name, f"{inbox}/{name}")) for name in file_names(*named))
+        remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
+        first = self.documents.at(folder.name, f"{inbox}/{next(file_names(*named))}")
+        if first and first.inactive is InactiveReason.FORGOTTEN:
+            remarks.append(f"{first.display_path}, a note of the same name, was forgotten before.")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
-        free = (name for name in names if self.documents.at(folder.name, f"{inbox}/{name}") is None)
-        path = self.new_files.create(folder.root, inbox, free, content)
-        return SavedNote(self._indexed(folder, path), superseded=past)
+        free = (name for name, document in places if document is None)
+        saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
+        return SavedNote(
+            **place_of(self.documents, saved),
+            action="saved",
+            supersedes=past.display_path if past else None,
+            remarks=remarks,
+        )
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
@@ -172,8 +193,16 @@ class Remember:
             if past and number == past.id and body.strip() != text:
                 continue
             if line := restating_line(text, body):
+                place = place_of(self.documents, document)
                 is_part = document.stamp is not None and is_longer_note(text, body)
-                return SavedNote(document, document.body_line + line - 1, is_part=is_part)
+                remedy = f'to replace that note, --supersedes "{place["docid"]}".'
+                remedy = "to change it, edit that line." if is_part else remedy
+                return SavedNote(
+                    **place,
+                    action="known",
+                    line=document.body_line + line - 1,
+                    remarks=[f"Nothing was written. To write it all the same, add --anyway; {remedy}"],
+                )
         return None
 
     def _indexed(self, folder: Folder, path: str) -> Document:
