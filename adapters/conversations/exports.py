@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from clawmem.adapters.conversations import chatgpt, chats, claude_ai, sessions, slack
+from clawmem.adapters.conversations import assistants, chats, sessions, slack
 from clawmem.adapters.conversations.members import (
     EXTENSIONS,
     ZIP,
@@ -66,10 +66,10 @@ class DiskExports(ConversationExports):
             )
         ]
         self._formats += [
-            Format("chatgpt", chatgpt.read, r'"mapping"\s*:\s*\{'),
-            Format("claude.ai", claude_ai.read_conversations, r'"chat_messages"\s*:'),
-            Format("claude.ai", claude_ai.read_projects, r'"docs"\s*:\s*\['),
-            Format("claude.ai", claude_ai.read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
+            Format("chatgpt", assistants.read_chatgpt, r'"mapping"\s*:\s*\{'),
+            Format("claude.ai", assistants.read_conversations, r'"chat_messages"\s*:'),
+            Format("claude.ai", assistants.read_projects, r'"docs"\s*:\s*\['),
+            Format("claude.ai", assistants.read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
             Format(
                 "openclaw", sessions.read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'
             ),

@@ -27,12 +27,11 @@ from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
-    from clawmem.app.services.capture.briefing import Briefings
+    from clawmem.app.services.capture.briefing import Briefings, Profile
     from clawmem.app.services.capture.decisions import DecisionExtractor
     from clawmem.app.services.capture.feedback import FeedbackLoop
     from clawmem.app.services.capture.handoffs import Handoffs
     from clawmem.app.services.capture.memories import Diary
-    from clawmem.app.services.capture.profile import Profile
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import RedactedTranscripts
     from clawmem.app.services.conversations.mining import MineConversations
@@ -318,7 +317,7 @@ class UseCases(containers.DeclarativeContainer):
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
-    profile: Profile = use_case("capture.profile:Profile")
+    profile: Profile = use_case("capture.briefing:Profile")
     briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions

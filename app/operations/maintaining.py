@@ -15,8 +15,8 @@ from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, counts_text, fields_text, records_table
-from clawmem.app.services.capture.profile import Reflection
-from clawmem.app.services.capture.profile import reflect as reflection_of
+from clawmem.app.services.capture.briefing import Reflection
+from clawmem.app.services.capture.briefing import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.capture.sentences import sentences
-from clawmem.domain.knowledge.entities import KINDS, name_words
+from clawmem.domain.knowledge.entities import KINDS, Name, cap_of, is_name, name_words
 from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.llm_answer import (
     BOOLEAN,
@@ -26,7 +26,6 @@ from clawmem.domain.knowledge.llm_answer import (
     list_schema,
     object_schema,
 )
-from clawmem.domain.knowledge.names import Name, cap_of, is_name
 from clawmem.domain.knowledge.triples import PREDICATES, TRIPLES, Statement, read_triples
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words

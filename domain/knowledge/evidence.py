@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from posixpath import commonprefix
 
-from clawmem.domain.knowledge.entities import name_words
-from clawmem.domain.knowledge.names import names_in
+from clawmem.domain.knowledge.entities import name_words, names_in
 from clawmem.domain.knowledge.triples import LITERAL, Statement
 from clawmem.domain.text.vocabulary import STOP_WORDS
 

@@ -14,9 +14,8 @@ from clawmem.domain.knowledge.enrichment import (
     read_evolution,
     read_links,
 )
-from clawmem.domain.knowledge.entities import entity_id
+from clawmem.domain.knowledge.entities import Name, cap_of, entity_id, is_name, is_same, names_in
 from clawmem.domain.knowledge.evidence import proves
-from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in
 from clawmem.domain.knowledge.triples import Statement, ends_statement, read_triples
 from clawmem.domain.text.likeness import edit_similarity
 

@@ -1,4 +1,4 @@
-"""Context that a session gets unasked: at its start, after a compaction, and before a file is changed."""
+"""Context that a session gets unasked, the profile of the user, and the review of recent decisions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 
-from clawmem.app.services.capture.profile import Profile
 from clawmem.app.services.capture.visibility import (
     DAY,
     applying_elsewhere,
@@ -17,11 +17,20 @@ from clawmem.app.services.capture.visibility import (
     shown_successor,
     without_replaced,
 )
+from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.packing import block, packed, section
-from clawmem.domain.briefing.profile import fact_of
+from clawmem.domain.briefing.profile import (
+    DECISIONS,
+    MOST_ITEMS,
+    Phrase,
+    ProfileLine,
+    fact_of,
+    profile_text,
+    repeated_phrases,
+)
 from clawmem.domain.briefing.selection import (
     RECENT_DAYS,
     current_rank,
@@ -30,17 +39,145 @@ from clawmem.domain.briefing.selection import (
     is_stale,
     names_file,
 )
+from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
-from clawmem.domain.security.redaction import redact_part, redact_parts
+from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
+from clawmem.ports.sessions import SessionStore, UsageStore
+
+FACTS = ("decision", "preference")
+LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
+NOT_IN_FORCE = frozenset(
+    "draft proposed rejected deprecated superseded withdrawn".split()
+)  # values of `status`
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Titles and first sentences of current decisions and preferences, and what the last sessions came to."""
+
+    documents: DocumentStore
+    successions: SuccessionStore
+    properties: PropertyStore
+    sessions: SessionStore
+    clock: Clock
+
+    def text(self, project: str = "") -> str:
+        """
+        Return the profile as Markdown; empty without a decision, a preference and a session.
+
+        Handoffs and statements that apply to other projects than *project* alone are left out.
+        """
+        now = iso_utc(self.clock.now_ms())
+        elsewhere = applying_elsewhere(self.properties, project)
+        notes = [note for note in self.documents.latest() if may_show(note, now) and note.id not in elsewhere]
+        handoffs = {note.display_path: note for note in notes if note.content_type == "handoff"}
+        items = [
+            _entry(redact(session.summary), handoffs[session.handoff_path])
+            for session in self.sessions.recent(MOST_ITEMS)
+            if session.summary and session.handoff_path in handoffs
+        ]
+        items += [_entry(redact(note.title), note) for note in notes if note.content_type == "progress"]
+        return profile_text(self._facts(notes), items)
+
+    def _facts(self, notes: Sequence[Document]) -> list[ProfileLine]:
+        """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
+        status = self.properties.named("status")
+        stated = [
+            note
+            for note in notes
+            if note.content_type in FACTS
+            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
+            and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
+        ]
+        newer = current_successors(self.documents, self.successions, [note.id for note in stated])
+        # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
+        current = sorted(
+            (note for note in stated if note.id not in newer), key=lambda note: not note.has_own_date
+        )
+        of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
+        facts = list(filter(None, chain.from_iterable(zip_longest(*of_kind))))
+        bodies = self.documents.bodies([note.id for note in facts])
+        lines = [_entry(_fact(note, bodies.get(note.id, "")), note) for note in facts]
+        return [
+            line
+            for line in lines
+            if not any(
+                other.day > line.day and verdict(other.text, line.text) is not Verdict.NONE for other in lines
+            )
+        ]
+
+
+def _entry(text: str, note: Document) -> ProfileLine:
+    return ProfileLine(text, note.display_path, day_of(note))
+
+
+def _fact(note: Document, body: str) -> str:
+    # A captured note repeats its title and adds its origin. A sentence alone may lack the label of its secret.
+    return fact_of(*redact_parts((note.title, "" if note.collection == COLLECTION else body)))
+
+
+DAYS = 14
+LISTED_DECISIONS, ANTIPATTERNS, PAIRS = 50, 10, 10
+LEAST_TOGETHER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPair:
+    """The files of two served documents, ordered by id, and how often both were used in the same turn."""
+
+    one: str
+    other: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """
+    Results of a review.
+
+    ``decisions`` and ``antipatterns`` were written in the last ``days``, latest first; ``phrases`` occur repeatedly in
+    the decisions. ``together`` covers all time, most frequent pairs first.
+    """
+
+    days: int
+    decisions: list[TitledFile]
+    phrases: list[Phrase]
+    antipatterns: list[TitledFile]
+    together: list[DocumentPair]
+
+
+def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int = DAYS) -> Reflection:
+    """Review the last *days*; nothing is changed. Raises `VaultError`."""
+    since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
+    served = {document.id: document for document in documents.latest()}
+    recent = [document for document in served.values() if document.authored_at >= since]
+    decisions = [note for note in recent if note.content_type == "decision"][:LISTED_DECISIONS]
+    pairs = [
+        DocumentPair(document.display_path, served[other].display_path, count)
+        for document in sorted(served.values(), key=lambda document: document.id)
+        if document.access_count  # without any use it cannot have been used together with others
+        for other, count in sorted(usage.partners(document.id).items())
+        if count >= LEAST_TOGETHER and document.id < other and other in served
+    ]
+    # A decision that was captured and imported as well counts once.
+    distinct = {(note.title, note.authored_at[:DAY]): note for note in decisions}
+    return Reflection(
+        days,
+        [titled_file(note) for note in decisions],
+        repeated_phrases(f"{note.title}\n\n{documents.body(note.id) or ''}" for note in distinct.values()),
+        [titled_file(note) for note in recent if note.content_type == "antipattern"][:ANTIPATTERNS],
+        sorted(pairs, key=lambda pair: -pair.count)[:PAIRS],
+    )
+
 
 # Tokens of the blocks and of their sections, and the most notes of each.
 SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
@@ -213,11 +350,9 @@ class Briefings:
     def _facts(self, content_type: str, recent: Sequence[Document]) -> list[str]:
         """Return lines about the latest notes of a type: what each states."""
         notes = [document for document in recent if document.content_type == content_type]
-        lines = []
-        for note, mark in without_replaced(self.documents, self.successions, notes):
-            body = "" if note.collection == COLLECTION else self.documents.body(note.id) or ""
-            lines.append(_line(fact_of(*redact_parts((note.title, body))), day_of(note), mark))
-        return lines
+        marked = without_replaced(self.documents, self.successions, notes)
+        bodies = self.documents.bodies([note.id for note, _ in marked])
+        return [_line(_fact(note, bodies.get(note.id, "")), day_of(note), mark) for note, mark in marked]
 
     def _context(self, text: str) -> list[str]:
         """Return a line for each of the best notes about the request *text*."""

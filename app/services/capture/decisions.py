@@ -18,7 +18,7 @@ from clawmem.app.services.capture.session import (
     model_answer,
 )
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.knowledge.resolving import Resolve
+from clawmem.app.services.knowledge.facts import Resolve
 from clawmem.domain.capture import observations
 from clawmem.domain.capture.contradiction import REVISABLE, Verdict, is_invalid, lowered, revises, verdict
 from clawmem.domain.capture.cues import Kind

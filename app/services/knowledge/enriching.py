@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Any
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
-from clawmem.app.services.knowledge.facts import Facts
+from clawmem.app.services.knowledge.facts import Facts, Resolve, merge_concept
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
-from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge import enrichment
 from clawmem.domain.knowledge.enrichment import (
@@ -26,9 +26,8 @@ from clawmem.domain.knowledge.enrichment import (
     least_rarity,
     rarity,
 )
-from clawmem.domain.knowledge.entities import is_generic
+from clawmem.domain.knowledge.entities import Name, cap_of, is_generic, names_in, people_of
 from clawmem.domain.knowledge.llm_answer import ModelTask
-from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.selection import newest_first
 from clawmem.domain.security.origin import is_verified
@@ -48,7 +47,7 @@ from clawmem.ports.knowledge import (
     RelationStore,
     TripleStore,
 )
-from clawmem.ports.records import Grain, Term
+from clawmem.ports.records import Document, EmbedState, FragmentKind, Grain, Term
 from clawmem.ports.storage import Transactions
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
@@ -59,6 +58,48 @@ BRIEF = 200  # characters shown of a document that has no description yet
 
 Progress = Callable[[int, int], None]
 Receive = Callable[["EnrichReport"], None]
+
+
+_CARDS = "entities/"  # pages of the own collection that declare their mentions
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Input of an enrichment: a document with its redacted title and body."""
+
+    document: Document
+    title: str
+    body: str
+    people: tuple[str, ...]
+
+    @property
+    def has_own_mentions(self) -> bool:
+        """Whether the document declares its mentions: a page about one entity."""
+        return self.has_own_triples and self.document.path.startswith(_CARDS)
+
+    @property
+    def has_own_triples(self) -> bool:
+        """Whether its facts were stored when the document was captured."""
+        return self.document.collection == OWN_COLLECTION
+
+
+def read(documents: DocumentStore, embeddings: EmbeddingStore, document_id: int) -> Reading | None:
+    """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
+    document = documents.get(document_id)
+    if document is None or document.inactive or waits_for_vectors(embeddings, document):
+        return None
+    fields = {
+        fragment.label: fragment.text.partition(": ")[2]
+        for fragment in documents.fragments(document_id)
+        if fragment.kind is FragmentKind.FRONT_MATTER
+    }
+    body = documents.body(document_id) or ""
+    return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
+
+
+def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:
+    """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
+    return document.embed_state is EmbedState.PENDING and embeddings.fingerprint() is not None
 
 
 @dataclass(frozen=True)

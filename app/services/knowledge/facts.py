@@ -1,18 +1,31 @@
-"""Recorded facts about an entity, which is found by name; statistics of all facts; and versions of notes."""
+"""Entities by name, recorded facts about them, statistics of all facts, and versions of notes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 from rapidfuzz import fuzz, process
 
 from clawmem.app.services.documents.records import DocumentReference, Record, provenance_of, reference_to
 from clawmem.domain.documents.address import folded
-from clawmem.domain.knowledge.entities import ids_of
+from clawmem.domain.knowledge.entities import (
+    CONCEPT,
+    PERSON,
+    Name,
+    entity_id,
+    full_name,
+    ids_of,
+    is_generic,
+    is_same,
+    name_words,
+    only_one,
+)
 from clawmem.domain.knowledge.triples import LITERAL, MIGRATED_TO, REPLACED, Statement, ends_statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
+from clawmem.domain.text.likeness import edit_similarity
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.knowledge import (
@@ -31,6 +44,11 @@ SUGGESTIONS = 5
 DAY = len("2026-03-31")
 LOOKED_AT = 100_000  # entities whose names are compared
 LEAST_LIKENESS = 75  # of 100; "Kowalcyk" and "Marta Kowalczyk" have 79, "Redis" and "Reeds" 80
+
+
+LOOKED_AT_NAMES = 20  # candidate entities per word of a name
+SEVERAL = 2  # documents; a single one may have capitalized a common word
+BEGINNING = 4  # letters at the start of a word that spelling variants share
 
 
 class Fact(Record):
@@ -145,6 +163,98 @@ def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:
     names = [folded(entity.name) for entity in known]
     near = process.extract(folded(name), names, scorer=fuzz.WRatio, score_cutoff=LEAST_LIKENESS, limit=limit)
     return [known[at] for _, _, at in near]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """
+    Resolves a name to the entity with the same or a similar name; an unknown name becomes a new entity.
+
+    Among entities of one name a concept yields to a specific kind; two specific kinds stay separate. A first name
+    resolves to a person if exactly one known person or one of *people* has it.
+
+    Args:
+        people: Full names of the people that the document lists.
+    """
+
+    entities: EntityStore
+    people: Collection[str] = ()
+
+    def all(self, names: Collection[Name]) -> list[Entity]:
+        """
+        Return the distinct entities that the *names* of one document mean.
+
+        A name without a kind means the same as that name with one.
+        """
+        specific = {name: tuple(name_words(name.name)) for name in names if not is_generic(name.kind)}
+        others = [name for name in names if tuple(name_words(name.name)) not in specific.values()]
+        entities = [self(name) for name in (*specific, *others)]
+        return list({entity.id: entity for entity in reversed(entities)}.values())[::-1]
+
+    def __call__(self, name: Name) -> Entity:
+        """
+        Return the entity that one name means.
+
+        Among entities of the same name a specific kind precedes a concept. A name of a specific kind never resolves
+        to a concept, but creates an entity of that kind.
+        """
+        beginnings = sorted({word[:BEGINNING] for word in name_words(name.name)})
+        near = [entity for text in beginnings for entity in self.entities.search(text, LOOKED_AT_NAMES)]
+        if name.kind in (CONCEPT, PERSON):
+            persons = {entity.name for entity in near if entity.kind == PERSON} | set(self.people)
+            if person := full_name(name.name, persons):
+                name = Name(person, PERSON)
+        same = self.entities.known(ids_of(name.name))
+        if is_generic(name.kind) and (only := only_one(name.name, same)):
+            return only
+        alike = [
+            entity
+            for entity in {entity.id: entity for entity in (*same.values(), *near)}.values()
+            if is_same(name, Name(entity.name, entity.kind))
+        ]
+        if not alike:
+            return Entity(entity_id(name.name, name.kind), name.name, name.kind)
+        best = max(
+            alike,
+            key=lambda entity: (
+                edit_similarity(entity.name, name.name),
+                not is_generic(entity.kind),
+                entity.mention_count,
+                entity.id,
+            ),
+        )
+        if is_generic(best.kind) and not is_generic(name.kind):
+            return Entity(entity_id(best.name, name.kind), best.name, name.kind)
+        return best
+
+    def entity_named(self, name: str) -> Entity:
+        """Return the entity that a statement names: the only one of that name, or a concept if kinds conflict."""
+        same = self.entities.known(ids_of(name))
+        if only := only_one(name, same):
+            return only
+        return Entity(entity_id(name, CONCEPT), name, CONCEPT) if same else self(Name(name))
+
+    def is_known(self, name: str) -> bool:
+        """Whether *name* is an established name: in several documents of the vault, or of a person."""
+        known = self.entities.known(ids_of(name)).values()
+        if full_name(name, self.people) or any(entity.mention_count >= SEVERAL for entity in known):
+            return True
+        persons = [
+            entity.name for entity in self.entities.search(name, LOOKED_AT_NAMES) if entity.kind == PERSON
+        ]
+        return full_name(name, persons) is not None
+
+
+def merge_concept(entities: EntityStore, entity: Entity) -> None:
+    """
+    Merge the concept of the same name into *entity*, unless another specific kind has that name.
+
+    To be called inside `Transactions.writing`.
+    """
+    concept = entity_id(entity.name, CONCEPT)
+    known = entities.known(ids_of(entity.name))
+    if concept in known and all(text in (concept, entity.id) for text in known):
+        entities.merge(concept, entity)
 
 
 class NoteVersion(Record):

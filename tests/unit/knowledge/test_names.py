@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from clawmem.domain.knowledge.names import Name, is_same
+from clawmem.domain.knowledge.entities import Name, is_same
 
 
 def test_what_is_never_one_thing() -> None:

@@ -13,7 +13,7 @@ from clawmem.adapters.files.transcripts import message_of
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.domain.capture.handoff import next_steps, summary_part
 from clawmem.domain.capture.notes import notes_by_rules
-from clawmem.domain.knowledge.names import names_in
+from clawmem.domain.knowledge.entities import names_in
 from clawmem.domain.retrieval.expansion import expansion_prompt
 from clawmem.domain.retrieval.intent import classify_intent
 from clawmem.domain.retrieval.planning import plan
