@@ -20,8 +20,6 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Result, o
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import (
     machine_findings,
-    skipped_files,
-    spelled_out,
     split_again,
 )
 from clawmem.app.services.maintenance.finding import CheckResult
@@ -175,11 +173,10 @@ class Differences(Result):
     """
     Differences between files, records and indexes.
 
-    ``skipped`` are files that cannot be read, ``rebuilt`` indexes that were damaged and rebuilt before the comparison.
+    ``rebuilt`` are indexes that were damaged and rebuilt before the comparison.
     """
 
     differences: list[str]
-    skipped: list[str]
     rebuilt: list[str]
 
     @property
@@ -189,10 +186,8 @@ class Differences(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how many differences there are, what repairs those of files, and the skipped files."""
-        remarks = [spelled_out(self.skipped)] if self.skipped else []
-        if self.rebuilt:
-            remarks.append(f"Damaged and rebuilt indexes: {', '.join(self.rebuilt)}.")
+        """Return how many differences there are, and what repairs those of files."""
+        remarks = [f"Damaged and rebuilt indexes: {', '.join(self.rebuilt)}."] if self.rebuilt else []
         if self.differences:
             number = plural(len(self.differences), "difference")
             remarks.append(f"{number} between files, records and indexes.")
@@ -219,10 +214,8 @@ DIFFERENCES = 7
 def verify(services: Services) -> Differences:
     """Compare files, records and indexes, after updating the indexes."""
     lag = index_faults(services)
-    documents, files = services.vault.documents, services.files
     return Differences(
         differences=[*lag, *services.verify()] or services.forgotten_places.warnings(),
-        skipped=[file for folder in services.folders for file in skipped_files(documents, files, folder)],
         rebuilt=[str(role) for role in services.indexes.healed],
     )
 

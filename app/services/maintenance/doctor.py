@@ -45,30 +45,6 @@ SHOWN = 5  # files listed by name
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 
 
-def skipped_files(documents: DocumentStore, files: FileSource, folder: Folder) -> list[str]:
-    """Return a sentence for each file of *folder* that is not served because it, or a rule about it, is unreadable."""
-    known = documents.sources(folder.name)
-    served = {path for path, document in known.items() if document.inactive is None}
-    exclusions = Exclusions(files, folder)
-    scan = scan_folder(files, folder, exclusions)
-    sentences = [f"{folder.name}/{misnamed_sentence(path)}" for path in scan.misnamed]
-    sentences += [f"{folder.name}: {exclusions.why_unreadable(path)}." for path in exclusions.unreadable]
-    for file in scan.files:
-        if file.path not in served:
-            try:
-                check_readable(files.read(folder.root, file.path), file.path, folder.extract)
-            except SourceUnreadable as error:
-                sentences.append(f"{folder.name}/{error}")
-    return sentences
-
-
-def spelled_out(sentences: list[str]) -> str:
-    """Return the number of skipped files, with the reasons of the first `SHOWN`."""
-    count = "1 file is not indexed" if len(sentences) == 1 else f"{len(sentences)} files are not indexed"
-    more = "" if len(sentences) <= SHOWN else f" And {len(sentences) - SHOWN} more."
-    return f"{count}: {' '.join(sentences[:SHOWN])}{more}"
-
-
 _NO_MODELS = ExaminedModels()
 
 
@@ -135,8 +111,26 @@ class Doctor:
         if not scan.root_exists:
             detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
             return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
-        skipped = skipped_files(self.documents, self.files, folder)
-        return CheckResult(name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root)
+        skipped = self._skipped(folder)
+        more = f" And {len(skipped) - SHOWN} more." if len(skipped) > SHOWN else ""
+        files = f"; files that are not indexed: {len(skipped)}. {' '.join(skipped[:SHOWN])}{more}"
+        return CheckResult(name, True, f"{folder.root}{files if skipped else ''}")
+
+    def _skipped(self, folder: Folder) -> list[str]:
+        """Return a sentence for each file that is not served because it, or a rule about it, is unreadable."""
+        known = self.documents.sources(folder.name)
+        served = {path for path, document in known.items() if document.inactive is None}
+        exclusions = Exclusions(self.files, folder)
+        scan = scan_folder(self.files, folder, exclusions=exclusions)
+        sentences = [f"{folder.name}/{misnamed_sentence(path)}" for path in scan.misnamed]
+        sentences += [f"{folder.name}: {exclusions.why_unreadable(path)}." for path in exclusions.unreadable]
+        for file in scan.files:
+            if file.path not in served:
+                try:
+                    check_readable(self.files.read(folder.root, file.path), file.path, folder.extract)
+                except SourceUnreadable as error:
+                    sentences.append(f"{folder.name}/{error}")
+        return sentences
 
     def _leftovers(self, name: str) -> CheckResult:
         sentences = [leftover_sentence(name, count) for name, count in self.leftovers().items()]
