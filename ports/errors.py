@@ -102,25 +102,21 @@ class ConfirmationMissing(InvalidInput):
     """
     An irreversible operation was requested without confirmation; nothing was changed.
 
-    ``would_remove`` describes the removal for programs, ``preview`` as sentences; *remedy* says how to confirm.
-    ``question`` is for a person who can confirm, ``confirmed`` the parameters that do. Without *preview* it is the message.
+    ``preview`` describes what would be done in sentences, ``would_remove`` for programs; *remedy* says how to confirm,
+    and ``confirmed`` are the parameters that do.
     """
 
     def __init__(
         self,
-        message: str,
+        preview: Sequence[str],
         would_remove: Mapping[str, Any],
         *,
         remedy: str = "To do it, repeat with confirm: true.",
-        preview: Sequence[str] = (),
-        question: str = "Do it?",
         confirmed: Mapping[str, Any] = MappingProxyType({"confirm": True}),
     ) -> None:
-        super().__init__("CONFIRMATION_REQUIRED", f"{message} {remedy}".strip())
-        self.message = message
+        super().__init__("CONFIRMATION_REQUIRED", " ".join(["Nothing was changed.", *preview, remedy]))
+        self.preview = preview
         self.would_remove = would_remove
-        self.preview = preview or [message]
-        self.question = question
         self.confirmed = confirmed
 
     @property

@@ -103,13 +103,13 @@ def collection_add(
     name = name_for(folder, pattern, name, known, moved=move)
     is_broad = settings.home.resolve().is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
-        line = f"Nothing was added. Collection {name}: {folder} ({pattern}) would be added."
+        line = f"Collection {name}: {folder} ({pattern}) would be added."
         if is_broad:
             line += (
                 " It is or contains your home folder: every Markdown file in it becomes searchable and may be put into "
                 "prompts, those of other programs included. A narrower folder is usually meant."
             )
-        raise ConfirmationMissing(line, {"name": name, "path": str(folder)})
+        raise ConfirmationMissing([line], {"name": name, "path": str(folder)})
     entry = {"path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     set_value(settings.config_file, ("collections", name), entry)
     return ChangedCollection(name=name, path=str(folder), pattern=pattern)
@@ -138,7 +138,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
                 f"{folder.path} does not exist: the vault has the only copy of the {number} of {name}. To keep them, "
                 "first run: clawmem export"
             )
-        raise ConfirmationMissing(f"Nothing was removed. {line}", {"name": name, "documents": served})
+        raise ConfirmationMissing([line], {"name": name, "documents": served})
     if folder:
         remove_value(settings.config_file, ("collections", name))
     if documents:

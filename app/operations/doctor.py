@@ -87,12 +87,12 @@ def _salvage_lines(report: SalvageReport) -> Iterator[str]:
     kept, gone = (_counted(rows) for rows in (report.kept, report.lost))
     if not report.kept:
         gone = "pins, the diary, captured memories, and the history of questions and changes"
-    yield f"Kept: {kept or 'nothing; notes are read from your files again'}"
-    yield f"{lost}: {gone or 'nothing'}"
+    yield f"Kept: {kept or 'nothing; notes are read from your files again'}."
+    yield f"{lost}: {gone or 'nothing'}."
     if report.notes:
-        yield f"Text lost, unless a file has it ({len(report.notes)}): {', '.join(report.notes)}"
+        yield f"Text lost, unless a file has it ({len(report.notes)}): {', '.join(report.notes)}."
     if report.spoilt:
-        yield f"Text damaged, kept in the archive ({len(report.spoilt)}): {', '.join(report.spoilt)}"
+        yield f"Text damaged, kept in the archive ({len(report.spoilt)}): {', '.join(report.spoilt)}."
     if report.damaged:
         yield f"Repaired: {report.vault}"
         yield f"Damaged file: {report.damaged}"
@@ -141,15 +141,8 @@ def repair(
     except PermissionError as error:
         raise VaultReadOnly(vault) from error
     if not confirm:
-        lines = [*_salvage_lines(report)]
-        raise ConfirmationMissing(
-            f"Nothing was repaired. {'. '.join(lines)}.",
-            {"lost": report.lost, "notes": report.notes, "spoilt": report.spoilt},
-            remedy="To repair the vault, repeat with confirm: true.",
-            preview=lines,
-            question="Repair the vault?",
-            confirmed={"confirm": True},
-        )
+        details = {"lost": report.lost, "notes": report.notes, "spoilt": report.spoilt}
+        raise ConfirmationMissing([*_salvage_lines(report)], details)
     with open_services(settings, create=False) as opened:
         repaired = opened.called_by(services.caller, services.progress)
         repaired.forgotten_places.agree()

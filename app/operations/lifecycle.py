@@ -12,7 +12,6 @@ from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, Option
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Text, few, plural, records_table
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
-from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.records import (
     DocumentReference,
     TitledFile,
@@ -20,7 +19,7 @@ from clawmem.app.services.documents.records import (
     place_of,
     titled_file,
 )
-from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct
+from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct, RestoreReport
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
@@ -30,12 +29,7 @@ from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
 from clawmem.ports.journal import Act
 from clawmem.ports.records import Document
 
-ACT_LIMIT = 20
 BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
-SHOWN = 10  # files in a line
-
-DryRun = Annotated[bool, Field(description="List what would go, change nothing.")]
-
 
 # -- archived and restored ------------------------------------------------------------------------------
 
@@ -98,7 +92,7 @@ def status(services: Services) -> LifecycleStatus:
 )
 def lifecycle_sweep(
     services: Services,
-    dry_run: DryRun = True,
+    dry_run: Annotated[bool, Field(description="List what would go, change nothing.")] = True,
     purge: Annotated[bool, Field(description="Archive nothing, and clear the vault's free space.")] = False,
 ) -> SweepReport:
     """Archive idle documents and forget documents archived long ago, by the configured policy."""
@@ -141,20 +135,13 @@ def lifecycle_search(
         Field(min_length=1, description="Words of an archived note."),
         Option(metavar="WORDS...", is_argument=True),
     ],
-    limit: Limit = ACT_LIMIT,
+    limit: Limit = 20,
 ) -> list[TitledFile]:
     """Find archived documents by their words."""
     return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
 
 
-class RestoredDocuments(Result):
-    """Documents that are served again; ``problems`` are sentences about those that stay archived."""
-
-    documents: list[TitledFile]
-    problems: list[str]
-
-
-def _restored_text(result: RestoredDocuments) -> Text:
+def _restored_text(result: RestoreReport) -> Text:
     nothing = "" if result.problems else "Nothing of that is archived."
     return records_table(result.documents, "file title") if result.documents else nothing
 
@@ -167,12 +154,10 @@ def lifecycle_restore(
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
     ] = "",
     all: Annotated[bool, Field(description="Restore every archived document.")] = False,
-) -> RestoredDocuments:
+) -> RestoreReport:
     """Serve archived documents again: one, those of a collection, or all."""
-    lifecycle = services.lifecycle
-    report = lifecycle.restore(lifecycle.to_restore(query, collection, everything=all), services.caller)
-    restored = [titled_file(document) for document in report.restored]
-    return RestoredDocuments(documents=restored, problems=report.problems)
+    documents = services.lifecycle.to_restore(query, collection, everything=all)
+    return services.lifecycle.restore(documents, services.caller)
 
 
 @operation(
@@ -192,7 +177,7 @@ def lifecycle_undo(
         Field(ge=1, le=2**53, description="The number of the act to undo; without it the acts are listed."),
         Option(metavar="ACT", is_argument=True),
     ] = None,
-    limit: Limit = ACT_LIMIT,
+    limit: Limit = 20,
 ) -> list[RecordedAct]:
     """
     List who pinned, snoozed, archived, restored or forgot what, when and why; or undo one act, and return it.
@@ -242,7 +227,7 @@ def _forgotten_text(result: Forgotten) -> Iterator[str]:
         ("not served, but stored with some of it", result.retained_in),
     ):
         if files:
-            yield f"{what}: {few(files, SHOWN)}"
+            yield f"{what}: {few(files, 10)}"
     yield from (
         f"  {probe}: {'; '.join(traces) or 'nothing'}" for probe, traces in (result.probes or {}).items()
     )
@@ -280,7 +265,7 @@ def memory_forget(
     """
     Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
 
-    Without a confirmation nothing is changed: the note is shown with its its size and the memories derived from it.
+    Without a confirmation nothing is changed: the note is shown with its size and the memories derived from it.
     """
     if gone := services.lookup.forgotten(query):
         result, report = Forgotten(name=gone.display_path, changed=False), ForgetReport((gone,))
@@ -296,26 +281,19 @@ def memory_forget(
 
 
 def _confirmation_missing(services: Services, note: Document) -> ConfirmationMissing:
+    place = place_of(services.vault.documents, note)
     derived = files_of(derived_documents(services.vault, [note.id]))
-    docid = docids(services.vault.documents, [note])[note.id]
     lines = [
-        f"{note.display_path} (#{docid}): {shown_title(note).rstrip('.')}.",
+        f"This would forget {note.display_path} ({place['docid']}): {shown_title(note).rstrip('.')}.",
         f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
         f"Memories derived from it: {few(derived) or 'none'}.",
     ]
-    details = {
-        **place_of(services.vault.documents, note),
-        "authored_at": note.authored_at,
-        "characters": note.body_length,
-        "derived": derived,
-    }
+    details = {"authored_at": note.authored_at, "characters": note.body_length, "derived": derived}
     return ConfirmationMissing(
-        f"Nothing was forgotten. This would forget {' '.join(lines)}",
-        details,
-        remedy=f"To forget it, repeat with docid #{docid} and confirm: true.",
-        preview=lines,
-        question="Forget it for good?",
-        confirmed={"query": f"#{docid} {note.display_path}", "confirm": True},
+        lines,
+        {**place, **details},
+        remedy=f"To forget it, repeat with docid {place['docid']} and confirm: true.",
+        confirmed={"query": f"{place['docid']} {note.display_path}", "confirm": True},
     )
 
 
@@ -339,18 +317,9 @@ def source_forget(
     if confirm is not True:
         size = sum(document.body_length for document in documents)
         days = sorted(document.authored_at[:10] for document in documents)
-        line = (
-            f"{plural(len(documents), 'document')} from {source}, {size:,} characters, written {days[0]} to "
-            f"{days[-1]}, and every memory derived from that. A later import does not bring them back."
-        )
-        raise ConfirmationMissing(
-            f"Nothing was forgotten. This would forget {line}",
-            {"source": source, "documents": len(documents), "characters": size},
-            remedy="To forget it, repeat with confirm: true.",
-            preview=[line],
-            question="Forget this for good?",
-            confirmed={"confirm": True},
-        )
+        counts = f"{plural(len(documents), 'document')} from {source}, {size:,} characters"
+        line = f"This would forget {counts}, written {days[0]} to {days[-1]}, and memories derived from them."
+        raise ConfirmationMissing([line], {"source": source, "documents": len(documents), "characters": size})
     with services.progress("Forgetting") as step:
         try:
             report = services.forgetting(documents, services.caller, f"source {source}", progress=step)

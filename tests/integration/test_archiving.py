@@ -73,9 +73,8 @@ def test_what_is_brought_back(vault: Vault, clock: ManualClock, lifecycle: Lifec
     lifecycle.sweep(IN_EARNEST, by="x")
     assert found(vault) == {older}
 
-    assert [
-        one.id for one in lifecycle.restore([fetch(vault, newer), fetch(vault, older)], by="x").restored
-    ] == [newer]
+    [restored] = lifecycle.restore([fetch(vault, newer), fetch(vault, older)], by="x").documents
+    assert restored.file == fetch(vault, newer).display_path
 
     assert found(vault) == {older, newer}
     assert vault.successions.direct([older]) == {Succession(older, newer)}

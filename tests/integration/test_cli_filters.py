@@ -71,7 +71,7 @@ def test_a_very_broad_folder_needs_a_confirmation(
     refused = invoke(*words, folder, "--name", "all")
 
     assert refused.exit_code == 2
-    assert "Nothing was added." in refused.stderr and "add --yes" in refused.stderr
+    assert "Nothing was changed." in refused.stderr and "add --yes" in refused.stderr
     assert "home folder" in refused.stderr
     assert "No collections" in invoke("collection", "list").stdout
     if (folder, words[0]) == ("/", "bootstrap"):

@@ -146,13 +146,13 @@ def run_confirmed(
     except ConfirmationMissing as missing:
         if not (only_preview or agreed or may_ask(ctx)):
             raise ConfirmationMissing(
-                missing.message, missing.would_remove, remedy="To confirm, add --yes."
+                missing.preview, missing.would_remove, remedy="To confirm, add --yes."
             ) from None
         if only_preview or not agreed:
             show_outcome(ctx, {"action": "preview", **missing.would_remove}, "\n".join(missing.preview))
         if only_preview:
             raise typer.Exit from None
-        if not (agreed or _confirmed(missing.question)):
+        if not (agreed or _confirmed("Do it?")):
             show("Nothing was changed.")
             raise typer.Exit(DECLINED) from None
         return run(request.model_copy(update=missing.confirmed))

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import candidates_of, every_served
 from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -70,10 +70,11 @@ class LifecycleStatus:
     policy: ArchivePolicy | None = None
 
 
-class RestoreReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
     """The documents that are served again, and a sentence for each one that stays archived: its file is gone."""
 
-    restored: list[Document]
+    documents: list[TitledFile]
     problems: list[str]
 
 
@@ -239,7 +240,7 @@ class Lifecycle:
             for note in documents
             if note.id in gone
         ]
-        return RestoreReport(archived, problems)
+        return RestoreReport([*map(titled_file, archived)], problems)
 
     def _has_lost_file(self, document: Document) -> bool:
         for folder in self.folders if document.stamp else ():
