@@ -190,6 +190,8 @@ def _outcome(services: Services, name: str, parameters: dict[str, Any]) -> dict[
         return {"error": [error.code, str(error)]}
     text = as_lines(operation.shown(result)).splitlines()
     record = json.loads(json.dumps(operation.record(result), default=str))
+    if operation.reads:  # what a server answers a command
+        assert as_lines(operation.shown(operation.result_of(record))).splitlines() == text, name
     if name in SHAPES:
         return {"record": _shape(record)}
     lines = [re.sub(r"\b[\d,.]+ bytes", "0 bytes", re.sub(r" +", " ", line)) for line in text]

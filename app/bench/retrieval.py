@@ -6,7 +6,7 @@ import math
 import random
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
@@ -184,13 +184,6 @@ class BenchRetrieval:
         report.query_ms.append((perf_counter() - began) * 1000)
         work, _ = self._pipeline.rank(request)
         return [(_item(candidate, scoped), candidate.score) for candidate in work.candidates]
-
-
-def trec_lines(run: dict[str, list[tuple[str, float]]], tag: str = "clawmem") -> Iterator[str]:
-    """Yield a run in TREC format, ``qid Q0 item rank score tag``, with scores that strictly decrease with rank."""
-    for qid, ranking in run.items():
-        for rank, (item, _) in enumerate(ranking, start=1):
-            yield f"{qid} Q0 {item} {rank} {len(ranking) - rank + 1} {tag}"
 
 
 def _folders(collection: JudgedCollection, scoped: bool) -> list[Folder]:

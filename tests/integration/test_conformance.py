@@ -129,7 +129,7 @@ def test_a_defect_in_the_example_is_found(conformance: Invoke, tmp_path: Path) -
     assert done.exit_code == 7
     assert "FAIL  rrf: one leg, one key\n" in done.stdout
     assert '      input: {"rankings": {"lexical": ["a"]}}\n' in done.stdout
-    assert "      $[0][1]: expected 0.066393, got 0.0696" in done.stdout
+    assert '"$[0][1]", "reason": "expected 0.066393, got 0.0696' in done.stdout
     assert "rrf: small k" not in done.stdout
     assert "of 20 cases went wrong" in done.stdout
 
@@ -151,7 +151,7 @@ def test_a_program_that_never_answers_is_given_up(conformance: Invoke, write: Wr
     done = conformance("--cmd", write("import sys; sys.exit('no such module')"))
 
     assert done.exit_code == 7
-    assert done.stdout.count("FAIL") == done.stdout.count("      no such module\n") == 3
+    assert done.stdout.count("FAIL") == done.stdout.count("no such module") == 3
     assert (
         f"3 of {every_case():,} cases went wrong" in done.stdout
         and "were not asked, after too many losses." in done.stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.bench.retrieval import measure, percentile, trec_lines, unrolled
+from clawmem.app.bench.retrieval import measure, percentile, unrolled
 from clawmem.ports.errors import InvalidInput
 
 
@@ -130,14 +130,3 @@ class TestRun:
         assert unrolled(["a:4-4", "a:8-9", "a:1-2", "unknown:1-9"], collection) == []
         assert unrolled(["a:4-6", "a:6-7"], collection) == ["t2", "t3"]
         assert unrolled([], collection) == []
-
-    def test_trec_lines(self) -> None:
-        """Scores fall strictly with the rank, also where the ranking's own are equal."""
-        run = {"q1": [("a", 0.5), ("b", 0.5), ("c", 0.1)], "q2": [], "q3": [("b", 9.0)]}
-
-        assert list(trec_lines(run, tag="us")) == [
-            "q1 Q0 a 1 3 us",
-            "q1 Q0 b 2 2 us",
-            "q1 Q0 c 3 1 us",
-            "q3 Q0 b 1 1 us",
-        ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ import typer
 from clawmem.app.bench.collection import load_collection
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.conformance.judging import JudgePort, Verdict, load_vectors
+from clawmem.app.conformance.judging import JudgePort, load_vectors
 from clawmem.app.conformance.program import PortProgram, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
@@ -21,7 +20,6 @@ from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 from clawmem.app.operations.doctor import DIFFERENCES
 from clawmem.app.operations.output import plural, table
 from clawmem.app.services.retrieval.request import Ranking
-from clawmem.ports.errors import InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)
 bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")
@@ -34,8 +32,7 @@ cli.add_typer(conformance, name="conformance")
 PIPELINES = {"words": "search", "vectors": "vsearch", "hybrid": "query"}  # by mode
 MEASURES = ("recall@1", "recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
 OUTCOMES = ("passed", "failed", "unsupported", "unasked")
-ROOM = 160  # most characters shown of an input or an answer
-PLACES = 5  # most differences shown of one answer
+ROOM = 160  # most characters shown of a part of a failure
 
 
 @bench.command()
@@ -47,7 +44,6 @@ def retrieval(
     pooled: Annotated[
         bool, typer.Option("--pooled", help="Ask all of it, not each question's part.")
     ] = False,
-    run: Annotated[Path | None, typer.Option(help="Write the ranking here, in TREC form.")] = None,
 ) -> None:
     """Index a judged collection in a temporary vault, answer every question, and report the measures."""
     one_of("--mode", mode, tuple(PIPELINES))
@@ -63,12 +59,6 @@ def retrieval(
             report = bench_retrieval(services.update, embed, pipeline, services.clock.now_ms())(
                 collection, turns=turns, pooled=pooled, ranking=Ranking(settings.ranking), progress=step
             )
-    if run:
-        lines = lazy("app.bench.retrieval:trec_lines", extra="bench")(report.run)
-        try:
-            run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        except OSError as error:
-            raise InvalidInput("INVALID_PATH", f"{run} cannot be written: {error.strerror}.") from error
     figures = {
         "mode": mode,
         "unit": unit,
@@ -130,26 +120,29 @@ def vectors(
         policy: {outcome: part.count(outcome) for outcome in OUTCOMES}
         for policy, part in report.by_policy().items()
     }
+    failures = [
+        {
+            "policy": failure.policy,
+            "case": failure.case.name,
+            "input": failure.case.given,
+            "expected": failure.case.expected,
+            "got": failure.got,
+            "differences": [difference._asdict() for difference in failure.differences],
+            "reason": failure.reason,
+        }
+        for failure in report.failures
+    ]
     if wants_json(ctx):
-        failures = [
-            {
-                "policy": failure.policy,
-                "case": failure.case.name,
-                "input": failure.case.given,
-                "expected": failure.case.expected,
-                "got": failure.got,
-                "differences": [difference._asdict() for difference in failure.differences],
-                "reason": failure.reason,
-            }
-            for failure in report.failures
-        ]
         show_json({"conforms": report.conforms, "policies": policies, "failures": failures})
     else:
         show_part(
             table(("policy", *OUTCOMES), [(name, *counts.values()) for name, counts in policies.items()])
         )
-        for failure in report.failures:
-            show("\n" + "\n".join(_failure_lines(failure)))
+        for failure in failures:
+            show(f"\nFAIL  {failure['policy']}: {failure['case']}")
+            for name in ("input", "expected", "got", "differences", "reason"):
+                if failure[name] not in (None, [], ""):
+                    show(f"      {name}: {shortened(failure[name], ROOM)}")
         passed, failed, unsupported, unasked = (report.count(name) for name in OUTCOMES)
         left_out = f" {unasked:,} were not asked, after too many losses." if unasked else ""
         show(
@@ -158,15 +151,3 @@ def vectors(
             else f"\n{failed:,} of {plural(len(report.verdicts), 'case')} went wrong.{left_out}"
         )
     raise typer.Exit(0 if report.conforms else DIFFERENCES)
-
-
-def _failure_lines(failure: Verdict) -> Iterator[str]:
-    yield f"FAIL  {failure.policy}: {failure.case.name}"
-    yield f"      input: {shortened(failure.case.given, ROOM)}"
-    yield f"      expected: {shortened(failure.case.expected, ROOM)}"
-    if failure.differences:
-        yield f"      got: {shortened(failure.got, ROOM)}"
-    yield from (f"      {path}: {reason}" for path, reason in failure.differences[:PLACES])
-    yield from (f"      {line}" for line in failure.reason.splitlines())
-    if (more := len(failure.differences) - PLACES) > 0:
-        yield f"      and {more} more"
