@@ -117,7 +117,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("import_memories", {"tool": "jsonl", "path": "{home}/out.jsonl", "dry_run": True}),
     ("export", {"output": "{home}/out", "form": "markdown", "collection": "notes"}),
     ("export", {"output": "{home}/out.zip"}),
-    ("restore", {"bundle": "{home}/out.zip", "drill": True}),
     ("backup", {"file": "{home}/copy.sqlite"}),
     ("beads_sync", {"project_path": "{home}/notes"}),
     ("models_list", {}),

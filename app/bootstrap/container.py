@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.status import Report, Status
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.openclaw import AgentMemory, SaveSession
-    from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.services.portability.importing import ImportMemories
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
@@ -195,7 +194,7 @@ class Gateways(containers.DeclarativeContainer):
     discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
     vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)
-    restore_bundle: Callable[..., RestoredBundle] = Function(
+    restore_bundle: Callable[..., str] = Function(
         lazy("app.services.portability.bundle:restore_records"),
         schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),
         load=Object(adapter("sqlite.records:load_records")),

@@ -29,7 +29,7 @@ from clawmem.app.settings.config_file import (
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.origin import TRUST
-from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
+from clawmem.ports.errors import ConfirmationMissing, NotFound
 
 EVERYTHING = "/"  # the place of a description of all collections
 MOST = 1000  # characters; a description is read with every note below its folder
@@ -225,25 +225,24 @@ def collection_describe(
     The description is shown with every note below the folder, in results and above its text. Vectors of the notes
     include it after: clawmem update --all
     """
-    settings = services.settings
+    settings, text = services.settings, " ".join(text.split())
     described, place = _descriptions(settings), place and _place(settings, place)
     if not (text or remove):
         contexts = [Context(place=name, text=known) for name, (_, known) in sorted(described.items())]
         return [context for context in contexts if f"{context.place}/".startswith(place.rstrip("/"))]
     name, _, prefix = place.partition("/")
-    keys, before = described.get(place, (("collections", name, "context", prefix or EVERYTHING), ""))
-    keys = ("global_context",) if place == EVERYTHING else keys
-    if remove:
-        if not before:
-            raise NotFound("description", place, suggestions=sorted(described))
-        remove_value(settings.config_file, keys)
-        return [Context(place=place, text="", before=before)]
-    text = " ".join(text.split())
-    if not text:
-        raise InvalidInput("INVALID_INPUT", f"The description of {place} is blank. Give it a text.")
-    if place != EVERYTHING:
+    usual = (
+        ("global_context",) if place == EVERYTHING else ("collections", name, "context", prefix or EVERYTHING)
+    )
+    keys, before = described.get(place, (usual, ""))
+    if remove and not before:
+        raise NotFound("description", place, suggestions=sorted(described))
+    if text and place != EVERYTHING:
         root = settings.collections[name].path
         if root.is_dir() and not (root / prefix).exists():
             raise NotFound("folder or file", str(root / prefix))
-    set_value(settings.config_file, keys, text)
+    if remove:
+        remove_value(settings.config_file, keys)
+    else:
+        set_value(settings.config_file, keys, text)
     return [Context(place=place, text=text, before=before)]

@@ -15,7 +15,7 @@ from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
-from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, ModelMismatch, NotFound
+from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -88,52 +88,35 @@ def embed_after(
     """
     Embed the texts without vectors after documents of *collections* changed, if *wanted* or the settings say so.
 
-    Otherwise a model of this machine does it for at most a minute. A model server may charge for the texts, and another
-    model than that of the vault takes long.
+    If neither says anything, a model of this machine does it for at most a minute. A model server may charge for the
+    texts, and another model than that of the vault takes long.
     """
-    if wanted is None:
-        wanted = services.settings.embeds(collections) if collections else None
-    is_open = wanted is None
-    if wanted is False or (
-        is_open and (services.settings.embed_server or not services.vault.embeddings.counts().pending)
-    ):
+    if wanted is None and collections:
+        wanted = services.settings.embeds(collections)
+    waiting, clock = services.vault.embeddings.counts().pending, services.clock
+    if wanted is False or (wanted is None and (services.settings.embed_server or not waiting)):
         return None
-    clock = services.clock
     end_ms = clock.now_ms() + QUICK_MS
     try:
-        embed = services.embed
-        if is_open and not embed.serves:
+        if wanted is None and not services.embed.serves:
             return None
         with services.progress("Embedding") as step:
-            return embed(
+            return services.embed(
                 progress=step,
-                go_on=lambda done, total: not is_open or clock.now_ms() < end_ms,
+                go_on=lambda done, total: bool(wanted) or clock.now_ms() < end_ms,
             )
-    except (EmbeddingError, ModelError):
-        if is_open:  # the texts wait, and the answer says so
-            return None
-        raise
+    except (EmbeddingError, ModelError) as error:
+        return EmbedReport(stopped=True, error=str(error)) if wanted else None
 
 
 def embed_new(services: Services) -> str:
-    """
-    Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so.
-
-    A change to another model is left to `embed`: it takes long. As after `update`, a model server makes them only where
-    the config file says autoEmbed.
-    """
+    """Embed new notes if the vault has vectors; return what is to be done about those that have none."""
     if services.vault.embeddings.fingerprint() is None:
         return ""
-    if services.settings.embed_server and not services.settings.embeds(services.settings.collections):
-        return "A model server makes vectors only on request. Next: clawmem embed"
-    try:
-        with services.progress("Embedding") as step:
-            failure = services.embed.add(progress=step).error
-    except ModelMismatch as error:
-        return str(error)  # names its own remedy
-    except (EmbeddingError, ModelError) as error:
-        failure = str(error)
-    return f"{failure.rstrip('.')}. Next: clawmem embed" if failure else ""
+    settings = services.settings
+    report = embed_after(services, wanted=settings.embeds(settings.collections) or None)
+    fault = f"{report.error.rstrip('.')}. " if report and report.error else ""
+    return f"{fault}Next: clawmem embed" if services.vault.embeddings.counts().pending else ""
 
 
 @operation(Effect.REPEATABLE, route="/embed")

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_copy, open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
@@ -23,13 +23,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.services.portability.bundle import (
-    RestoredBundle,
-    asked,
-    newest_moment,
-    recorded_questions,
-    write_bundle,
-)
+from clawmem.app.services.portability.bundle import write_bundle
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -43,7 +37,6 @@ from clawmem.ports.errors import (
     VaultReadOnly,
 )
 from clawmem.ports.records import InactiveReason, Role
-from clawmem.ports.storage import BundleReader
 
 NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
 Force = Annotated[bool, Field(description="Replace an existing file.")]
@@ -54,41 +47,22 @@ class Export(Result):
 
     file: str
     documents: int
-    renamed: dict[str, str] = Field(
-        default={}, description="Files of a folder whose name is not that of their note, by its place."
-    )
 
 
 class Restored(Result):
-    """A vault that was made from a bundle; ``forgotten`` notes are still forgotten."""
+    """A vault that was made from a bundle, and the new config file, if any; ``forgotten`` notes are still forgotten."""
 
-    vault: str = Field(default="", description="The new vault; empty after a drill.")
+    vault: str
     documents: int
     forgotten: int
-    config: str | None = Field(default=None, description="The new config file, null if there was one.")
-    drill: bool = False
-    questions: int = Field(default=0, description="Questions that a drill asked again.")
-    differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
+    config: str = ""
     remarks: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 for a drill that found differences."""
-        return int(bool(self.differences))
 
 
 @contextmanager
-def _new_file(services: Services, file: Path, *, force: bool, is_folder: bool = False) -> Iterator[Path]:
-    """
-    Yield the draft of the new *file*, or of a folder of new files.
-
-    Raises:
-        InvalidInput: The file exists and is not to be replaced, or is a note or a file of the vault, or the folder is
-            indexed.
-        FileNotCreated: It cannot be written.
-    """
-    target, reason = file.expanduser().absolute(), ""
-    place = target.resolve()
+def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool = False) -> Iterator[Path]:
+    """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of the vault."""
+    place, reason = target.resolve(), ""
     if place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
         reason = "belongs to the vault itself"
     for folder in services.folders:
@@ -104,9 +78,8 @@ def _new_file(services: Services, file: Path, *, force: bool, is_folder: bool = 
     if reason:
         raise InvalidInput("INVALID_INPUT", f"{target} {reason}. Choose another place.")
     if target.is_file() and not force:
-        raise InvalidInput(
-            "FILE_EXISTS", f"{target} exists and was not changed. Choose another file, or add --force."
-        )
+        reason = f"{target} exists and was not changed. Choose another file, or add --force."
+        raise InvalidInput("FILE_EXISTS", reason)
     with (
         _written(target),
         draft_of_folder(target, replaces=force) if is_folder else draft_of(target) as draft,
@@ -138,9 +111,9 @@ def backup(
     The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
     with --vault FILE, or put it in the place of a lost vault.
     """
-    with _new_file(services, file, force=force) as draft:
-        documents = services.back_up(str(draft))
-    return Export(file=str(file.expanduser().absolute()), documents=documents)
+    target = file.expanduser().absolute()
+    with _new_file(services, target, force=force) as draft:
+        return Export(file=str(target), documents=services.back_up(str(draft)))
 
 
 @operation(Effect.READS, is_tool=False, in_own_process=True)
@@ -175,45 +148,38 @@ def export(
         raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
     names = frozenset(named_collections(services, collection))
     selection, vault = Selection(names, iso_utc(first) if since else ""), services.vault
-    target = output or Path(NAMES[form])
-    result = Export(file=str(target.expanduser().absolute()), documents=0)
+    target = (output or Path(NAMES[form])).expanduser().absolute()
+    documents = 0
     with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
         if form == "bundle":
-            result.documents = _write_bundle(services.settings, selection, draft, receipts=receipts)
+            documents = _write_bundle(services, selection, draft, receipts=receipts)
         elif form == "jsonl":
             lines = [*memory_lines(vault.documents, vault.triples, vault.relations, selection)]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-            result.documents = len(lines)
+            documents = len(lines)
         else:
-            for document, file in selected_files(vault.documents, selection):
+            for _, file in selected_files(vault.documents, selection):
                 place = draft / file.name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-                result.documents += 1
-                if file.name != document.display_path:
-                    result.renamed[document.display_path] = file.name
-    return result
+                documents += 1
+    return Export(file=str(target), documents=documents)
 
 
-def _write_bundle(settings: Settings, selection: Selection, draft: Path, *, receipts: bool) -> int:
+def _write_bundle(services: Services, selection: Selection, draft: Path, *, receipts: bool) -> int:
     """Write the bundle of a copy of the vault to *draft*, and return its number of documents."""
-    config = settings.config_file
-    with open_copy(settings) as copied:
-        documents, questions = copied.vault.documents, list[str]()
-        at = newest_moment(documents)
-        if selection.is_everything:
-            questions = recorded_questions(documents, copied.vault.receipts if receipts else None)
-        with closing(copied.vault_records()) as records, closing(copied.new_bundle(draft)) as writer:
-            return write_bundle(
-                writer,
-                documents,
-                records,
-                selection,
-                settings=redact(config.read_text("utf-8")) if config.is_file() else "",
-                questions=asked(copied.query, questions, at),
-                asked_at=at,
-                receipts=receipts,
-            )
+    config = services.settings.config_file
+    with TemporaryDirectory(prefix="clawmem-") as folder:
+        copy = Path(folder) / "copy.sqlite"
+        services.copy_vault(str(copy), detached=True)
+        with (
+            open_services(_alone(services.settings, copy), create=False) as copied,
+            closing(copied.vault_records()) as records,
+            closing(copied.new_bundle(draft)) as writer,
+        ):
+            settings = redact(config.read_text("utf-8")) if config.is_file() else ""
+            documents = copied.vault.documents
+            return write_bundle(writer, documents, records, selection, settings=settings, receipts=receipts)
 
 
 # -- restored -------------------------------------------------------------------------------------------
@@ -224,32 +190,8 @@ def _alone(settings: Settings, vault: Path) -> Settings:
     return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
 
 
-def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBundle:
-    """Make the new vault *target* with its indexes, and check it."""
-    bundle: RestoredBundle = services.restore_bundle(reader, target)
-    with open_services(_alone(services.settings, target), create=False) as made:
-        for role in Role:
-            made.indexes.rebuild(role)
-        if defects := made.vault.storage.check():
-            raise BundleDamaged(reader.location, "; ".join(defects))
-    return bundle
-
-
-def _counted(services: Services) -> Restored:
-    inactive = services.vault.documents.latest(active=False)
-    return Restored(
-        documents=sum(services.vault.documents.collections().values()),
-        forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in inactive),
-    )
-
-
-def _refuse_content(services: Services, bundle: Path) -> None:
-    """
-    Refuse to replace a vault with documents.
-
-    Raises:
-        VaultError: The vault has documents, served or not; it cannot be written; or a server has it open.
-    """
+def _refuse_content(services: Services) -> None:
+    """Raise `VaultError` if the vault has documents, served or not, cannot be written, or a server has it open."""
     vault = services.settings.vault
     if services.settings.read_only:
         raise VaultReadOnly(str(vault))
@@ -258,10 +200,10 @@ def _refuse_content(services: Services, bundle: Path) -> None:
     if is_there(vault):
         with open_services(_alone(services.settings, vault), read_only=True) as opened:
             documents = opened.vault.documents
-            if count := len(documents.latest()) + len(documents.latest(active=False)):
+            if documents.latest(limit=1) or documents.latest(limit=1, active=False):
                 reason = (
-                    f"{vault} has {count} documents, and a bundle never replaces notes. Nothing was changed. Restore "
-                    f"to another file: clawmem --vault new.sqlite import bundle {bundle}"
+                    f"{vault} has documents, and a bundle never replaces notes. Nothing was changed. Restore to another "
+                    "file: clawmem --vault FILE import bundle BUNDLE"
                 )
                 raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 
@@ -276,37 +218,42 @@ def _refuse_content(services: Services, bundle: Path) -> None:
 def restore(
     services: Services,
     bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],
-    drill: Annotated[bool, Field(description="Restore into a temporary place and prove it.")] = False,
 ) -> Restored:
     """
     Make a vault from a bundle, with the same ids and the same answers.
 
-    A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
-    questions of the bundle, and deleted.
+    A vault that has notes is never replaced.
     """
-    with closing(services.bundle(bundle.expanduser().absolute())) as reader:
-        if drill:
-            with TemporaryDirectory(prefix="clawmem-") as folder:
-                return _drill(services, reader, Path(folder) / "drill.sqlite")
-        settings = services.settings
-        vault, config = settings.vault, settings.config_file
-        _refuse_content(services, bundle)
-        with _written(vault):
-            make_folder(vault.parent)
-            with draft_of(vault) as draft:
-                restored = _make(services, reader, draft)
-                _refuse_content(services, bundle)  # another process may have added notes
-                services.discard_vault()
-        is_configured = config.exists() or not restored.settings.strip()
-        if not is_configured:
-            make_folder(config.parent)
-            write_whole(config, restored.settings.encode())
-            settings = load_settings(vault=vault)
+    settings = services.settings
+    vault, config = settings.vault, settings.config_file
+    _refuse_content(services)
+    with closing(services.bundle(bundle.expanduser().absolute())) as reader, _written(vault):
+        make_folder(vault.parent)
+        with draft_of(vault) as draft:
+            text = services.restore_bundle(reader, draft)
+            with open_services(_alone(settings, draft), create=False) as opened:
+                for role in Role:
+                    opened.indexes.rebuild(role)
+                if defects := opened.vault.storage.check():
+                    raise BundleDamaged(reader.location, "; ".join(defects))
+            _refuse_content(services)  # another process may have added notes
+            services.discard_vault()
+    is_configured = config.exists() or not text.strip()
+    if not is_configured:
+        make_folder(config.parent)
+        write_whole(config, text.encode())
+        settings = load_settings(vault=vault)
     with open_services(_alone(settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
         opened.indexes.keep_up()
-        report = _counted(opened)
-        report.vault, report.config = str(vault), None if is_configured else str(config)
+        documents = opened.vault.documents
+        inactive = documents.latest(active=False)
+        report = Restored(
+            vault=str(vault),
+            documents=sum(documents.collections().values()),
+            forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in inactive),
+            config="" if is_configured else str(config),
+        )
         try:
             opened.indexes.move(settings.backend or opened.indexes.backend)
         except ClawmemError as error:
@@ -314,18 +261,4 @@ def restore(
                 f"The indexes are those of a new vault: {str(error).rstrip('.')}. Then run: clawmem rebuild --backend "
                 f"{settings.backend}"
             )
-    return report
-
-
-def _drill(services: Services, reader: BundleReader, target: Path) -> Restored:
-    """Make the vault *target*, and compare it with itself and its answers with those of the bundle."""
-    restored = _make(services, reader, target)
-    with open_services(_alone(services.settings, target), create=False) as opened:
-        report, before = _counted(opened), {question.question: question for question in restored.questions}
-        report.drill, report.questions = True, len(before)
-        report.differences = opened.verify() + [
-            f"The answer to {question.question!r} differs."
-            for question in asked(opened.query_without_models, [*before], restored.asked_at)
-            if question != before[question.question]
-        ]
     return report

@@ -17,7 +17,7 @@ from clawmem.app.operations.indexing import embed_after
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
-from clawmem.ports.errors import ConfigError, EmbeddingError, ModelError
+from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -60,7 +60,7 @@ def watch(
         caller = services.called_by(services.caller, lambda what: nullcontext(progress))
         try:
             report = embed_after(caller, wanted=embed or configured(file_version(config_file))[0])
-        except (ConfigError, EmbeddingError, ModelError) as error:
+        except ConfigError as error:
             return [str(error)]
         return [str(report.error)] if report and report.stopped else []
 

@@ -43,10 +43,9 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
         vault.execute(
             "update documents set path = '../../evil<>' || char(10) || '.md' where path like '%redis%'"
         )
-    done = remembered("export", "--format", "markdown", "out")
+    remembered("export", "--format", "markdown", "out")
 
     assert {one.name for one in home.glob("out/**/*evil*")} == {"evil___.md"}
-    assert "evil___.md" in done.stdout
     assert not [*home.parent.glob("**/evil*")] or all(
         "out" in one.parts for one in home.parent.glob("**/evil*")
     )

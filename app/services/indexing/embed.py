@@ -19,7 +19,7 @@ from clawmem.ports.errors import (
     ModelError,
     ModelMismatch,
 )
-from clawmem.ports.indexes import EmbeddingCounts, EmbeddingStore, SketchStore
+from clawmem.ports.indexes import EmbeddingStore, SketchStore
 from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Transactions
@@ -173,27 +173,6 @@ class EmbedPending:
         self._sketch(report, progress)
         report.pending = self._embeddings.counts().pending
         return report
-
-    def add(self, *, progress: Progress = lambda done, total: None) -> EmbedReport:
-        """
-        Embed new texts by the model of the vectors that answer, and do not continue a change to another model.
-
-        Raises:
-            ModelMismatch: that model is unavailable.
-        """
-        report = EmbedReport()
-        self._embedder = self._older(self._embeddings.fingerprint() or "")
-        filling = SpaceFiller(self._embeddings, self._transactions, self._embedder)
-        total = self._pending([filling])
-        while filling.advance(BATCH):
-            progress(filling.embedded, max(total, filling.embedded))
-        _add_up(report, [filling])
-        self._sketch(report, progress)
-        return report
-
-    def counts(self) -> EmbeddingCounts:
-        """Return the progress of the serving vectors."""
-        return self._embeddings.counts()
 
     @property
     def serves(self) -> bool:

@@ -4,47 +4,31 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from clawmem.app.services.maintenance.finding import spread
 from clawmem.app.services.portability.notes import Selection, selected_files
-from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.receipts import unpack
-from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.identity import body_hash
-from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BundleDamaged, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
-from clawmem.ports.telemetry import Receipts
 
 FORMAT, VERSION = "clawmem-bundle", 1
 CONTENT = "content"
 _RECORDS, _NOTES, _LINES = "records/", "notes/", ".jsonl"
-_SETTINGS, _QUESTIONS, _README = "settings.yaml", "questions.jsonl", "README.md"
+_SETTINGS, _README = "settings.yaml", "README.md"
 _ABOUT = """# A clawmem bundle
 
 - `notes/`: every note as Markdown, also what programs wrote (`notes/_clawmem/`).
 - `records/`: the tables of the vault as JSON lines; the first line of each names the columns. A body that is a file in
   `notes/` is given as `{"note": file, "start": characters before it}`.
-- `settings.yaml`: the config file. `questions.jsonl`: questions with their answers, for the drill.
+- `settings.yaml`: the config file.
 - `manifest.json`: the schema version, and size and SHA-256 of every part.
 
-Make a vault from it: `clawmem import bundle FILE`. Prove that this would work: `clawmem import bundle FILE --drill`.
+Make a vault from it: `clawmem import bundle FILE`.
 """
-
-
-class AskedQuestion(NamedTuple):
-    """A question, the first ten documents of its answer, and the retrievers that were missing."""
-
-    question: str
-    files: Sequence[str]
-    degraded: Sequence[str] = ()
 
 
 def write_bundle(
@@ -54,8 +38,6 @@ def write_bundle(
     selection: Selection,
     *,
     settings: str,
-    questions: Sequence[AskedQuestion],
-    asked_at: str,
     receipts: bool,
 ) -> int:
     """
@@ -65,7 +47,6 @@ def write_bundle(
 
     Args:
         settings: The text of the config file.
-        asked_at: The time for which *questions* were asked.
     """
     notes: dict[str, dict[str, Value]] = {}
     ids: list[int] = []
@@ -79,7 +60,6 @@ def write_bundle(
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
-    writer.add(_QUESTIONS, (_line(question._asdict()) for question in questions))
     writer.add(_README, [_ABOUT.encode()])
     forgotten = sum(document.inactive is InactiveReason.FORGOTTEN for document in away)
     manifest = {
@@ -89,7 +69,6 @@ def write_bundle(
         "sequences": dict(records.sequences()),
         "collections": sorted(selection.collections),
         "since": selection.since,
-        "asked_at": asked_at,
         "documents": len(ids) - len(away),
         "forgotten": forgotten,
     }
@@ -144,17 +123,9 @@ def _line(value: object) -> bytes:
 Load = Callable[[Path, Iterable[RecordTable], Mapping[str, int]], None]
 
 
-class RestoredBundle(NamedTuple):
-    """The contents of a bundle beside its records: config file, and questions of the drill."""
-
-    settings: str
-    questions: list[AskedQuestion]
-    asked_at: str
-
-
-def restore_records(reader: BundleReader, target: Path, schema: int, load: Load) -> RestoredBundle:
+def restore_records(reader: BundleReader, target: Path, schema: int, load: Load) -> str:
     """
-    Make the new vault file *target* from a bundle; its indexes are still empty.
+    Make the new vault file *target* from a bundle, with empty indexes; return the text of its config file.
 
     Args:
         schema: The newest schema that is known.
@@ -176,43 +147,8 @@ def restore_records(reader: BundleReader, target: Path, schema: int, load: Load)
         raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
     try:
         load(target, _tables_in(reader), dict(manifest["sequences"]))
-        questions = [AskedQuestion(**json.loads(line)) for line in reader.lines(_QUESTIONS)]
-        return RestoredBundle(reader.content(_SETTINGS).decode(), questions, str(manifest["asked_at"]))
+        return reader.content(_SETTINGS).decode()
     except (BundleDamaged, VaultFull, VaultReadOnly):
         raise
     except (VaultError, ValueError, TypeError, KeyError, IndexError, RecursionError, StopIteration) as error:
         raise BundleDamaged(reader.location, f"its records cannot be read ({error})") from error
-
-
-QUESTIONS = 50
-COMPARED = 10
-_RECEIPTS = 1_000  # receipts that are searched for different questions
-_PLACE = attrgetter("collection", "path")
-
-Ask = Callable[[RetrievalRequest], Answer]
-
-
-def recorded_questions(documents: DocumentStore, receipts: Receipts | None) -> list[str]:
-    """Return up to `QUESTIONS` questions: those of *receipts*, if given, newest first, then the titles of notes."""
-    stored = receipts.latest(_RECEIPTS) if receipts else ()
-    answered = [receipt.question for entry in stored if (receipt := unpack(entry.content))]
-    notes = spread(sorted(documents.latest(), key=_PLACE), QUESTIONS)
-    questions = dict.fromkeys([*answered, *(note.title for note in notes)])
-    return [question for question in questions if question.strip() and len(question) <= MAX_QUERY][:QUESTIONS]
-
-
-def newest_moment(documents: DocumentStore) -> str:
-    """Return the time of the last change of a document, so that a later export asks the same questions."""
-    return max((max(note.indexed_at, note.modified_at) for note in documents.latest()), default="")
-
-
-def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
-    """Return the *questions* with their answers, as if they were asked *at* that time."""
-    now_ms = parse_iso(at) or 0
-    found = ((question, ask(read_request(question, now_ms=now_ms, limit=COMPARED))) for question in questions)
-    return [
-        AskedQuestion(
-            text, [result.document.display_path for result in answer.results], sorted(answer.trace.degraded)
-        )
-        for text, answer in found
-    ]
