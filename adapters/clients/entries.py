@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from clawmem.adapters.clients.formats import Values
 from clawmem.ports.clients import ConfiguredCommand, HookEntry
@@ -14,17 +15,20 @@ from clawmem.ports.clients import ConfiguredCommand, HookEntry
 PROMPT = "UserPromptSubmit"
 
 
-class Entry(Protocol):
+class Entry(ABC):
     """Entries in the values of one file. Methods raise `ValueError` if the values have another shape."""
 
+    @abstractmethod
     def install(self, settings: Values) -> None:
         """Add the entries, replacing older ones."""
 
+    @abstractmethod
     def remove(self, settings: Values, original: Values) -> None:
         """Remove the entries; *original* are the values before the first installation."""
 
-    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
-        """Yield the commands that the agent starts because of the entries."""
+    def commands(self, settings: Values) -> Iterable[ConfiguredCommand]:
+        """Return the commands that the agent starts because of the entries."""
+        return ()
 
 
 class HookStyle(NamedTuple):
@@ -43,7 +47,7 @@ class HookStyle(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Hooks:
+class Hooks(Entry):
     """Hooks by event: lists of groups, each a matcher with a list of handlers."""
 
     style: HookStyle
@@ -71,8 +75,11 @@ class Hooks:
         for groups in _hooks(settings).values():
             for handler in (handler for group in groups for handler in group.get("hooks", [])):
                 if event := hook_event(handler):
-                    command, arguments = str(handler["command"]), handler.get("args")
-                    words = [command, *map(str, arguments)] if isinstance(arguments, list) else command
+                    words = (
+                        server_command(handler)
+                        if isinstance(handler.get("args"), list)
+                        else handler["command"]
+                    )
                     yield ConfiguredCommand(words, event=event)
 
     def _groups(self) -> dict[str, Values]:
@@ -80,11 +87,9 @@ class Hooks:
         for hook in (hook for hook in self.hooks if hook.event in self.style.events):
             event = self.style.events[hook.event]
             command = [*self.program, "hook", event, *hook.options]
-            run = (
-                {"command": shlex.join(command)}
-                if self.style.in_shell
-                else {"command": command[0], "args": command[1:]}
-            )
+            run: Values = {"command": command[0], "args": command[1:]}
+            if self.style.in_shell:
+                run = {"command": shlex.join(command)}
             timeout = hook.patience_s * (1000 if self.style.milliseconds else 1)
             matcher = {"matcher": hook.matcher} if self.style.has_matcher else {}
             groups[event] = {**matcher, "hooks": [{"type": "command", **run, "timeout": timeout}]}
@@ -104,9 +109,9 @@ def hook_event(handler: Any) -> str:
     """Return the event whose hooks of clawmem a handler runs; empty for other handlers."""
     if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
         return ""
-    command, arguments = handler["command"], handler.get("args")
     try:
-        words = [command, *map(str, arguments)] if isinstance(arguments, list) else shlex.split(command)
+        is_split = isinstance(handler.get("args"), list)
+        words = server_command(handler) if is_split else shlex.split(handler["command"])
         at = next(at for at, word in enumerate(words) if Path(word).stem == "clawmem")
         return words[words.index("hook", at) + 1]
     except (ValueError, IndexError, StopIteration):  # an open quote, or another program
@@ -114,7 +119,7 @@ def hook_event(handler: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Server:
+class Server(Entry):
     """MCP server *name* in the object *member*."""
 
     member: str
@@ -143,7 +148,7 @@ class Server:
 
 
 def server_command(server: Values) -> list[str]:
-    """Return the command of the entry of an MCP server as words."""
+    """Return the command of an MCP server, or of a hook without a shell, as words."""
     command, arguments = server.get("command", ""), server.get("args")
     first = command if isinstance(command, list) else [command]
     return [*map(str, first), *(map(str, arguments) if isinstance(arguments, list) else ())]
@@ -155,7 +160,7 @@ def _starts_server(server: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(Entry):
     """
     A value at *path*; ``None`` is not installed, but removed.
 
@@ -195,7 +200,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(Entry):
     """An element of the list at *path*; it replaces elements with the same *end*, such as the folder of another version."""
 
     path: Sequence[str]
@@ -213,9 +218,6 @@ class Element:
             _drop(settings, self.path)
         elif elements:
             Setting(self.path, remaining).install(settings)
-
-    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
-        yield from ()
 
 
 def _shaped(value: Any, kind: type, place: str) -> Any:

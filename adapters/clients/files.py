@@ -6,7 +6,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from difflib import unified_diff
 from pathlib import Path
@@ -163,9 +163,9 @@ class Link:
 
         return Plan(FileChange(str(self._link), changed, [f"a link to {self._target}"]), apply)
 
-    def commands(self) -> Iterator[ConfiguredCommand]:
-        """Yield nothing: a link starts no command."""
-        yield from ()
+    def commands(self) -> Iterable[ConfiguredCommand]:
+        """Return nothing: a link starts no command."""
+        return ()
 
 
 Step = SettingsFile | WholeFile | Link

@@ -21,16 +21,8 @@ SERVERS = "mcpServers"
 EVENTS = ("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse")
 CLAUDE_STYLE = HookStyle({event: event for event in EVENTS}, in_shell=False)
 CODEX_STYLE = HookStyle({event: event for event in EVENTS})
-GEMINI_STYLE = HookStyle(
-    {
-        "UserPromptSubmit": "BeforeAgent",
-        "SessionStart": "SessionStart",
-        "PreCompact": "PreCompress",
-        "Stop": "AfterAgent",
-    },
-    milliseconds=True,
-    has_matcher=False,
-)
+_OF_GEMINI = {"UserPromptSubmit": "BeforeAgent", "SessionStart": "SessionStart", "PreCompact": "PreCompress"}
+GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True, has_matcher=False)
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 
 
@@ -87,11 +79,10 @@ def _codex(target: Target, connection: Connection) -> list[Step]:
     folder = target.project / ".codex" if target.project else target.folder
     # Without the mark the first request of a session does not wait for the tools.
     server = {**_entry(connection), "required": True}
+    servers = _servers(connection, "mcp_servers", server, starts_clean=True)
     return [
         SettingsFile(folder / "hooks.json", _hooks(connection, CODEX_STYLE)),
-        SettingsFile(
-            folder / "config.toml", _servers(connection, "mcp_servers", server, starts_clean=True), TOML
-        ),
+        SettingsFile(folder / "config.toml", servers, TOML),
     ]
 
 
@@ -106,25 +97,17 @@ def _opencode(target: Target, connection: Connection) -> list[Step]:
     names = ("opencode.jsonc", "opencode.json")
     file = next((folder / name for name in names if (folder / name).exists()), folder / names[-1])
     environ = dict(connection.environ)
-    server = {
-        "type": "local",
-        "command": [*connection.program, *connection.server],
-        **({"environment": environ} if environ else {}),
-        "enabled": True,
-    }
+    server: dict[str, Any] = {"type": "local", "command": [*connection.program, *connection.server]}
+    server |= {"environment": environ, "enabled": True} if environ else {"enabled": True}
     profile = {"CLAWMEM_PROFILE": connection.profile} if connection.profile else {}
     settings = {"command": list(connection.program), "environment": {**environ, **profile}}
     source = (INTEGRATIONS / "opencode" / "clawmem.js").read_text("utf-8")
-    plugin = source.replace(
-        '{ command: ["clawmem"], environment: {} }', json.dumps(settings, ensure_ascii=False)
-    )
+    own = json.dumps(settings, ensure_ascii=False)
+    plugin = source.replace('{ command: ["clawmem"], environment: {} }', own)
+    plugins = folder / (".opencode/plugin" if target.project else "plugin")
     return [
         SettingsFile(file, _servers(connection, "mcp", server), JSON5),
-        WholeFile(
-            folder / (".opencode/plugin" if target.project else "plugin") / "clawmem.js",
-            plugin,
-            "clawmem plugin for OpenCode",
-        ),
+        WholeFile(plugins / "clawmem.js", plugin, "clawmem plugin for OpenCode"),
     ]
 
 

@@ -16,11 +16,10 @@ from typing import BinaryIO
 
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
-MOST_BYTES = 64_000  # of the error log; beyond that its older half is deleted
+MOST_CHARS = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE = 0o600
 OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
 _DAY_S = 86_400.0
-_NAMED = 3  # files that a refusal names
 
 
 def state_folder(vault: Path) -> Path:
@@ -46,23 +45,21 @@ def log_error(vault: Path, name: str, error: BaseException | str, *, once_a_day:
     Raises:
         OSError: the log cannot be written.
     """
-    log, message = error_log(vault), " ".join(str(error).split())
+    log, message = error_log(vault), f"{name}: {' '.join(str(error).split())}"
     if isinstance(error, BaseException) and not isinstance(error, ClawmemError):
-        message = "".join(format_exception(error)).rstrip()
+        message = f"{name}: {''.join(format_exception(error)).rstrip()}"
     if isinstance(error, BaseException) and not vault.exists():
         return False
     make_folder(log.parent)
-    content = log.read_bytes() if log.exists() else b""
-    entry = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {message}\n"
-    line = entry.encode("utf-8", "backslashreplace")[-MOST_BYTES // 4 :]
-    ending = b": " + line.rstrip().partition(b": ")[2]
-    of_day = [earlier for earlier in content.splitlines() if earlier.startswith(line[:10])]
-    if once_a_day and any(earlier.endswith(ending) for earlier in of_day):
+    content = log.read_text("utf-8", "replace") if log.exists() else ""
+    entry = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {message}"[-MOST_CHARS // 4 :]
+    lines = content.splitlines()
+    if once_a_day and any(line[:10] == entry[:10] and line.endswith(message) for line in lines):
         return False
-    if len(content) > MOST_BYTES:
-        write_whole(log, content[-MOST_BYTES // 2 :].partition(b"\n")[2])
+    if len(content) > MOST_CHARS:
+        write_whole(log, content[-MOST_CHARS // 2 :].partition("\n")[2].encode("utf-8", "backslashreplace"))
     with appended(log) as file:
-        file.write(line)
+        file.write(f"{entry}\n".encode("utf-8", "backslashreplace"))
     return True
 
 
@@ -133,19 +130,12 @@ def draft_of_folder(target: Path, *, replaces: bool = False) -> Iterator[Path]:
     with draft_folder(target / "export" if target.is_dir() else target) as draft:
         yield draft
         names = [file.relative_to(draft) for file in sorted(draft.rglob("*")) if file.is_file()]
-        taken = [
-            name
-            for name in names
-            if (place := target / name).is_dir()
-            or (place.exists() and not replaces and not cmp(place, draft / name, shallow=False))
-        ]
-        if taken:
-            more = f" and {len(taken) - _NAMED} more" if len(taken) > _NAMED else ""
-            remedy = "Nothing was changed. Choose another folder" + ("." if replaces else ", or add --force.")
-            listed = ", ".join(map(str, taken[:_NAMED]))
-            raise InvalidInput(
-                "FILE_EXISTS", f"{target} has other files of these names: {listed}{more}. {remedy}"
-            )
+        for name in names:
+            place = target / name
+            is_same = place.is_file() and (replaces or cmp(place, draft / name, shallow=False))
+            if place.exists() and not is_same:
+                remedy = "Choose another folder" + ("." if replaces else ", or add --force.")
+                raise InvalidInput("FILE_EXISTS", f"{place} exists already. Nothing was changed. {remedy}")
         for name in names:
             make_folder((target / name).parent)
             (draft / name).replace(target / name)

@@ -196,21 +196,22 @@ def name_for(
             the same folder and pattern.
     """
     chosen = name if name is not None else collection_name(folder.name)
-    others = [other for other, entry in known.items() if (entry[0].resolve(), entry[1]) == (folder, pattern)]
+    others = [other for other, (root, glob) in known.items() if (root.resolve(), glob) == (folder, pattern)]
+    root = known[chosen][0] if chosen in known else None
     fault = fault_of_name(chosen)
     if fault:
         fault += " Choose another with --name."
-    elif moved and chosen not in known:
+    elif moved and not root:
         fault = f"There is no collection {chosen!r} to move. Leave --move out."
-    elif not moved and chosen in known and known[chosen][0].resolve() != folder:
+    elif root and not moved and root.resolve() != folder:
         fault = (
-            f"Collection {chosen!r} is the folder {known[chosen][0]}. Choose another name with --name, or, if that "
-            f"folder was moved to {folder}, run: clawmem collection add PATH --name {chosen} --move"
+            f"Collection {chosen!r} is the folder {root}. Choose another name with --name, or, if that folder was "
+            f"moved to {folder}, run: clawmem collection add PATH --name {chosen} --move"
         )
     elif others and chosen not in others:
         fault = (
-            f"{folder} is already the collection {others[0]!r}, which has all of its files ({pattern}). To rename it, "
-            f"run: clawmem collection remove {others[0]}, then repeat. To read other files, add --pattern."
+            f"{folder} is already the collection {others[0]!r} ({pattern}). To rename it, run: clawmem collection "
+            f"remove {others[0]}, then repeat. To read other files, add --pattern."
         )
     if fault:
         raise InvalidInput("INVALID_INPUT", fault)

@@ -309,11 +309,6 @@ class Settings(BaseModel):
     def _parts(cls, patterns: Any) -> Any:
         return tuple(filter(None, patterns.split(","))) if isinstance(patterns, str) else patterns
 
-    @field_validator("lifecycle", mode="before")
-    @classmethod
-    def _no_policy(cls, section: Any) -> Any:
-        return section or None
-
     @property
     def roots(self) -> dict[str, str]:
         """The folder of each configured collection."""
@@ -364,7 +359,6 @@ _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     *("vault", "named", "home", "config_file", "models", "topics", "read_only", "no_local_models", *_SERVERS),
     *(set(HOOK_SETTINGS.values()) - {"profile"}),
 }
-Lenient = bool | Callable[[ConfigError], object]
 
 
 def load_settings(
@@ -372,7 +366,7 @@ def load_settings(
     vault: Path | None = None,
     backend: str | None = None,
     environ: Mapping[str, str] | None = None,
-    lenient: Lenient = False,
+    lenient: bool | Callable[[ConfigError], object] = False,
 ) -> Settings:
     """
     Read the environment and the config file; *vault* and *backend* take precedence over both.
