@@ -24,12 +24,12 @@ TYPES = tuple(
     """.split()
 )
 
-# The first matching rule wins, so an index of decisions is a decision.
+# The first matching rule wins: a map of decisions is a hub.
 RULES = tuple(
     (name, frozenset(listed.split()))
     for name, listed in {
-        "decision": "decision decisions adr adrs",
         "hub": "hub hubs moc mocs",
+        "decision": "decision decisions adr adrs",
         "research": "research investigation investigations analysis analyses",
         "project": "project projects epic epics initiative initiatives",
         "handoff": "handoff handoffs handover handovers session sessions",
@@ -227,13 +227,15 @@ def content_type(declared: str | None, path: str) -> str:
     Return the type of a document: *declared*, known or not, else a type inferred from the words of *path*.
 
     A word is an unbroken run of letters and digits, compared without case: ``github`` does not contain ``hub``.
-    The rules are tried in the order of `RULES`; a file called ``index.md`` counts as a hub.
+    The rules are tried in the order of `RULES`; a file called ``index.md``, or in a folder of that name,
+    counts as a hub.
 
     Returns:
         The declared type, trimmed; one of `TYPES`; or ``note`` if no rule matches.
     """
     if declared and declared.strip():
         return declared.strip()
-    lower = path.lower()
-    of_path = set(words(lower)) | ({"hub"} if lower.rpartition("/")[2] == "index.md" else set())
+    *folders, file = path.lower().split("/")
+    is_index = file == "index.md" or "index" in folders
+    of_path = {*words(path.lower()), *(["hub"] if is_index else [])}
     return next((name for name, of_type in RULES if of_type & of_path), "note")

@@ -5,23 +5,14 @@ from collections.abc import Collection, Mapping
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.dates import TimeRange
 
-MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
 # an estimate of how often the kind in the question and the type and date of the note are recognised correctly.
 OF_ITS_KIND = 0.8
-LEAST_COVERAGE = 0.5  # of the topic's weight; below, no note is about the topic
 # Not fitted: estimates of how often the time of the question and the date of a note are recognised correctly.
 IN_ITS_TIME = 0.8
 OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 DAY_MS = 86_400_000
-
-
-def matching(coverage: Mapping[int, float]) -> set[int]:
-    """Return the notes whose coverage of the topic is near the best; none if the best is below `LEAST_COVERAGE`."""
-    best = max(coverage.values(), default=0.0)
-    least = max(LEAST_COVERAGE, MATCHING * best) - 1e-9
-    return {document for document, share in coverage.items() if share >= least}
 
 
 def newest_first(

@@ -17,7 +17,7 @@ PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin deci
 
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
 INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
-CURRENT_RECENCY = 0.20  # lower, because a current fact may be old
+CURRENT_RECENCY = 0.10  # lower, because a current fact may be old
 CURRENT_HALF_LIFE_DAYS = 180.0
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
@@ -32,7 +32,7 @@ def parts(
     relevance more than 0.122 higher always wins.
 
     A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
-    0.25 instead of around zero, with *current_intent* from 0 to 0.20. Both count in full only from a relevance of
+    0.25 instead of around zero, with *current_intent* from 0 to 0.10. Both count in full only from a relevance of
     0.4, so that no document ranks high merely because it is new.
 
     Args:

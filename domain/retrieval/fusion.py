@@ -22,7 +22,7 @@ LEAST_SPREAD = 0.001  # reranker scores within this range do not distinguish the
 # the notes, and 1.2 on LoCoMo, where 90 % are above 0.7.
 # Coverage from which words alone decide, by family of embedders. Better vectors may contradict better matches.
 COVERED = MappingProxyType({"minilm:384": 1.1})
-COVERED_OTHERWISE = 0.7  # static vectors, and models that were not measured
+COVERED_OTHERWISE = 0.4  # static vectors, and models that were not measured
 
 
 class SortableKey(Hashable, Protocol):

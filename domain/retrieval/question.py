@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, tzinfo
 from functools import cached_property
 from itertools import takewhile
@@ -21,7 +21,7 @@ from clawmem.domain.retrieval.intent import (
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import WantedVersion, begins_then, wanted_version
 from clawmem.domain.text.dates import TimeRange, temporal_range
-from clawmem.domain.text.vocabulary import MONTHS, NEWEST, NUMBERS, SEASONS, WEEKDAYS, function_words
+from clawmem.domain.text.vocabulary import NEWEST, function_words
 from clawmem.domain.text.words import words
 
 ANY_KIND = "any"
@@ -49,25 +49,7 @@ _RECENT, _MOST = (
     frozenset("recent récent récente reciente recientes recente".split()),
     frozenset("most plus más mais più".split()),
 )
-# After "last", these mean a period or a part, and no note: "last week", "the last of us", "her last name".
-_COUNTS = NUMBERS.keys() | frozenset("few couple several paar quelques".split())
-_NO_NOTES = (MONTHS.keys() | WEEKDAYS.keys() | SEASONS.keys()) | frozenset(
-    """
-    second seconds minute minutes hour hours day days night nights morning evening week weeks weekend weekends month months quarter
-    quarters year years decade decades semester time times thing things one ones name names resort call line word part
-    chapter step bit of session sessions
-    woche wochen monat monate monaten jahr jahre jahren tag tage tagen nacht abend mal stunde stunden minuten quartal
-    semaine semaines mois année années an ans jour jours nuit fois heure heures trimestre
-    semana semanas mes meses año años día días noche noches vez veces hora horas
-    """.split()
-)
-# "When did we last meet" asks for a time: here "last" is an adverb, followed by a verb.
-_ADVERB = re.compile(
-    r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
-    r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)\Z"
-)
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-MOST_BEFORE = 200  # characters before "last" in which its verb is looked for
 NEAR = 3  # words after "latest" among which the kind is named
 
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
@@ -95,65 +77,38 @@ class NewestQuestion(NamedTuple):
     The parts of a question for the newest note.
 
     ``kind`` is a content type, `ANY_KIND` for any note, or empty if no kind is named. ``noun`` is the noun after the
-    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` contains the words of the topic,
-    ``kind_words`` the words that name the kind.
+    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` contains the other words.
     """
 
     kind: str
     noun: str
     topic: tuple[str, ...]
-    kind_words: tuple[str, ...] = ()
 
 
 def newest_question(query: str) -> NewestQuestion | None:
-    """
-    Return the parts of *query* if it asks for the newest note, else ``None``.
-
-    "The latest handoff" and "newest offer from the roofer" ask for the newest note of a kind or about a topic. "Last"
-    counts if it qualifies a note ("the last invoice"), not a period ("last week") or a verb ("when did we last meet").
-    """
-    lower = query.lower()
-    tokens = list(_TOKEN.finditer(lower))
+    """Return the parts of *query* if it asks for the newest note of a kind or about a topic, else ``None``."""
+    tokens = list(_TOKEN.finditer(query.lower()))
     names = [token[0] for token in tokens]
-    at = next((at for at, token in enumerate(tokens) if _is_newest(lower, names, at, token)), None)
+    at = next((at for at, name in enumerate(names) if _is_newest(name, names[at - 1] if at else "")), None)
     if at is None:
         return None
     stop_words = function_words(names)
     phrase = list(takewhile(lambda name: name not in stop_words, names[at + 1 :]))[:NEAR]
     before = [name for name in content_words(" ".join(names[:at])) if name not in _MOST][-1:]
-    kinds = sorted(
-        ((name, KINDS[name]) for name in phrase if name in KINDS), key=lambda pair: pair[1] == ANY_KIND
-    )
-    if not kinds and not phrase:  # "la décision la plus récente"
-        kinds = [(name, KINDS[name]) for name in before if name in KINDS]
-    kind_word, kind = kinds[0] if kinds else ("", "")
+    # "la décision la plus récente" names the kind before
+    kinds = [name for name in phrase or before if name in KINDS]
+    kind_word = min(kinds, key=lambda name: KINDS[name] == ANY_KIND, default="")
     nouns = [name for name in phrase if KINDS.get(name) != ANY_KIND]
-    spans = [token.span() for token in tokens[max(0, at - (names[at] in _RECENT)) : at + 1]]
-    spans += [token.span() for token in tokens if kind_word and token[0] == kind_word][:1]
-    rest = "".join(
-        " " if any(first <= place < end for first, end in spans) else sign for place, sign in enumerate(query)
-    )
-    about = content_words(rest)
+    asked = {names[at], kind_word, *(_MOST if names[at] in _RECENT else ())}
+    rest = (token.span() for token, name in zip(tokens, names, strict=True) if name not in asked)
+    about = content_words(" ".join(query[start:end] for start, end in rest))
+    kind = KINDS.get(kind_word, "")
     topic = tuple(word for word in about if KINDS.get(word) != ANY_KIND) or (() if kind else about)
-    return (
-        NewestQuestion(kind, nouns[-1] if nouns else "", topic, content_words(kind_word))
-        if kind or topic
-        else None
-    )
+    return NewestQuestion(kind, nouns[-1] if nouns else "", topic) if kind or topic else None
 
 
-def _is_newest(query: str, names: Sequence[str], at: int, token: re.Match[str]) -> bool:
-    """Whether the word at *at* is a superlative of time that qualifies a note."""
-    before = names[at - 1] if at else ""
-    if token[0] not in NEWEST and not (token[0] in _RECENT and before in _MOST):
-        return False
-    after = names[at + 1 : at + 1 + NEAR]
-    first = next((name for name in after if name not in _COUNTS and not name.isdigit()), "")
-    if first in _NO_NOTES or before in _NO_NOTES or before == "at":
-        return False
-    if token[0] == "last" and _ADVERB.search(query, max(0, token.start() - MOST_BEFORE), token.start()):
-        return not after and "how long" not in query  # "what did I read last" asks for a note
-    return True
+def _is_newest(name: str, before: str) -> bool:
+    return name in NEWEST or (name in _RECENT and before in _MOST)
 
 
 class Question:
@@ -223,17 +178,20 @@ class Question:
 
     @cached_property
     def newest(self) -> NewestQuestion | None:
-        """The newest note that the text asks for, by kind or topic."""
-        return newest_question(self.text)
+        """The newest note that the text asks for, by kind or topic; a named time such as "last week" is none."""
+        return newest_question(self._without_named_time)
+
+    @property
+    def _without_named_time(self) -> str:
+        named = self.named_time
+        return f"{self.text[: named.start]} {self.text[named.end :]}" if named else self.text
 
     @cached_property
     def topic(self) -> tuple[str, ...]:
         """
         Words that name a topic, without those of the named time and of generic questions.
         """
-        named = self.named_time
-        rest = f"{self.text[: named.start]} {self.text[named.end :]}" if named else self.text
-        return tuple(word for word in content_words(rest) if word not in _ANYTHING)
+        return tuple(word for word in content_words(self._without_named_time) if word not in _ANYTHING)
 
     @cached_property
     def kinds(self) -> frozenset[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import known_by, successions_from
@@ -11,13 +10,12 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.documents.names import document_names, file_name
+from clawmem.domain.documents.names import file_name
 from clawmem.domain.retrieval.by_date import (
     BY_TIME_OF_FILE,
     IN_ITS_TIME,
     OF_ITS_KIND,
     OUT_OF_ITS_TIME,
-    matching,
     newest_first,
     period_name,
 )
@@ -26,12 +24,9 @@ from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.text.likeness import is_same_word
-from clawmem.domain.text.words import words
-from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 
-COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
-MOST_HOLDING = 1000  # best documents per word of the topic
+COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
 MOST_ENTRIES = 100  # lines with the date of a day
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 LINES_OF_TIME = 3  # notes of a time among lines
@@ -39,12 +34,12 @@ APART = 0.15  # difference in relevance between these: more than metadata can ch
 
 
 class Pool(NamedTuple):
-    """Notes to choose the newest from, the topic words they must contain, and a sentence for the trace."""
+    """Notes to choose the newest from, and a sentence for the trace."""
 
     documents: Mapping[int, Document]
-    topic: tuple[str, ...]
     what: str
     is_kind: bool = True
+    has_topic: bool = False
 
 
 def select_by_date(stores: RetrievalStores) -> Stage:
@@ -60,7 +55,8 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         question, is_line = request.question, request.unit is Unit.LINE
         if question.newest is not None:
-            pool, matching_notes = newest_matches(stores, request, work, question.newest)
+            pool = newest_matches(stores, request, work, question.newest)
+            matching_notes = pool.documents
             if not matching_notes or (is_line and not pool.is_kind):
                 return work
             order, aside = newest_order(stores, request, matching_notes)
@@ -68,7 +64,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
                 return work
             trace.note(f"{pool.what}: {len(matching_notes)} match, the newest first")
             confidence = {}
-            if pool.is_kind and (is_line or not pool.topic):
+            if pool.is_kind and (is_line or not pool.has_topic):
                 confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: OF_ITS_KIND}
             by_date, most = DateOrder(tuple(order[:MOST_BROUGHT]), confidence), 1
         elif not question.topic and (
@@ -117,42 +113,31 @@ def select_by_date(stores: RetrievalStores) -> Stage:
 
 def newest_matches(
     stores: RetrievalStores, request: RetrievalRequest, work: Work, newest: NewestQuestion
-) -> tuple[Pool, dict[int, Document]]:
-    """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
+) -> Pool:
+    """
+    Return the notes among which the newest is meant.
+
+    Without a topic these are all notes of the kind, or in a folder or with a tag of that name, in scope; else the
+    candidates of the kind that match about as well as the best one, or without one of the kind all of these.
+    """
+
+    def is_of_kind(document: Document) -> bool:
+        names = (*document.path.split("/")[:-1], *document.tags)
+        if newest.noun and any(is_same_word(newest.noun, name.casefold()) for name in names):
+            return True
+        return newest.kind == document.content_type or (newest.kind == ANY_KIND and not newest.noun)
+
+    topic = [word for word in newest.topic if not is_same_word(word, newest.noun)]
+    if not topic and (latest := [d for d in stores.documents.latest(request.scope) if is_of_kind(d)]):
+        return Pool(
+            {d.id: d for d in latest}, f"the question asks for the newest {newest.kind or newest.noun}"
+        )
     best = max((c.relevance for c in work.candidates), default=0.0)
-    near = [c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best]
+    near = work.texts.documents(c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best)
+    of_kind = {number: document for number, document in near.items() if is_of_kind(document)}
+    is_kind = bool(of_kind) and newest.kind != ANY_KIND
     what = "the question asks for the newest about its topic"
-    last = Pool(work.texts.documents(near), newest.topic or newest.kind_words, what, is_kind=False)
-    pools = [*pools_of_kind(stores, request, newest), last]
-    for pool in pools:
-        covered = coverage(stores.lexical, request, pool.documents, pool.topic) if pool.documents else {}
-        if matched := matching(covered):
-            return pool, {number: pool.documents[number] for number in matched}
-    return pools[-1], {}
-
-
-def pools_of_kind(
-    stores: RetrievalStores, request: RetrievalRequest, newest: NewestQuestion
-) -> Iterable[Pool]:
-    """Yield the notes of the kind that is asked for, then those in a folder or with a tag of that name."""
-    if newest.kind == ANY_KIND:
-        every = {} if newest.topic else {d.id: d for d in stores.documents.latest(request.scope)}
-        yield Pool(every, (), "the question asks for the newest note")
-    elif newest.kind:
-        ids = stores.documents.ids(request.scope, content_types={newest.kind})
-        documents = stores.documents.many(ids) if ids else {}
-        yield Pool(documents, newest.topic, f"the question asks for the newest {newest.kind}")
-    if newest.noun:
-        filed = {
-            document.id: document
-            for document in stores.documents.latest(request.scope)
-            if any(
-                is_same_word(newest.noun, name.casefold())
-                for name in (*document.path.split("/")[:-1], *document.tags)
-            )
-        }
-        topic = tuple(word for word in newest.topic if not is_same_word(word, newest.noun))
-        yield Pool(filed, topic, f"the question asks for the newest of {newest.noun!r}")
+    return Pool(of_kind or near, what, is_kind=is_kind, has_topic=True)
 
 
 def newest_order(
@@ -166,28 +151,6 @@ def newest_order(
     undated = {number for number, document in documents.items() if has_time_of_file(document)}
     dates = {number: document.authored_at for number, document in documents.items()}
     return newest_first(dates, superseded | aside, undated), aside
-
-
-def coverage(
-    lexical: LexicalIndex, request: RetrievalRequest, documents: Mapping[int, Document], topic: Sequence[str]
-) -> dict[int, float]:
-    """Return the share of the topic in the text or names of each note, weighted by rarity of the words."""
-    total = lexical.count(Grain.DOCUMENT)
-    scope = request.scope._replace(documents=frozenset(documents))
-    names = {
-        number: {word for name in (*document_names(d), d.path) for word in words(name)}
-        for number, d in documents.items()
-    }
-    holders: list[tuple[float, Collection[int]]] = []
-    for word in topic:
-        hits = lexical.search(LexicalQuery((Term(word),)), Grain.DOCUMENT, MOST_HOLDING, scope)
-        holding = {hit.key.document_id for hit in hits} | {n for n, some in names.items() if word in some}
-        weight = math.log1p(total / max(1, lexical.holding(Term(word), Grain.DOCUMENT)))
-        holders.append((weight, holding))
-    whole = math.fsum(weight for weight, _ in holders)
-    if not whole:
-        return dict.fromkeys(documents, 1.0)
-    return {n: math.fsum(weight for weight, holding in holders if n in holding) / whole for n in documents}
 
 
 def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -> dict[int, Document]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.retrieval.by_date import LEAST_COVERAGE, matching, newest_first
+from clawmem.domain.retrieval.by_date import newest_first
 
 DATES = {1: "2026-04-19", 2: "2026-08-27", 3: "2026-06-12"}
 
@@ -11,10 +11,3 @@ def test_a_superseded_note_is_never_first() -> None:
     """Whatever its date, and also before notes that have no date of their own."""
     assert newest_first(DATES, superseded={2}) == [3, 1, 2]
     assert newest_first(DATES, superseded={3}, undated={2}) == [1, 2, 3]
-
-
-def test_notes_match_that_cover_the_topic_as_well_as_the_best() -> None:
-    """Half of the topic is another topic, and so is the best where it covers too little."""
-    assert matching({1: 1.0, 2: 0.95, 3: 0.6}) == {1, 2}
-    assert matching({1: LEAST_COVERAGE - 0.01}) == set()
-    assert matching({}) == set()

@@ -25,7 +25,7 @@ def test_text_stands_where_it_says(
     at = shown.start_line - first_line
     run = "\n".join(lines[at : at + shown.line_count])
     assert len(shown.text) <= max_length
-    assert shown.text == run or ("..." in shown.text and shown.text.strip(".") in run)
+    assert shown.text == run.rstrip(" ") or ("..." in shown.text and shown.text.strip(".") in run)
     assert shown.end_line == shown.start_line + shown.line_count - 1
     assert shown.before == shown.start_line - 1
     assert shown.before + shown.line_count + shown.after == first_line - 1 + len(lines)
