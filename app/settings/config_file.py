@@ -210,8 +210,8 @@ def name_for(
         )
     elif others and chosen not in others:
         fault = (
-            f"{folder} is already the collection {others[0]!r} ({pattern}). To rename it, run: clawmem collection "
-            f"remove {others[0]}, then repeat. To read other files, add --pattern."
+            f"{folder} is already the collection {others[0]!r} ({pattern}). To read other files, add --pattern. To rename "
+            f"it, run: clawmem collection remove {others[0]}, then repeat."
         )
     if fault:
         raise InvalidInput("INVALID_INPUT", fault)
