@@ -16,7 +16,6 @@ from clawmem.app.operations.output import (
     confidence_text,
     dim,
     plural,
-    printable,
     records_table,
     table,
 )
@@ -37,7 +36,7 @@ from clawmem.ports.sessions import Session
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.answer import Result as RankedResult
-    from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
+    from clawmem.app.services.retrieval.receipts import Receipt as RetrievalReceipt
     from clawmem.app.settings.model import Settings
 
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
@@ -69,10 +68,23 @@ class FoundDocument(SelectedResult, DocumentReference):
         default=None, description="The descriptions of its folders in the config file."
     )
     body: str | None = Field(default=None, description="The whole text, on request.")
-    relevance: float | None = Field(default=None, description="Of an explained result, as the next three.")
-    legs: dict[str, float] | None = None
-    terms: dict[str, float] | None = None
-    ranks: dict[str, Any] | None = None
+
+
+class Receipt(Result):
+    """The receipt of an answer: how it came about."""
+
+    verb: str
+    question: str
+    asked_at: str
+    took_ms: float
+    version: str
+    model: str | None
+    asked: dict[str, Any] = Field(description="The parameters that differ from their defaults.")
+    items: list[dict[str, Any]] = Field(description="The results, with ranks and the terms of each score.")
+    stages: list[dict[str, Any]] = Field(description="The stages, with the candidates that they dropped.")
+    hits: dict[str, int]
+    degraded: dict[str, str]
+    answered: float | None = Field(description="Probability that anything found answers the question.")
 
 
 class SearchAnswer(SelectedResult):
@@ -97,17 +109,12 @@ class SearchAnswer(SelectedResult):
     clauses: int | None = Field(default=None, description="Number of parts of the question.")
     plan: list[PlannedClause] | None = Field(default=None, description="These parts.")
     sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
-    trace: dict[str, Any] | None = Field(default=None, description="Explanation of the answer.")
+    trace: Receipt | None = Field(default=None, description="Explanation of the answer, on request.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
 
 
 def found_document(
-    result: RankedResult,
-    settings: Settings,
-    *,
-    compact: bool = False,
-    with_body: bool = False,
-    explained: ReceiptItem | None = None,
+    result: RankedResult, settings: Settings, *, compact: bool = False, with_body: bool = False
 ) -> FoundDocument:
     """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
     document, shown = result.document, result.snippet()
@@ -129,9 +136,6 @@ def found_document(
         keys |= {"context": settings.context_of(document.collection, document.path)}
     if with_body:
         keys["body"] = without_orders(result.body, document.origin)
-    if explained:
-        keys |= {"relevance": explained.relevance, "legs": dict(explained.parts)}
-        keys |= {"terms": dict(explained.terms), "ranks": plain(explained.legs)}
     return FoundDocument(**keys)
 
 
@@ -141,15 +145,10 @@ def answer_of(
     *,
     compact: bool = False,
     with_bodies: bool = False,
-    receipt: Receipt | None = None,
+    receipt: RetrievalReceipt | None = None,
     receipt_id: int | None = None,
 ) -> SearchAnswer:
     """Return *answer* as a record; the *receipt* explains it."""
-    items = receipt.items if receipt else [None] * len(answer.results)
-    results = [
-        found_document(result, settings, compact=compact, with_body=with_bodies, explained=item)
-        for result, item in zip(answer.results, items, strict=True)
-    ]
     keys: dict[str, Any] = {
         "mode": answer.mode,
         "intent": answer.intent,
@@ -160,14 +159,16 @@ def answer_of(
     }
     keys = {name: value for name, value in keys.items() if value}
     if receipt:
-        trace = {name: plain(getattr(receipt, name)) for name in ("stages", "degraded", "hits")}
-        keys |= {"trace": trace, "receipt": receipt_id}
+        keys |= {"trace": receipt_record(receipt), "receipt": receipt_id}
     return SearchAnswer(
         query=answer.query,
-        count=len(results),
+        count=len(answer.results),
         answered=share(answer.answered),
         hidden=answer.trace.hidden,
-        results=results,
+        results=[
+            found_document(result, settings, compact=compact, with_body=with_bodies)
+            for result in answer.results
+        ],
         degraded=dict(answer.trace.degraded),
         **keys,
     )
@@ -190,7 +191,7 @@ def is_unlikely(answer: Result) -> bool:
 
 
 def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
-    """Yield the results one below another; of an explained answer also the scores."""
+    """Yield the results one below another, and the explanation of an explained answer."""
     if answer.mode is not None:
         yield f"[routed: {answer.mode}]"
     if answer.intent is not None:
@@ -208,7 +209,7 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     if answer.hidden:
         yield f"{plural(answer.hidden, 'unlikely result')} hidden; --all (show_all) shows them."
     if answer.trace is not None:
-        yield from trace_parts(answer.trace)
+        yield from receipt_parts(answer.trace)
         yield (
             f"receipt: {answer.receipt}  (clawmem why {answer.receipt})"
             if answer.receipt
@@ -233,7 +234,7 @@ def session_line(session: Session) -> str:
 
 
 def result_parts(result: FoundDocument) -> Iterator[Part]:
-    """Yield a result with its place and the lines that answer, and its scores if it is explained."""
+    """Yield a result with its place and the lines that answer."""
     last = f"-{result.end_line}" if result.end_line > result.start_line else ""
     facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
     yield Styled(f"{bold(f'{result.file}:{result.start_line}{last}')}  {dim('  '.join(facts))}")
@@ -246,61 +247,59 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
         yield f"  {successor_mark(result.superseded_by)}"
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
-    if result.ranks is not None:
-        explained = score_lines(result.score, result.terms or {}, result.legs or {}, result.ranks)
-        yield from (f"    {line}" for line in explained)
     yield ""
 
 
-# -- the explanation of an answer ------------------------------------------------------------------------
+def receipt_record(receipt: RetrievalReceipt) -> Receipt:
+    """Return *receipt* as a record."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            return plain(value._asdict())
+        if isinstance(value, Mapping):
+            return {name: plain(part) for name, part in value.items()}
+        return [*map(plain, value)] if isinstance(value, tuple | list) else value
+
+    return Receipt(**plain(receipt))
 
 
-def score_lines(
-    score: float,
-    terms: Mapping[str, float],
-    parts: Mapping[str, float],
-    ranks: Mapping[str, Mapping[str, Any]],
-) -> list[str]:
+def receipt_parts(receipt: Receipt) -> Iterator[Part]:
     """
-    Return the explanation of one result: the terms of its score, then a table of the retrievers.
+    Yield the question, each result with its score, and the stages with the candidates that they dropped.
 
-    The table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
+    A table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
     """
-    shown = ", ".join(f"{name} {value:+.3f}" for name, value in terms.items() if round(value, 3))
-    rows = [
-        (
-            name,
-            *((ranks[name]["rank"], f"{ranks[name]['score']:.3f}") if name in ranks else ("", "")),
-            f"{parts[name]:+.3f}" if name in parts else "",
-        )
-        for name in dict.fromkeys([*ranks, *parts])
-    ]
-    legs = table(("relevance by leg", "rank", "score", "worth"), rows)
-    return [f"score: {shown or f'{score:.3f}'}", *legs.lines()]
-
-
-def trace_parts(trace: Mapping[str, Any]) -> list[Part]:
-    """
-    Return the part of the explanation that all results share: hits, stages, and dropped candidates.
-
-    Args:
-        trace: The hits and the stages of a receipt, as JSON.
-    """
-    hits = ", ".join(f"{name} {count}" for name, count in trace["hits"].items())
-    rows = [
-        (
-            *(stage["name"], stage["came_in"], stage["went_out"], f"{stage['ms']:.1f}"),
-            "; ".join([*stage["notes"], *(f"{count} {why}" for why, count in stage["dropped"].items())]),
-        )
-        for stage in trace["stages"]
-    ]
-    return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
-
-
-def plain(value: Any) -> Any:
-    """Return a part of a receipt as JSON."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
-    return [*map(plain, value)] if isinstance(value, tuple | list) else value
+    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
+    yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
+    model = f", vectors of {receipt.model}" if receipt.model else ""
+    yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
+    if receipt.answered is not None:
+        yield f"confidence that anything found here answers: {confidence_text(receipt.answered)}"
+    yield "" if receipt.items else "nothing was found"
+    for rank, item in enumerate(receipt.items, start=1):
+        facts = "  ".join(filter(None, (f"#{item['docid']}", confidence_text(item["confidence"]))))
+        yield f"{rank}. {item['file']}:{item['start_line']}  {facts}"
+        terms = (f"{name} {value:+.3f}" for name, value in item["terms"].items() if round(value, 3))
+        yield f"    score: {', '.join(terms) or round(item['score'], 3)}"
+        ranks, parts = item["legs"], item["parts"]
+        rows = [
+            (
+                name,
+                *((ranks[name]["rank"], f"{ranks[name]['score']:.3f}") if name in ranks else ("", "")),
+                f"{parts[name]:+.3f}" if name in parts else "",
+            )
+            for name in dict.fromkeys([*ranks, *parts])
+        ]
+        legs = table(("relevance by leg", "rank", "score", "worth"), rows)
+        yield from (f"    {line}" for line in legs.lines())
+    yield f"\nhits: {', '.join(f'{name} {count}' for name, count in receipt.hits.items()) or 'none'}"
+    yield table(
+        ("stage", "in", "out", "ms", ""),
+        [
+            (
+                *(stage["name"], stage["came_in"], stage["went_out"], f"{stage['ms']:.1f}"),
+                "; ".join([*stage["notes"], *(f"{count} {why}" for why, count in stage["dropped"].items())]),
+            )
+            for stage in receipt.stages
+        ],
+    )

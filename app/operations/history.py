@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -17,14 +17,14 @@ from clawmem.app.environment.session_topics import Topics
 from clawmem.app.operations.answers import (
     SHOWN_ID,
     SHOWN_SUMMARY,
-    plain,
-    score_lines,
+    Receipt,
+    receipt_parts,
+    receipt_record,
     session_line,
-    trace_parts,
 )
 from clawmem.app.operations.fields import Address, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.operations.output import Part, confidence_text, records_table
+from clawmem.app.operations.output import Part, records_table
 from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
@@ -138,40 +138,6 @@ class ReceiptLine(Result):
     question: str
 
 
-class Receipt(Result):
-    """The receipt of an answer."""
-
-    verb: str
-    question: str
-    asked_at: str
-    took_ms: float
-    version: str
-    model: str | None
-    asked: dict[str, Any] = Field(description="The parameters that differ from their defaults.")
-    items: list[dict[str, Any]] = Field(description="The results, with ranks and the terms of each score.")
-    stages: list[dict[str, Any]] = Field(description="The stages, with the candidates that they dropped.")
-    hits: dict[str, int]
-    degraded: dict[str, str]
-    answered: float | None = Field(description="Probability that anything found answers the question.")
-
-
-def _receipt_text(result: Receipt) -> Iterator[Part]:
-    asked = ", ".join(f"{name} {value}" for name, value in result.asked.items())
-    yield f"{result.verb}: {result.question}" + (f"  ({asked})" if asked else "")
-    model = f", vectors of {result.model}" if result.model else ""
-    yield f"asked {result.asked_at}, {result.took_ms:g} ms, clawmem {result.version}{model}"
-    if result.answered is not None:
-        yield f"confidence that anything found here answers: {confidence_text(result.answered)}"
-    yield "" if result.items else "nothing was found"
-    for rank, item in enumerate(result.items, start=1):
-        facts = "  ".join(filter(None, (f"#{item['docid']}", confidence_text(item["confidence"]))))
-        yield f"{rank}. {item['file']}:{item['start_line']}  {facts}"
-        scores = score_lines(item["score"], item["terms"], item["parts"], item["legs"])
-        yield from (f"    {line}" for line in scores)
-    yield ""
-    yield from trace_parts({"hits": result.hits, "stages": result.stages})
-
-
 @operation(
     Effect.READS,
     name="receipts",
@@ -200,7 +166,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
 @operation(
     Effect.READS,
     name="receipt",
-    text=_receipt_text,
+    text=receipt_parts,
     route="/receipts/{id}",
     commands=(Command("why"),),
     is_tool=False,
@@ -214,7 +180,7 @@ def show_receipt(
     ],
 ) -> Receipt:
     """Show how an answer came about."""
-    return Receipt(**plain(services.why.find(id)))
+    return receipt_record(services.why.find(id))
 
 
 # -- topics of sessions, and the profile of the user ------------------------------------------------------

@@ -92,7 +92,7 @@ class Question(Request):
     ] = False
     explain: Annotated[
         bool,
-        Field(description="Show how each score and the list came about; never compact."),
+        Field(description="Show how each score and the list came about."),
         Option(tool=None),
     ] = False
 
@@ -280,7 +280,7 @@ def answer_question(
     return answer_of(
         answer,
         services.settings,
-        compact=request.compact and not receipt,
+        compact=request.compact,
         with_bodies=request.body,
         receipt=receipt,
         receipt_id=number if services.recalls.keeps_receipts else None,

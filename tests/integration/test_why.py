@@ -48,26 +48,10 @@ def test_the_receipt_says_what_explain_said(many: Invoke) -> None:
     )
     kept = ask_json(many, "why", found["receipt"])
 
-    assert kept["items"] == [
-        {
-            "document_id": item["document_id"],
-            "docid": result["docid"].removeprefix("#"),
-            "file": result["file"],
-            "start_line": result["start_line"],
-            "end_line": result["end_line"],
-            "score": result["score"],
-            "relevance": result["relevance"],
-            "legs": result["ranks"],
-            "parts": result["legs"],
-            "terms": result["terms"],
-            "confidence": result["confidence"],
-        }
-        for item, result in zip(kept["items"], found["results"], strict=True)
-    ]
+    assert kept == found["trace"]
+    assert [item["file"] for item in kept["items"]] == [result["file"] for result in found["results"]]
     assert kept["answered"] == found["answered"] > 0
     assert all(item["confidence"] > 0 for item in kept["items"])
-    assert kept["stages"] == found["trace"]["stages"]
-    assert kept["hits"] == found["trace"]["hits"]
     assert (kept["verb"], kept["question"]) == ("query", "redis sessions")
     assert kept["asked"] == {
         "limit": 4,
