@@ -13,6 +13,7 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.session import RedactedTranscripts
 from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
@@ -48,8 +49,8 @@ def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
 
 
 def session_cases(vault: Vault, clock: Clock, generator: Generator | None = None) -> Any:
-    """Return the use cases over *vault* that read transcripts, from which no secrets were removed before."""
-    return wired(vault, clock, transcripts=DiskTranscripts(), generator=generator)
+    """Return the use cases over *vault* that read transcripts."""
+    return wired(vault, clock, transcripts=RedactedTranscripts(DiskTranscripts()), generator=generator)
 
 
 def publisher(vault: Vault) -> Publisher:

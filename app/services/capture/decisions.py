@@ -22,11 +22,10 @@ from clawmem.app.services.knowledge.facts import Resolve
 from clawmem.domain.capture import observations
 from clawmem.domain.capture.contradiction import REVISABLE, Verdict, is_invalid, lowered, revises, verdict
 from clawmem.domain.capture.cues import Kind
-from clawmem.domain.capture.notes import COLLECTION, Note, notes_by_rules, title_of
+from clawmem.domain.capture.notes import COLLECTION, Note, notes_by_rules
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import LexicalIndex
@@ -107,7 +106,15 @@ class DecisionExtractor:
         if news is None:
             return CaptureReport()
         noted, degraded = self._notes(news)
-        notes = [self._redacted(note) for note in noted if not self.is_echo(note.quote)]
+        notes = [
+            replace(
+                note,
+                narrative="" if self.is_echo(note.narrative) else note.narrative,
+                facts=tuple(fact for fact in note.facts if not self.is_echo(fact)),
+            )
+            for note in noted
+            if not self.is_echo(note.quote)
+        ]
         generator = None if degraded else self.generator
         conflicts = list(self._conflicts(notes, session.id, generator))
         causes: list[observations.Cause] = []
@@ -130,28 +137,13 @@ class DecisionExtractor:
         by_rules = [note for note in notes_by_rules(news.part.messages) if note.message.line > news.seen.line]
         if self.generator is None:
             return by_rules, ""
-        prompt = observations.observer_prompt(redact(observations.transcript_excerpt(news.fresh)))
+        prompt = observations.observer_prompt(observations.transcript_excerpt(news.fresh))
         value, failure = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
         if notes := observations.read_notes(value, news.fresh):
             quotes = "\n".join(note.quote for note in notes)
             failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
             return [*notes, *(note for note in failures if note.quote.strip(".!") not in quotes)], ""
         return by_rules, failure or "the model noted nothing that the conversation supports"
-
-    def _redacted(self, note: Note) -> Note:
-        """Return *note* without secrets, and without repetitions of injected context."""
-        quote = redact(note.quote)
-        return replace(
-            note,
-            title=title_of(quote) if note.title == title_of(note.quote) else redact(note.title),
-            quote=quote,
-            context=redact(note.context),
-            narrative="" if self.is_echo(note.narrative) else redact(note.narrative),
-            facts=tuple(redact(fact) for fact in note.facts if not self.is_echo(fact)),
-            statements=tuple(
-                triple for triple in note.statements if all(redact(part) == part for part in triple)
-            ),
-        )
 
     def _conflicts(
         self, notes: Iterable[Note], session_id: str, generator: Generator | None
@@ -247,7 +239,7 @@ class DecisionExtractor:
             source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
             if source and target and source != target:
                 why = {
-                    "reasoning": redact(cause.reasoning),
+                    "reasoning": cause.reasoning,
                     "source_fact": cause.source.text,
                     "target_fact": cause.target.text,
                 }

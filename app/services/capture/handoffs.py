@@ -83,11 +83,10 @@ class Handoffs:
                 if known:
                     self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
                 return HandoffResult(degraded=degraded)
-            safe = {name: [redact(item) for item in items] for name, items in sections.items()}
             entry = known or sessions.Session(session.id, min(moments[0], now) if moments else now)
             path = _path(known) or handoff_path(entry.started_at, session.id)
             title = f"Handoff of session {session_name(session.id)}"
-            body = handoff.text_of(safe, title)
+            body = handoff.text_of(sections, title)
             before = self.documents.at(COLLECTION, path)
             if before and before.inactive is None and self.documents.body(before.id) == body:
                 document_id = before.id
@@ -108,8 +107,8 @@ class Handoffs:
                     entry,
                     ended_at=ended_at,
                     handoff_path=f"{COLLECTION}/{path}",
-                    summary=handoff.summary_of(safe),
-                    files_changed=tuple(safe["files"]),
+                    summary=handoff.summary_of(sections),
+                    files_changed=tuple(sections["files"]),
                 )
             )
         return HandoffResult(document_id, degraded)
@@ -122,14 +121,12 @@ class Handoffs:
         before = self.documents.at(COLLECTION, path) if path else None
         own = (self.documents.body(before.id) or "") if before else ""
         steps = [  # an echo that the stored handoff contains is original
-            step
-            for step in handoff.remaining_steps(messages)
-            if not self.is_echo(step) or redact(step) in own
+            step for step in handoff.remaining_steps(messages) if not self.is_echo(step) or step in own
         ]
         plain = handoff.by_rules(messages, self._notes(messages), steps)
         sections, degraded = plain, ""
         if self.generator is not None:
-            prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
+            prompt = handoff.prompt(observations.transcript_excerpt(messages))
             value, degraded = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
             if value and any(value.values()):
                 conversation = "\n".join(message.text for message in messages)
@@ -153,8 +150,7 @@ class Handoffs:
         original = [
             note
             for note in notes_by_rules(messages)
-            if not self.is_echo(note.quote)
-            or self.captures.is_known(source(note.message.id, redact(note.quote)))
+            if not self.is_echo(note.quote) or self.captures.is_known(source(note.message.id, note.quote))
         ]
         return [
             note
@@ -199,7 +195,7 @@ class Handoffs:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
         latest = self.transcripts.read(session.transcript).messages[-handoff.MESSAGES :]
-        return redact(handoff.state_of(latest, self._notes(latest)))
+        return handoff.state_of(latest, self._notes(latest))
 
 
 def _path(known: sessions.Session | None) -> str | None:
