@@ -20,7 +20,6 @@ from clawmem.ports.sessions import Speaker
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
 # With the blank before it, if no word follows: "sells it <mark>, about 9 EUR".
 _CITATION = re.compile(rf"[ \t]?{_MARK}(?=[\s.,;:!?)]|\Z)|{_MARK}")
-_CANVAS = "canmore."  # the tool that writes the documents next to a chat
 _HIDDEN_CHANNELS = ("commentary", "analysis")
 
 
@@ -84,7 +83,7 @@ def _chatgpt_message(message: Record) -> ImportedMessage | None:
             if part.get("content_type") in (None, "text", "audio_transcription")
         )
     )
-    if recipient.startswith(_CANVAS):
+    if recipient.startswith("canmore."):
         call = parsed(text or content.text("text"))  # which writes a document, or replaces its parts
         replaced = (update.text("replacement") for update in call.objects("updates"))
         text = paragraphs(call.text("name"), call.text("content"), *replaced)

@@ -11,9 +11,6 @@ from clawmem.adapters.conversations.members import Member, NotAConversation, Rec
 from clawmem.ports.imports import ImportedConversation, ImportedMessage
 from clawmem.ports.sessions import Speaker
 
-MIN_TURNS = 4  # of a text with roles or times
-MIN_NAMED_TURNS = 6  # of a text with names alone, which a list of "key: value" resembles
-MAX_SPEAKERS = 12
 Decode = Callable[[bytes], str]  # raises ValueError if the bytes are no text
 
 _USERS = frozenset({"user", "human", "you", "me"})
@@ -59,8 +56,8 @@ def _text_chat(member: Member, text: str) -> ImportedConversation:
         is_marked = has_times or (
             has_roles and sum(names[name] for name in _USERS | _ASSISTANTS) >= 0.6 * count
         )
-        are_names = form is not _BARE and count >= MIN_NAMED_TURNS and min(names.values()) >= 2
-        if count < MIN_TURNS or not 2 <= len(names) <= MAX_SPEAKERS or not (is_marked or are_names):
+        are_names = form is not _BARE and count >= 6 and min(names.values()) >= 2
+        if count < 4 or not 2 <= len(names) <= 12 or not (is_marked or are_names):
             continue
         messages = []
         for number, turn in enumerate(turns, start=1):

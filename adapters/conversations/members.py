@@ -33,7 +33,6 @@ SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-re
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
-MAX_NAMED = 20  # attachments of a message that are named
 _CHUNK, _HEAD = 1 << 16, 1 << 22  # characters; a session may begin with a pasted image
 
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
@@ -100,7 +99,7 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
 
 def with_attachments(text: str, files: list[Record], key: str) -> str:
     """Return *text* with the names of attached *files*, their members *key*."""
-    names = list(dict.fromkeys(filter(None, (file.text(key) for file in files))))[:MAX_NAMED]
+    names = list(dict.fromkeys(filter(None, (file.text(key) for file in files))))[:20]
     return paragraphs(text, f"[attached: {', '.join(names)}]" if names else "")
 
 

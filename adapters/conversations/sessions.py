@@ -172,7 +172,6 @@ def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
 
 _STRUCTURED = "\0json:"  # before content that is a list of parts
 _SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are stored as well
-_SUBAGENT = '%"_delegate_from"%'
 
 
 def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
@@ -187,7 +186,7 @@ def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
         "select id, role, content, timestamp, active, compacted from messages "
         "where session_id = ? and role in ('user', 'assistant') order by id"
     )
-    for name, heading, directory, started in database.execute(sessions, (_SUBAGENT,)):
+    for name, heading, directory, started in database.execute(sessions, ('%"_delegate_from"%',)):
         rows = list(database.execute(query, (name,)))
         compacted = {(role, content) for _, role, content, _, _, is_compacted in rows if is_compacted}
         messages = [

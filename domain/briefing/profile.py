@@ -17,11 +17,10 @@ from clawmem.domain.text.words import token_count, words
 from clawmem.ports.sessions import Speaker
 
 DECISIONS = 20  # documents that the profile is built from; as many preferences
-MOST_FACTS, FACT_TOKENS = 30, 500
-MOST_ITEMS, ITEM_TOKENS = 10, 280  # with the facts, within the 800 tokens that a session gets
+MOST_ITEMS = 10  # with the facts, within the 800 tokens that a session gets
 LONGEST = 200  # characters of a fact
 NEAR = 5  # edit distance below which two facts are duplicates
-TITLE, FACTS, ITEMS = "Profile", "## What holds", "## Lately"
+TITLE, FACTS = "Profile", "## What holds"
 LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
 _HEADING = re.compile(r"^#{1,6}\s.*$", re.MULTILINE)
@@ -74,7 +73,7 @@ def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> 
 
     A line that does not fit is left out, not cut, and so is one within four edits of an earlier one.
     """
-    parts = [_part(FACTS, facts, MOST_FACTS, FACT_TOKENS), _part(ITEMS, items, MOST_ITEMS, ITEM_TOKENS)]
+    parts = [_part(FACTS, facts, 30, 500), _part("## Lately", items, MOST_ITEMS, 280)]
     return "\n\n".join([f"# {TITLE}", *filter(None, parts)]) + "\n" if any(parts) else ""
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 
 PINNED = 1_000.0
-FRESH = 100.0
-A_DAY = 5.0
-AN_ACCESS = 2.0
 RECENT_DAYS = 7  # age up to which a decision counts as current
 STALE_DAYS = 30  # idle time after which a note is due for review
 
@@ -22,7 +19,7 @@ def current_rank(*, pinned: bool, age_days: float, access_count: int) -> float:
     Args:
         age_days: Days since the last change. The freshness bonus never falls below 0.
     """
-    return PINNED * pinned + max(0.0, FRESH - A_DAY * age_days) + AN_ACCESS * access_count
+    return PINNED * pinned + max(0.0, 100.0 - 5.0 * age_days) + 2.0 * access_count
 
 
 def is_current(content_type: str, age_days: float) -> bool:

@@ -15,9 +15,7 @@ from clawmem.ports.sessions import Speaker, TranscriptMessage
 MOST_FILES = 20
 MOST_ITEMS = 10
 REQUEST_CHARS = 500
-SUMMARY_CHARS = 200
 STEP_CHARS = 500
-STEP_MESSAGES = 20  # latest messages with a text; older next steps are assumed done or dropped
 
 SECTIONS = {
     "request": "Request",
@@ -111,7 +109,7 @@ def text_of(sections: Mapping[str, Iterable[str]], title: str) -> str:
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
     """Return a one-line summary of a session: what was done, else the request; 200 characters at most."""
     texts = (" ".join(" ".join(sections.get(name, ())).split()) for name in ("done", "request"))
-    return shortened(next(filter(None, texts), ""), SUMMARY_CHARS)
+    return shortened(next(filter(None, texts), ""), 200)
 
 
 def files_written(messages: Sequence[TranscriptMessage]) -> list[str]:
@@ -152,7 +150,7 @@ def remaining_steps(messages: Sequence[TranscriptMessage]) -> list[str]:
 
     Of each speaker the last message that names any counts, among the last 20 messages.
     """
-    recent = [message for message in messages if message.text][-STEP_MESSAGES:]
+    recent = [message for message in messages if message.text][-20:]
     last = {message.speaker: message for message in recent if any(next_steps(message.text))}
     named = sorted(last.values(), key=lambda message: message.line)
     return list({_flat(step): step for message in named for step in next_steps(message.text)}.values())[
@@ -189,11 +187,9 @@ def next_steps(text: str) -> Iterator[str]:
 # -- compaction ---------------------------------------------------------------------------------------
 
 MESSAGES = 200  # the latest messages
-QUESTION_MESSAGES = 20  # the latest of those; older questions are assumed answered or dropped
-DECISIONS, DECISION_CHARS = 15, 150
+DECISIONS = 15
 QUESTIONS = 10
-STATE_FILES = 30
-SHORTEST_PATH, LONGEST_PATH = 10, 300
+LONGEST_PATH = 300
 _WORD = re.compile(r"\w{4,}")
 # A tag within backticks is a quotation, not markup.
 _SCRATCHPAD = re.compile(
@@ -220,13 +216,13 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     wanted = set(_WORD.findall(request.lower()))
     decisions = [note.quote for note in reversed(notes) if note.kind is Kind.DECISION]
     decisions.sort(key=lambda sentence: -len(wanted.intersection(_WORD.findall(sentence.lower()))))
-    latest = (sentence for message in recent[-QUESTION_MESSAGES:] for sentence in sentences(message.text))
-    paths = [path for path in files_written(recent) if SHORTEST_PATH <= len(path) <= LONGEST_PATH]
+    latest = (sentence for message in recent[-20:] for sentence in sentences(message.text))
+    paths = [path for path in files_written(recent) if 10 <= len(path) <= LONGEST_PATH]
     sections = {
         "Last User Request": request,
-        "Key Decisions This Session": _items(sentence[:DECISION_CHARS] for sentence in decisions[:DECISIONS]),
+        "Key Decisions This Session": _items(sentence[:150] for sentence in decisions[:DECISIONS]),
         "Open Questions / Unresolved": _items([text for text in latest if text.endswith("?")][-QUESTIONS:]),
-        "Files Modified This Session": _items(paths[-STATE_FILES:]),
+        "Files Modified This Session": _items(paths[-30:]),
     }
     if not any(sections.values()):
         return ""

@@ -22,7 +22,6 @@ OBSERVATIONS = "agent/observations"
 TITLE_CHARS = 80
 SHORTEST, LONGEST = 10, 500  # characters of a sentence
 CONTEXT_CHARS = 240
-MOST_FAILURES = 10  # of one part of a conversation
 HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
 _LOCAL = re.compile(
     r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
@@ -92,7 +91,7 @@ def notes_by_rules(messages: Sequence[TranscriptMessage]) -> Iterator[Note]:
             failures += kind is Kind.ANTIPATTERN
             if kind is None or (kind, key := payload(sentence)) in seen:
                 continue
-            if kind is not Kind.ANTIPATTERN or failures <= MOST_FAILURES:
+            if kind is not Kind.ANTIPATTERN or failures <= 10:
                 seen.add((kind, key))
                 yield Note(kind, title_of(sentence), sentence, message, confidence_of(kind), context)
 

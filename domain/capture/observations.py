@@ -24,13 +24,7 @@ from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, TRIPLES, read_
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 100  # the latest messages
-USER_CHARS = 200
-ASSISTANT_CHARS = 500
-TRANSCRIPT_CHARS = 8000  # 2000 tokens of four characters
 TEMPERATURE = 0.3
-LEAST_MODEL_CONFIDENCE = 0.7  # of a verdict
-SHORTEST_FACT = 5
-SHORTEST_QUOTE = 10
 
 TYPES = tuple("decision bugfix feature refactor discovery change preference milestone problem".split())
 CONCEPTS = tuple("how-it-works why-it-exists what-changed problem-solution gotcha pattern trade-off".split())
@@ -47,13 +41,13 @@ OBSERVE = ModelTask("observe", object_schema("observations", observations=_OBSER
 
 def transcript_excerpt(messages: Sequence[TranscriptMessage]) -> str:
     """Return the end of a conversation for a prompt: speakers and texts, each cut, 8000 characters in total."""
-    most = {Speaker.USER: USER_CHARS, Speaker.ASSISTANT: ASSISTANT_CHARS}
+    most = {Speaker.USER: 200, Speaker.ASSISTANT: 500}
     lines = (
         f"{message.speaker}: {message.text[: most[message.speaker]]}"
         for message in messages[-MESSAGES:]
         if message.text
     )
-    return "\n".join(lines)[-TRANSCRIPT_CHARS:]
+    return "\n".join(lines)[-8000:]
 
 
 def observer_prompt(conversation: str) -> str:
@@ -86,7 +80,7 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
         type_, (title, quote) = entry["type"], (" ".join(entry[name].split()) for name in ("title", "quote"))
         narrative, wanted = " ".join(entry.get("narrative", "").split()), _flat(quote)
         message = next((message for message in reversed(messages) if wanted in _flat(message.text)), None)
-        if message is None or is_placeholder(title) or len(wanted) < SHORTEST_QUOTE:
+        if message is None or is_placeholder(title) or len(wanted) < 10:
             continue
         kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
         facts = (fact.strip() for fact in entry.get("facts", ()))
@@ -103,7 +97,7 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
             facts=tuple(
                 fact
                 for fact in facts
-                if len(fact) >= SHORTEST_FACT and not is_placeholder(fact) and is_grounded(fact, conversation)
+                if len(fact) >= 5 and not is_placeholder(fact) and is_grounded(fact, conversation)
             ),
             tags=(f"type:{type_}", *concepts),
             statements=tuple(
@@ -136,15 +130,13 @@ def judge_prompt(new: str, old: str) -> str:
 
 def read_verdict(value: Mapping[str, Any] | None) -> Verdict:
     """Return the verdict of a model's answer to `judge_prompt`; none if its confidence is below 0.7."""
-    is_sure = value is not None and value["confidence"] >= LEAST_MODEL_CONFIDENCE
+    is_sure = value is not None and value["confidence"] >= 0.7
     return Verdict(value["relation"]) if value and is_sure else Verdict.NONE
 
 
 # -- causes -------------------------------------------------------------------------------------------
 
-LEAST_FACTS = 2
 LEAST_CONFIDENCE = 0.6
-_REASONING_CHARS = 500
 _ENDS = ("source_fact_idx", "target_fact_idx")
 _LINK = {**{name: INTEGER for name in _ENDS}, "confidence": NUMBER, "reasoning": TEXT}
 _LINKS = list_schema(object_schema(" ".join((*_ENDS, "confidence")), **_LINK))
@@ -170,7 +162,7 @@ class Cause(NamedTuple):
 def facts_of(notes: Iterable[Note]) -> list[Fact]:
     """Return the facts of *notes* in order; none if there are fewer than two."""
     facts = [Fact(note, text) for note in notes for text in note.facts]
-    return facts if len(facts) >= LEAST_FACTS else []
+    return facts if len(facts) >= 2 else []
 
 
 def causes_prompt(facts: Sequence[Fact]) -> str:
@@ -193,7 +185,7 @@ def read_causes(value: Mapping[str, Any] | None, facts: Sequence[Fact]) -> list[
     for link in value["links"] if value else ():
         ends = [facts[int(link[name])] for name in _ENDS if link[name] in range(len(facts))]
         if len(ends) == 2 and LEAST_CONFIDENCE <= link["confidence"] <= 1:
-            reason = link.get("reasoning", "")[:_REASONING_CHARS]
+            reason = link.get("reasoning", "")[:500]
             cause = Cause(ends[0], ends[1], float(link["confidence"]), reason)
             pair = cause.source.note, cause.target.note
             if pair[0] != pair[1] and (pair not in causes or causes[pair].confidence < cause.confidence):

@@ -11,7 +11,6 @@ from clawmem.ports.imports import ImportedMessage, RawTime
 from clawmem.ports.sessions import Speaker
 
 MAX_MESSAGE = 500_000  # characters, the limit of the splitter
-MAX_NAME = 40  # characters; the body marks a turn by a name of this length
 EARLIEST_MS = 315_532_800_000  # 1980: an earlier time is a missing one
 AHEAD_MS = DAY_MS  # clocks and time zones differ; a later time is wrong
 
@@ -79,5 +78,5 @@ def _of_text(at: str) -> int | None:
 
 
 def _speaker(message: ImportedMessage) -> str:
-    name = _NOT_IN_NAME.sub(" ", clean_text(message.name[:200])).strip()[:MAX_NAME].strip()
+    name = _NOT_IN_NAME.sub(" ", clean_text(message.name[:200])).strip()[:40].strip()
     return name or (ROLES[message.role] if message.role else "Someone")

@@ -21,7 +21,6 @@ from clawmem.ports.knowledge import RelationKind
 
 ALPHA = 0.15  # share of the incoming weight that a document retains
 LEAST = 1e-4  # weights up to this are neither pushed on nor returned
-EDGES_A_NODE = 10
 BUDGET = 30
 
 StepsOfKind = Callable[[frozenset[int], RelationKind], Sequence[Step]]
@@ -93,7 +92,7 @@ def push_along(
         pushed = {document_id: amount for document_id, amount in weights.items() if amount > LEAST}
         received: defaultdict[int, list[float]] = defaultdict(list)
         for start, from_start in groupby(taken(frozenset(pushed), kind), attrgetter("start")):
-            heaviest = sorted(from_start, key=lambda step: (-step.weight, step.end))[:EDGES_A_NODE]
+            heaviest = sorted(from_start, key=lambda step: (-step.weight, step.end))[:10]
             total = math.fsum(step.weight for step in heaviest)
             for step in heaviest:
                 received[step.end].append(pushed[start] * (1 - ALPHA) * step.weight / total)

@@ -33,15 +33,12 @@ from clawmem.ports.knowledge import RelationKind
 
 KEYWORDS, TAGS = 7, 5
 CONSIDERED = 40  # most frequent words whose rarity is looked up
-HEADING_COUNTS = 3  # times that a word in a heading counts
-SHORTEST_KEYWORD, LONGEST_KEYWORD = 3, 60
 SHOWN = 2000  # characters of a body in a prompt
-CONTEXT_CHARS, REASON_CHARS = 400, 200
+CONTEXT_CHARS = 400
 RARE = 3.0  # rarity from which a shared name relates two documents
 RARE_SHARE = 0.7  # share of the rarity that two documents alone reach; used in a vault too small for RARE
 NEIGHBOURS = 8  # documents in the prompt for links
 EVOLVED = 5  # strongest of them, whose descriptions may be revised
-LEAST_SURE = 0.5  # a link with lower confidence is ignored
 LINK_KINDS = (RelationKind.SEMANTIC, RelationKind.SUPPORTING, RelationKind.CONTRADICTS)
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
@@ -102,12 +99,12 @@ def keywords(title: str, body: str, rarity: Callable[[str], float]) -> tuple[str
     """
     counts = Counter(words(body))
     for word in words(" ".join([title, *_HEADING.findall(body)])):
-        counts[word] += HEADING_COUNTS
+        counts[word] += 3
     telling = Counter(
         {
             word: count
             for word, count in counts.items()
-            if len(word) >= SHORTEST_KEYWORD and word not in STOP_WORDS and not word.isdigit()
+            if len(word) >= 3 and word not in STOP_WORDS and not word.isdigit()
         }
     )
     scores = {word: count * rarity(word) for word, count in telling.most_common(CONSIDERED)}
@@ -152,7 +149,7 @@ def read_content(value: Mapping[str, Any]) -> Content | None:
     """Return the description in a model's answer, cut to the limits; ``None`` without a context or a keyword."""
     context = " ".join(value["context"].split())[:CONTEXT_CHARS]
     listed, tags = (
-        tuple(text for text in texts if words(text) and len(text) <= LONGEST_KEYWORD)
+        tuple(text for text in texts if words(text) and len(text) <= 60)
         for texts in (
             dict.fromkeys(" ".join(text.split()) for text in value[name]) for name in ("keywords", "tags")
         )
@@ -209,7 +206,7 @@ def read_links(value: Mapping[str, Any], neighbours: int) -> list[Link]:
     links: dict[tuple[int, RelationKind], Link] = {}
     for entry in value["links"]:
         place, kind = int(entry["target_idx"]) - 1, RelationKind(entry["link_type"])
-        if 0 <= place < neighbours and LEAST_SURE <= entry["confidence"] <= 1.0:
+        if 0 <= place < neighbours and 0.5 <= entry["confidence"] <= 1.0:
             links.setdefault((place, kind), Link(place, kind, float(entry["confidence"]), _reason(entry)))
     return list(links.values())
 
@@ -234,4 +231,4 @@ def read_evolution(value: Mapping[str, Any], before: Content) -> DescriptionUpda
 
 
 def _reason(answer: Mapping[str, Any]) -> str:
-    return " ".join(answer.get("reasoning", "").split())[:REASON_CHARS]
+    return " ".join(answer.get("reasoning", "").split())[:200]

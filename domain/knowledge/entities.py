@@ -69,15 +69,12 @@ def _slug(name: str) -> str:
 
 
 SHORTEST, LONGEST = 2, 60
-TITLE_ALIKE = 0.85  # similarity above which a name merely repeats the title
 CAPS = {"research": 15, "hub": 12, "conversation": 12, "project": 10}
-CAP = 8  # of a decision, deduction, note, handoff or progress report
-OTHER_CAP = 10
 _EIGHT = frozenset({"decision", "deductive", "note", "handoff", "progress"})
 SAME, SAME_PERSON = 0.75, 0.65
 SHORT = 5  # letters; in names up to this length one different letter makes a different name
 
-PERSON, TOOL, LOCATION = "person", "tool", "location"
+PERSON, TOOL = "person", "tool"
 _TECH = frozenset({"project", "service", TOOL, CONCEPT})
 PEOPLE_KEYS = frozenset({"participants", "people", "attendees", "author", "authors", "with"})
 
@@ -123,7 +120,7 @@ def bucket_of(kind: str) -> str:
 
 def cap_of(content_type: str) -> int:
     """Return the maximum number of names for a document of that type."""
-    return CAPS.get(content_type, CAP if content_type in _EIGHT else OTHER_CAP)
+    return CAPS.get(content_type, 8 if content_type in _EIGHT else 10)
 
 
 def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
@@ -139,8 +136,8 @@ def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
         and bool(name_words(flat))
         and flat.casefold() not in _PLACEHOLDERS
         and not flat.endswith(":")
-        and not (title and edit_similarity(flat, title) > TITLE_ALIKE)
-        and (kind != LOCATION or _ADDRESS.fullmatch(flat) is not None)
+        and not (title and edit_similarity(flat, title) > 0.85)
+        and (kind != "location" or _ADDRESS.fullmatch(flat) is not None)
     )
 
 

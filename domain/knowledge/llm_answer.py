@@ -14,9 +14,6 @@ import json5
 from clawmem.ports.models import JsonSchema
 
 MAX_CHARS = 100_000  # no useful answer is longer
-MAX_DEPTH = 40
-MAX_STARTS = 16  # opening brackets at which a value is searched; surrounding chatter contains few
-QUOTED_BACK = 2000  # characters of an unusable answer that the repair prompt quotes
 
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
@@ -94,7 +91,7 @@ def json_answer(ask: Callable[[str], str], prompt: str, schema: JsonSchema) -> A
         if not fit.problem:
             return fit.value
         text = (
-            f"{prompt}\n\nYour last answer could not be used: {fit.problem}. It was:\n\n{answer[:QUOTED_BACK]}\n\n"
+            f"{prompt}\n\nYour last answer could not be used: {fit.problem}. It was:\n\n{answer[:2000]}\n\n"
             "Answer again with the corrected JSON and nothing else."
         )
     return None
@@ -161,7 +158,7 @@ def _without_thoughts(text: str) -> str:
 def _values(text: str) -> Iterator[Any]:
     """Yield the objects and arrays in *text*."""
     place = 0
-    for _ in range(MAX_STARTS):
+    for _ in range(16):
         opening = _OPENING.search(text, place)
         if opening is None:
             return
@@ -182,7 +179,7 @@ def _completed(text: str, start: int) -> str:
     end, open_brackets = start, closing
     for token in _TOKEN.finditer(text, start):
         sign = token[0]
-        if len(closing) > MAX_DEPTH:
+        if len(closing) > 40:
             break
         if sign in "{[":
             closing = [*closing, "}" if sign == "{" else "]"]

@@ -33,7 +33,6 @@ LITERAL = frozenset({"prefers", "avoids"})  # predicates whose object is free te
 SAID_OF = frozenset({"decision", "preference", "milestone", "problem", "discovery", "feature"})
 SETTLED = frozenset({"decision", "preference"})
 SURE, LESS_SURE = 0.9, 0.7
-_ID_DIGITS = 16
 
 # Predicates that end when the subject migrates (_LEFT), and when the object is replaced (_GIVEN_UP).
 _LEFT = frozenset({MIGRATED_TO, "runs_on", "deployed_to"})
@@ -55,7 +54,7 @@ class Statement(NamedTuple):
         They are the first of the SHA-256 of its three parts in UTF-8, separated by NUL.
         """
         text = "\0".join(self).encode("utf-8", "surrogatepass")
-        return sha256(text).hexdigest()[:_ID_DIGITS]
+        return sha256(text).hexdigest()[:16]
 
 
 def confidence_of(kind: str) -> float:
@@ -88,7 +87,7 @@ def _is_over(old: Statement, statement: Statement, new: Collection[Statement]) -
 
 
 MOST = 5  # triples of one observation
-SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120
+SHORTEST = 2
 # Of items without a type, so that a triple in another form costs no second request.
 TRIPLES: JsonSchema = {"items": {"properties": dict.fromkeys(Statement._fields, TEXT)}}
 
@@ -115,8 +114,8 @@ def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
     names = [statement.subject, *([] if statement.predicate in LITERAL else [statement.object])]
     if (
         statement.predicate in PREDICATES
-        and SHORTEST <= len(statement.subject) <= LONGEST_SUBJECT
-        and SHORTEST <= len(statement.object) <= LONGEST_OBJECT
+        and SHORTEST <= len(statement.subject) <= 80
+        and SHORTEST <= len(statement.object) <= 120
         and not any(map(is_placeholder, (statement.subject, statement.object)))
         and all(set(name_words(name)) - STOP_WORDS for name in names)  # "it" is no name
     ):

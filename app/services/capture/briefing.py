@@ -126,8 +126,7 @@ def _fact(note: Document, body: str) -> str:
 
 
 DAYS = 14
-LISTED_DECISIONS, ANTIPATTERNS, PAIRS = 50, 10, 10
-LEAST_TOGETHER = 3
+PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +159,13 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = {document.id: document for document in documents.latest()}
     recent = [document for document in served.values() if document.authored_at >= since]
-    decisions = [note for note in recent if note.content_type == "decision"][:LISTED_DECISIONS]
+    decisions = [note for note in recent if note.content_type == "decision"][:50]
     pairs = [
         DocumentPair(document.display_path, served[other].display_path, count)
         for document in sorted(served.values(), key=lambda document: document.id)
         if document.access_count  # without any use it cannot have been used together with others
         for other, count in sorted(usage.partners(document.id).items())
-        if count >= LEAST_TOGETHER and document.id < other and other in served
+        if count >= 3 and document.id < other and other in served
     ]
     # A decision that was captured and imported as well counts once.
     distinct = {(note.title, note.authored_at[:DAY]): note for note in decisions}
@@ -174,26 +173,19 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
         days,
         [titled_file(note) for note in decisions],
         repeated_phrases(f"{note.title}\n\n{documents.body(note.id) or ''}" for note in distinct.values()),
-        [titled_file(note) for note in recent if note.content_type == "antipattern"][:ANTIPATTERNS],
+        [titled_file(note) for note in recent if note.content_type == "antipattern"][:10],
         sorted(pairs, key=lambda pair: -pair.count)[:PAIRS],
     )
 
 
 # Tokens of the blocks and of their sections, and the most notes of each.
-SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
-STALENESS_TOKENS, MOST_STALE = 250, 5
-COMPACT_TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
-MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
-FILE_TOKENS, MOST_FILE_LESSONS = 200, 3
-CURATOR_TOKENS = 200
+SESSION_TOKENS = 2000
 
-READ_OF_REQUEST, READ_OF_BODY, SNIPPET = 200, 2000, 150  # characters
+READ_OF_BODY, SNIPPET = 2000, 150  # characters
 NEWEST = 500  # documents among which recent ones are searched
 LOOKED_AT = 20  # search results, most of which may be excluded
 LESSONS = frozenset({"antipattern", "decision", "problem"})
-FRESH_DAYS = 7  # age after which the curator's report counts as outdated
 EMBED = "clawmem embed"  # recommended while texts have no vector
-BACKLOG_SHARE = 0.2  # share of documents; a smaller backlog can wait for the next embedding run
 _LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -224,10 +216,10 @@ class Briefings:
             "vault-session",
             "From the vault, as of now: notes of earlier sessions, for information.",
             [
-                section("## Profile", _lines(self.profile.text(project)), PROFILE_TOKENS),
+                section("## Profile", _lines(self.profile.text(project)), 800),
                 self._handoff(documents),
-                section("## What is going on", self._current(documents), CURRENT_TOKENS),
-                section("## Not looked at for a while", self._due(documents), STALE_TOKENS),
+                section("## What is going on", self._current(documents), 400),
+                section("## Not looked at for a while", self._due(documents), 200),
             ],
             SESSION_TOKENS,
         )
@@ -236,7 +228,7 @@ class Briefings:
         """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
         due = "\n".join(self._due(self._shown()))
-        return block("vault-staleness", introduction, [due], STALENESS_TOKENS)
+        return block("vault-staleness", introduction, [due], 250)
 
     def after_compaction(self, state: str, summary: str = "", project: str = "") -> str:
         """
@@ -255,18 +247,18 @@ class Briefings:
             for note in self._shown(project, NEWEST)
             if note.authored_at >= since and not is_hidden(note.display_path, note.content_type)
         ]
-        decisions = self._facts("decision", recent)[:MOST_DECISIONS]
-        lessons = self._facts("antipattern", recent)[:MOST_LESSONS]
+        decisions = self._facts("decision", recent)[:5]
+        lessons = self._facts("antipattern", recent)[:3]
         return block(
             "vault-postcompact",
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
             [
-                section("## Saved before compaction", _lines(state), STATE_TOKENS),
-                section("## Decisions of the last days", decisions, DECISION_TOKENS),
-                section("## What went wrong before", lessons, LESSON_TOKENS),
-                section("## From the vault", self._context(request or summary), CONTEXT_TOKENS),
+                section("## Saved before compaction", _lines(state), 600),
+                section("## Decisions of the last days", decisions, 400),
+                section("## What went wrong before", lessons, 150),
+                section("## From the vault", self._context(request or summary), 200),
             ],
-            COMPACT_TOKENS,
+            1200,
         )
 
     def file_lessons(self, path: str) -> str:
@@ -289,8 +281,8 @@ class Briefings:
                     lessons.append(_line(note.title, note.content_type, day_of(note), mark, text=shown))
                     break
                 start += len(line)
-        text = "\n".join(lessons[:MOST_FILE_LESSONS])
-        return block("vault-file-lessons", f"Noted about {safe(name)} before:", [text], FILE_TOKENS)
+        text = "\n".join(lessons[:3])
+        return block("vault-file-lessons", f"Noted about {safe(name)} before:", [text], 200)
 
     # -- parts --------------------------------------------------------------------------------------
 
@@ -309,7 +301,7 @@ class Briefings:
                 [(_, mark)] = without_replaced(self.documents, self.successions, [last])
                 noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
                 heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
-                return section(heading, _lines(body), HANDOFF_TOKENS)
+                return section(heading, _lines(body), 600)
         return ""
 
     def _current(self, documents: Sequence[Document]) -> list[str]:
@@ -342,7 +334,7 @@ class Briefings:
         replaced = current_successors(self.documents, self.successions, [note.id for note in due])
         due.sort(key=lambda note: (note.review_by is None, note.review_by or note.authored_at))
         lines = []
-        for note in [note for note in due if note.id not in replaced][:MOST_STALE]:
+        for note in [note for note in due if note.id not in replaced][:5]:
             review = note.review_by and f"review was due {note.review_by[:DAY]}"
             lines.append(_line(note.title, note.display_path, review or f"written {note.authored_at[:DAY]}"))
         return lines
@@ -358,13 +350,13 @@ class Briefings:
         """Return a line for each of the best notes about the request *text*."""
         lines: list[str] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
-            for result in self._results(text[:READ_OF_REQUEST]) if text else ():
+            for result in self._results(text[:200]) if text else ():
                 note, body = result.document, result.body
                 if not is_hidden(note.display_path, note.content_type):
                     beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
                     mark = shown_successor(result.superseded_by)
                     lines.append(_line(note.title, note.display_path, mark, text=beginning))
-        return lines[:MOST_CONTEXT]
+        return lines[:3]
 
     def _results(self, text: str) -> list[Result]:
         """Return the results of a search for *text* that may be shown unasked."""
@@ -394,17 +386,17 @@ def curation_note(
     if not isinstance(content, dict):
         return ""
     lines: list[str] = []
-    if pending > BACKLOG_SHARE * documents:
+    if pending > 0.2 * documents:
         lines.append(
             f"{pending} texts have no vector yet, so only words find them: {EMBED} makes the vectors."
         )
     made_ms, actions = parse_iso(str(content.get("timestamp", ""))), content.get("actions")
-    if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
+    if made_ms is None or now_ms - made_ms > 7 * DAY_MS:
         lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
     elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:
         lines += [" ".join(str(action).split()) for action in actions if pending or EMBED not in str(action)]
     text = "\n".join(f"- {safe(line)}" for line in lines)
-    return block("vault-curator", "State of the memory itself:", [text], CURATOR_TOKENS)
+    return block("vault-curator", "State of the memory itself:", [text], 200)
 
 
 def _lines(text: str) -> Iterable[str]:

@@ -35,7 +35,6 @@ from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.sessions import CaptureStore, Transcripts
 from clawmem.ports.storage import Transactions
 
-CANDIDATES = 5  # per new decision
 READER = "decision-extractor"
 JUDGED = frozenset({"decision", "observation"})
 
@@ -155,7 +154,7 @@ class DecisionExtractor:
         """
         for note in (note for note in notes if note.kind in REVISABLE):
             query = query_forms(note.quote).relaxed
-            hits = self.lexical.search(query, Grain.DOCUMENT, CANDIDATES, Scope(frozenset({COLLECTION})))
+            hits = self.lexical.search(query, Grain.DOCUMENT, 5, Scope(frozenset({COLLECTION})))
             for document in self.documents.many(hit.key.document_id for hit in hits).values():
                 sightings = self.captures.sightings(document.id)
                 is_own = any(sighting.session_id == session_id for sighting in sightings)

@@ -21,8 +21,6 @@ from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Recall, Telemetry
 
 READER = "feedback-loop"
-SHORTEST_NAME = 4  # characters of a file name
-SHORTEST_TITLE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +97,11 @@ def is_referenced(document: Document, answer: str) -> bool:
     The comparison ignores case; a name inside a longer word does not count.
     """
     names = [document.display_path, document.path, document.path.rpartition("/")[2]]
-    names += [document.title] if len(document.title) >= SHORTEST_TITLE else []
+    names += [document.title] if len(document.title) >= 5 else []
     return any(
         re.search(rf"(?<!\w){re.escape(name)}(?!\w)", answer, re.IGNORECASE)
         for name in names
-        if len(name) >= SHORTEST_NAME
+        if len(name) >= 4
     )
 
 

@@ -152,9 +152,8 @@ class Memories:
 
 
 DIARY = "diary"  # folder of the own collection
-DIARY_CONFIDENCE = 0.7
 AGENT = "agent"
-TOPIC, TOPIC_CHARS = "general", 60
+TOPIC = "general"
 NAME_CHARS = 100  # of a writer or a topic
 LAST = 10
 
@@ -197,7 +196,7 @@ class Diary:
         with self.transactions.writing():
             paths = (diary_path(self.clock.now_ms() + later, topic) for later in count())
             path = next(path for path in paths if self.documents.at(COLLECTION, path) is None)
-            number = self.memories.write(path, title, text, "note", DIARY_CONFIDENCE, domain=agent)
+            number = self.memories.write(path, title, text, "note", 0.7, domain=agent)
         return self.documents.many([number])[number]
 
     def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
@@ -228,5 +227,5 @@ def diary_path(at_ms: int, topic: str) -> str:
     topic cannot name another folder.
     """
     day, _, clock = iso_utc(at_ms).partition("T")
-    slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:TOPIC_CHARS].strip("-") or TOPIC
+    slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60].strip("-") or TOPIC
     return f"{DIARY}/{day}-{''.join(filter(str.isdigit, clock))}-{slug}.md"

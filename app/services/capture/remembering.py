@@ -36,7 +36,6 @@ from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, Grain, InactiveReason, Origin
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
-ASKED_CHARACTERS = 1_000  # of the text, to find notes that may state it
 
 
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
@@ -180,7 +179,7 @@ class Remember:
 
     def _known(self, text: str, past: Document | None) -> SavedNote | None:
         """Return the verified note that states *text* already; one to be superseded only if its text is the same."""
-        query = query_forms(text[:ASKED_CHARACTERS]).relaxed
+        query = query_forms(text[:1_000]).relaxed
         grains = (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE) if query.terms else ()
         hits = [hit for grain in grains for hit in self.lexical.search(query, grain, LOOKED_AT)]
         numbers = list(dict.fromkeys(hit.key.document_id for hit in hits))

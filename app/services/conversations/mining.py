@@ -46,8 +46,6 @@ from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
-MOST_FAULTS = 1_000  # sentences of a report
-_DIGITS = 15  # of a digest, so that the number fits into an integer of the vault
 
 Action = Callable[[], str]  # changes the vault, and returns the name of the counter to raise, or nothing
 
@@ -221,7 +219,7 @@ class _Import:
         """Report a fault."""
         if fault.is_foreign:
             self.report.foreign.append(fault.file)
-        elif len(self.report.faults) < MOST_FAULTS:
+        elif len(self.report.faults) < 1_000:
             self.report.faults.append(f"{fault.file}: {fault.reason}.")
 
     def complain_of_doubles(self) -> None:
@@ -264,7 +262,9 @@ class _Import:
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         last_ms = max((message.at_ms for message in messages if message.is_timed), default=0)
         version = time_ms(conversation.updated, self._now_ms) or last_ms
-        state = _State(len(units), int(digest[:_DIGITS], 16), version)
+        state = _State(
+            len(units), int(digest[:15], 16), version
+        )  # 15 digits fit into an integer of the vault
         if state.digest == stored.digest or (version, len(units)) < (stored.version, stored.units):
             paths = (unit_path(key, number) for number in range(1, len(units) + 1))
             forgotten = sum(_is_forgotten(self._at(path)) for path in paths)

@@ -50,17 +50,13 @@ from clawmem.ports.knowledge import (
 from clawmem.ports.records import Document, EmbedState, FragmentKind, Grain, Term
 from clawmem.ports.storage import Transactions
 
-BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
+BY_VECTORS, BY_MODEL = "vectors", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
 EVERY = 1_000_000  # no limit: more documents than a vault has
 PATIENCE = 2  # consecutive documents without an answer; a single one may be too long for the model
-BRIEF = 200  # characters shown of a document that has no description yet
 
 Progress = Callable[[int, int], None]
 Receive = Callable[["EnrichReport"], None]
-
-
-_CARDS = "entities/"  # pages of the own collection that declare their mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,7 @@ class Reading:
     @property
     def has_own_mentions(self) -> bool:
         """Whether the document declares its mentions: a page about one entity."""
-        return self.has_own_triples and self.document.path.startswith(_CARDS)
+        return self.has_own_triples and self.document.path.startswith("entities/")
 
     @property
     def has_own_triples(self) -> bool:
@@ -248,7 +244,7 @@ class Enrich:
             links = self._renew(
                 document.id, RelationKind.SEMANTIC, BY_VECTORS, ((*pair, {}) for pair in near)
             )
-            links += self._renew(document.id, RelationKind.ENTITY, BY_NAMES, self._sharing_names(document.id))
+            links += self._renew(document.id, RelationKind.ENTITY, "names", self._sharing_names(document.id))
             stores.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
             receive(report)
@@ -339,7 +335,7 @@ class Enrich:
         texts: dict[int, str] = {}
         for number in (number for number, _ in similar if bodies.get(number)):
             title, note = self._title(number), stores.notes.get(number)
-            brief = f"{title}: {redact(bodies[number])[:BRIEF]}"
+            brief = f"{title}: {redact(bodies[number])[:200]}"
             texts[number] = _description(title, note) if note and note.context else brief
         if not texts:
             return []

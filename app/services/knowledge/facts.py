@@ -47,7 +47,6 @@ LEAST_LIKENESS = 75  # of 100; "Kowalcyk" and "Marta Kowalczyk" have 79, "Redis"
 
 
 LOOKED_AT_NAMES = 20  # candidate entities per word of a name
-SEVERAL = 2  # documents; a single one may have capitalized a common word
 BEGINNING = 4  # letters at the start of a word that spelling variants share
 
 
@@ -237,7 +236,7 @@ class Resolve:
     def is_known(self, name: str) -> bool:
         """Whether *name* is an established name: in several documents of the vault, or of a person."""
         known = self.entities.known(ids_of(name)).values()
-        if full_name(name, self.people) or any(entity.mention_count >= SEVERAL for entity in known):
+        if full_name(name, self.people) or any(entity.mention_count >= 2 for entity in known):
             return True
         persons = [
             entity.name for entity in self.entities.search(name, LOOKED_AT_NAMES) if entity.kind == PERSON

@@ -118,9 +118,6 @@ def nearest_documents(
     return list(islice(nearest.items(), most))
 
 
-RELATIONS = 100  # heaviest relations per document and direction
-
-
 class CausalLink(DocumentReference):
     """
     A document of a chain: its distance from the start, the direction, and the reasoning for the step to it.
@@ -145,9 +142,7 @@ class CausalLinks:
         self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
     ) -> list[CausalLink]:
         """Return the links of *document*, nearest first."""
-        links = causal_links(
-            document.id, VisibleEdges(self.relations, EVERYTHING, RELATIONS), direction, depth
-        )
+        links = causal_links(document.id, VisibleEdges(self.relations, EVERYTHING, 100), direction, depth)
         documents = self.documents.many(link.document_id for link in links)
         names = docids(self.documents, [*documents.values()])
         return [
