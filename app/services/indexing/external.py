@@ -68,8 +68,10 @@ class ExternalIndexes:
         self.lagging.clear()
         self.healed.clear()
         for index in (self.words, self.meaning):
-            self._attempt(index.role, lambda index=index: self._heal(index, progress))  # type: ignore[misc]
-        self._attempt(Role.VECTORS, self.tidy)
+            with self.recording(index.role):
+                self._heal(index, progress)
+        with self.recording(Role.VECTORS):
+            self.tidy()
 
     def move(self, backend: str, progress: Progress = lambda done, total: None) -> None:
         """
@@ -148,14 +150,18 @@ class ExternalIndexes:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def replicate(self, index: ExternalIndex[Any]) -> None:
-        """Replicate changes to the external index; repair of a damaged index is left to `keep_up`."""
-        self._attempt(index.role, lambda: self._catch_up(index))
+    @contextmanager
+    def recording(self, role: Role) -> Iterator[None]:
+        """Store the error of a failed replication in ``lagging``."""
+        try:
+            yield
+        except (*NOT_THERE, IndexBusy, LeaseLost) as error:
+            self.lagging[role] = str(error)
 
     def _heal(self, index: ExternalIndex[Any], progress: Progress) -> None:
         before = index.record()
         try:
-            self._catch_up(index)
+            self.catch_up(index)
         except IndexDamaged:
             index.release()
             after = index.record()
@@ -163,7 +169,8 @@ class ExternalIndexes:
                 self.build(index.role, before.engine, progress)
                 self.healed.append(index.role)
 
-    def _catch_up(self, index: ExternalIndex[Any]) -> None:
+    def catch_up(self, index: ExternalIndex[Any]) -> None:
+        """Replicate changes to the external index; repair of a damaged index is left to `keep_up`."""
         record, opened = index.record(), index.index()
         if record is None or opened is None:
             return
@@ -172,14 +179,6 @@ class ExternalIndexes:
                 self._indexer.catch_up(record, opened, lease)
             else:
                 index.unseen(opened)  # without the lease, at least detect damage
-
-    def _attempt(self, role: Role, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except (*NOT_THERE, IndexBusy, LeaseLost) as error:
-            self.lagging[role] = str(error)
-
-    # -- building -----------------------------------------------------------------------------------
 
     def _fill(self, role: Role, engine: str, lease: Lease, progress: Progress) -> None:
         self._discard(role, IndexState.BUILDING)
@@ -270,7 +269,8 @@ class RoutedTransactions:
             record = index.record()
             if record and self._outbox.head().seq - record.since.seq > LAG:
                 try:
-                    self._indexes.replicate(index)
+                    with self._indexes.recording(index.role):
+                        self._indexes.catch_up(index)
                 except KeyboardInterrupt as interruption:
                     raise InterruptedAfterCommit from interruption
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
@@ -26,7 +26,6 @@ from clawmem.ports.records import (
     Hit,
     IndexRecord,
     IndexState,
-    LexicalEntry,
     LexicalQuery,
     Marker,
     Role,
@@ -66,10 +65,7 @@ class ExternalIndex(Generic[Index]):
         Raises:
             IndexDamaged, IndexUnavailable, ExtraMissing: The index cannot be opened, or is outdated.
         """
-        return self.index_of(self.record())
-
-    def index_of(self, record: IndexRecord | None) -> Index | None:
-        """Return the open index of *record*, which was just read from the registry; otherwise like `index`."""
+        record = self.record()
         if record is None:
             self.release()
             return None
@@ -180,42 +176,38 @@ class IndexRouter(Generic[Search]):
             by_records: Answers instead of an index that is lost or damaged.
         """
         for attempt in range(1, ATTEMPTS + 1):
-            record = self._outside.record()
+            record, failure = self._outside.record(), None
             try:
-                hits = self._hits(record, limit, search, newer, by_records)
-            except IndexUnavailable:
-                if attempt == ATTEMPTS or self._outside.record() == record:
-                    raise
-            else:
-                if attempt == ATTEMPTS or self._outside.record() == record:
-                    return hits
-        raise AssertionError("the last attempt returns or raises")
-
-    def _hits(
-        self,
-        record: IndexRecord | None,
-        limit: int,
-        search: Callable[[Search, int], list[Hit]],
-        newer: Callable[[Search, frozenset[int]], list[Hit]],
-        by_records: Callable[[], list[Hit]],
-    ) -> list[Hit]:
-        try:
-            index = self._outside.index_of(record)
-            if index is None:
-                return search(self._own, limit)
-            with self._outside.watched():
-                unseen, wanted = frozenset(self._outside.unseen(index)), limit
-                hits = search(index, wanted)
-                while len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit:
-                    wanted *= 2
-                    hits = search(index, wanted)
-                recent = newer(index, unseen) if unseen else []
-        except NOT_THERE as error:
-            place = error.path if isinstance(error, VaultError) else ""
-            raise IndexBypassed(place, error, by_records()) from error
+                index, unseen, recent = self._outside.index(), frozenset[int](), list[Hit]()
+                if index is None:
+                    hits = search(self._own, limit)
+                else:
+                    with self._outside.watched():
+                        hits, unseen = self._seen(index, limit, search)
+                        recent = newer(index, unseen) if unseen else []
+            except NOT_THERE as error:
+                failure = error
+            if self._outside.record() == record or attempt == ATTEMPTS:
+                break
+        if failure:
+            place = failure.path if isinstance(failure, VaultError) else ""
+            raise IndexBypassed(place, failure, by_records()) from failure
+        if index is None:
+            return hits
         best = {hit.key: hit for hit in hits if hit.key.document_id not in unseen}
         best.update((hit.key, hit) for hit in recent)
         return sorted(best.values(), key=lambda hit: (-hit.score, hit.key))[: max(limit, 0)]
+
+    def _seen(
+        self, index: Search, limit: int, search: Callable[[Search, int], list[Hit]]
+    ) -> tuple[list[Hit], frozenset[int]]:
+        """Return hits of *index*, *limit* of them in documents that it has seen, and the other documents."""
+        unseen, wanted = frozenset(self._outside.unseen(index)), limit
+        hits = search(index, wanted)
+        while len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit:
+            wanted *= 2
+            hits = search(index, wanted)
+        return hits, unseen
 
 
 class ServedLexical(IndexRouter[LexicalIndex]):
@@ -246,14 +238,15 @@ class ServedLexical(IndexRouter[LexicalIndex]):
         self._of_records = of_records
         self._making = Lock()
         self._made: tuple[Marker, LexicalIndex] | None = None
+        self.committing, self.put, self.remove = (
+            tail.committing,
+            tail.put,
+            tail.remove,
+        )  # which receives all writes
 
     def marker(self) -> Marker | None:
         """Return the marker of the serving index."""
         return self._serving().marker()
-
-    def committing(self, marker: Marker | None = None) -> AbstractContextManager[None]:
-        """Open a commit of the vault's own index, which receives all writes."""
-        return self._own.committing(marker)
 
     def clear(self) -> None:
         """Empty the vault's own index and the serving index, which is then rebuilt by the next maintenance."""
@@ -264,14 +257,6 @@ class ServedLexical(IndexRouter[LexicalIndex]):
     def optimize(self) -> None:
         """Optimize the serving index."""
         self._serving().optimize()
-
-    def put(self, entries: Sequence[LexicalEntry]) -> None:
-        """Add to the vault's own index."""
-        self._own.put(entries)
-
-    def remove(self, document_id: int) -> None:
-        """Remove from the vault's own index."""
-        self._own.remove(document_id)
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """Search as the port describes; raise `IndexBypassed` with the answer from the records as ``partial``."""
