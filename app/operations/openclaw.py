@@ -31,8 +31,6 @@ from clawmem.domain.openclaw.flush import (
     NO_REPLY,
     RESERVE_TOKENS,
     SOFT_TOKENS,
-    FlushSettings,
-    FlushState,
     flush_threshold,
     is_flush_due,
 )
@@ -95,12 +93,17 @@ def flush_plan(
     ] = 0,
 ) -> FlushPlan:
     """Return when and how an agent saves its memory before a compaction; once for each compaction."""
-    settings = FlushSettings(reserve_tokens=reserve_tokens, compacts_at=compacts_at)
-    state = FlushState(total_tokens, context_window, compactions, flushed_at, transcript_bytes)
+    threshold = flush_threshold(context_window, reserve_tokens=reserve_tokens, compacts_at=compacts_at)
     file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
     return FlushPlan(
-        is_due=is_flush_due(state, settings),
-        threshold_tokens=flush_threshold(context_window, settings),
+        is_due=is_flush_due(
+            total_tokens,
+            threshold,
+            compactions=compactions,
+            flushed_at=flushed_at,
+            transcript_bytes=transcript_bytes,
+        ),
+        threshold_tokens=threshold,
         relative_path=file,
         prompt=PROMPT.format(file=file, silent=NO_REPLY),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
-from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS, chunk_fragments
 from clawmem.domain.openclaw.session_notes import (
@@ -72,24 +73,16 @@ class SessionFiles:
         return session_text(said).encode("utf-8", "replace")
 
     def _file(self, session: AgentSession, known: Mapping[str, Document]) -> SourceFile | None:
-        path = f"{session.id}{ENDING}"
+        path, indexed = f"{session.id}{ENDING}", None
         document = known.get(path)
-        indexed = self._indexed(document)
+        stamp = document.stamp if document else None
+        if document and stamp:
+            indexed = SessionSize(stamp.size, (self._documents.body(document.id) or "").count("\n"))
         current = SessionSize(session.size_bytes, session.messages)
-        is_new = not document or not document.stamp
-        due = (
-            session.messages > 0 and current != indexed if self._all_due else is_session_due(indexed, current)
-        )
-        if document and document.stamp and (not due or not session.messages):
-            return SourceFile(path, document.stamp)
-        if is_new and not due:
-            return None
-        return SourceFile(path, SourceStamp(session.size_bytes, session.updated_ms * 1_000_000))
-
-    def _indexed(self, document: Document | None) -> SessionSize | None:
-        if document is None or document.stamp is None:
-            return None
-        return SessionSize(document.stamp.size, (self._documents.body(document.id) or "").count("\n"))
+        due = current != indexed if self._all_due else is_session_due(indexed, current)
+        if session.messages and due:
+            stamp = SourceStamp(session.size_bytes, session.updated_ms * 1_000_000)
+        return SourceFile(path, stamp) if stamp else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +117,13 @@ class SaveSession:
         )
         content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
         path = session_path(at_ms, topic_slug(said))
-        if self._is(workspace, path, content):
-            return path
+        with suppress(SourceUnreadable):
+            if self.files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip():
+                return path
         folder, _, name = path.rpartition("/")
-        return self.new_files.create(workspace, folder, _names(name), content.rstrip("\n") + "\n")
-
-    def _is(self, workspace: str, path: str, content: str) -> bool:
-        try:
-            return self.files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip()
-        except SourceUnreadable:
-            return False
-
-
-def _names(name: str) -> Iterator[str]:
-    """Yield *name*, then names with a number for other sessions of the same day and topic."""
-    stem = name.removesuffix(".md")
-    yield name
-    for number in range(2, 1000):
-        yield f"{stem}-{number}.md"
+        # Other sessions of the same day and topic have a number.
+        names = [name, *(f"{name.removesuffix('.md')}-{number}.md" for number in range(2, 1000))]
+        return self.new_files.create(workspace, folder, names, content.rstrip("\n") + "\n")
 
 
 MEMORY, SESSIONS, EXTRA = "memory", "sessions", "extra"
@@ -202,21 +184,32 @@ class AgentMemory:
         Documents of a source that is no longer one are removed. With *force* every file is split again.
         """
         update = self.update_from(files=self.files)
-        reports = [update(one, force=force) for one in self._folders()]
+        reports = [update(folder, force=force) for folder in self._folders()]
         files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=force or all_sessions)
         if self.settings.sessions:
             folder = self._folder(SESSIONS, str(self.settings.workspace), "*.jsonl", Origin.ASSISTANT)
             report = self.update_from(files=files)(folder, force=force)
             report.problems = [files.fault] if files.fault else report.problems
             reports.append(report)
-        kept = {one.collection for one in reports}
-        for name in self.documents.collections().keys() - kept:
+        for name in self.documents.collections().keys() - {report.collection for report in reports}:
             self.withdraw(name=name)
         return reports
 
     def hits(self, answer: Answer) -> list[MemoryHit]:
         """Return the results of a search as OpenClaw reports them."""
-        return [self._hit(result) for result in answer.results]
+        return [
+            MemoryHit(
+                self.path_of(result.document),
+                result.span.start_line if result.span else result.start_line,
+                result.span.end_line if result.span else result.end_line,
+                round(result.score, 4),
+                result.body[result.span.start : result.span.end][:LONGEST_SNIPPET] if result.span else "",
+                SESSIONS if result.document.collection == SESSIONS else MEMORY,
+                result.legs.get("vector"),
+                result.legs.get("passage"),
+            )
+            for result in answer.results
+        ]
 
     def find(self, path: str) -> Document:
         """
@@ -228,9 +221,9 @@ class AgentMemory:
         for name, root in self._roots().items():
             inside = path if root is None else path.removeprefix(f"{root}/")
             if root is None or inside != path:
-                found = self.documents.at(name, inside)
-                if found and found.inactive is None:
-                    return found
+                document = self.documents.at(name, inside)
+                if document and document.inactive is None:
+                    return document
         raise NotFound("memory file", path)
 
     def path_of(self, document: Document) -> str:
@@ -238,30 +231,17 @@ class AgentMemory:
         root = self._roots().get(document.collection)
         return document.path if root is None else f"{root}/{document.path}"
 
-    def _hit(self, one: Result) -> MemoryHit:
-        start, end = (one.span.start, one.span.end) if one.span else (0, 0)
-        return MemoryHit(
-            self.path_of(one.document),
-            one.span.start_line if one.span else one.start_line,
-            one.span.end_line if one.span else one.end_line,
-            round(one.score, 4),
-            one.body[start:end][:LONGEST_SNIPPET],
-            SESSIONS if one.document.collection == SESSIONS else MEMORY,
-            one.legs.get("vector"),
-            one.legs.get("passage"),
-        )
-
     def _roots(self) -> dict[str, str | None]:
         """Return the prefix of the paths of each collection; ``None`` for those of the workspace itself."""
         extra = {folder.name: folder.root for folder in self._folders()[1:]}
         return {MEMORY: None, SESSIONS: SESSIONS, **extra}
 
     def _folders(self) -> list[Folder]:
-        found = [self._folder(MEMORY, str(self.settings.workspace), MEMORY_FILES)]
+        folders = [self._folder(MEMORY, str(self.settings.workspace), MEMORY_FILES)]
         for number, path in enumerate(self.settings.extra, start=1):
             root, pattern = (path, "**/*.md") if path.is_dir() else (path.parent, path.name)
-            found.append(self._folder(f"{EXTRA}-{number}", str(root), pattern))
-        return found
+            folders.append(self._folder(f"{EXTRA}-{number}", str(root), pattern))
+        return folders
 
     def _folder(self, name: str, root: str, pattern: str, origin: Origin = Origin.USER) -> Folder:
         split = partial(

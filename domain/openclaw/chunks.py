@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from clawmem.ports.records import Fragment, FragmentKind
@@ -22,15 +22,11 @@ class Chunk(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A line, or a part of a line that is longer than a chunk."""
+    """A line, or a part of a line that is longer than a chunk, by the characters of the text."""
 
     line: int
-    text: str
     start: int
-
-    @property
-    def size(self) -> int:
-        return len(self.text) + 1  # with its line break
+    end: int
 
 
 def chunked(text: str, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS) -> list[Chunk]:
@@ -46,18 +42,16 @@ def chunked(text: str, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
     if tokens <= 0 or not 0 <= overlap < tokens:
         raise ValueError(f"A chunk of {tokens} tokens cannot overlap by {overlap}.")
     most, shared = tokens * CHARS_PER_TOKEN, overlap * CHARS_PER_TOKEN
-    chunks: list[Chunk] = []
-    kept: list[_Piece] = []
-    size = 0
-    for piece in _pieces(text, most):
-        if kept and size + piece.size > most:
-            chunks.append(_chunk(kept))
-            kept = _tail(kept, min(shared, most - piece.size))
-            size = sum(one.size for one in kept)
-        kept.append(piece)
-        size += piece.size
-    if kept:
-        chunks.append(_chunk(kept))
+    runs: list[list[_Piece]] = [[]]
+    for piece in _pieces(text, most - 1):
+        run = runs[-1]
+        if run and piece.end + 1 - run[0].start > most:
+            room = min(shared, most - (piece.end + 1 - piece.start))
+            runs.append([shorter for shorter in run if run[-1].end + 1 - shorter.start <= room])
+        runs[-1].append(piece)
+    chunks = [
+        Chunk(run[0].line, run[-1].line, text[run[0].start : run[-1].end], run[0].start) for run in runs
+    ]
     return [chunk for chunk in chunks if chunk.text.strip()]
 
 
@@ -91,23 +85,9 @@ def chunk_fragments(
     ]
 
 
-def _pieces(text: str, most: int) -> Iterator[_Piece]:
-    width, begin = most - 1, 0
+def _pieces(text: str, width: int) -> Iterator[_Piece]:
+    begin = 0
     for number, line in enumerate(text.split("\n"), start=1):
         for start in range(0, max(1, len(line)), width):
-            yield _Piece(number, line[start : start + width], begin + start)
+            yield _Piece(number, begin + start, begin + min(start + width, len(line)))
         begin += len(line) + 1
-
-
-def _tail(pieces: Sequence[_Piece], most: int) -> list[_Piece]:
-    """Return the last of *pieces* that have at most *most* characters together."""
-    size, first = 0, len(pieces)
-    while first and size + pieces[first - 1].size <= most:
-        first -= 1
-        size += pieces[first].size
-    return list(pieces[first:])
-
-
-def _chunk(pieces: Sequence[_Piece]) -> Chunk:
-    text = "\n".join(piece.text for piece in pieces)
-    return Chunk(pieces[0].line, pieces[-1].line, text, pieces[0].start)

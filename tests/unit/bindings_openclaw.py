@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.openclaw.chunks import chunked
-from clawmem.domain.openclaw.flush import FlushSettings, FlushState, flush_threshold, is_flush_due
+from clawmem.domain.openclaw.flush import flush_threshold, is_flush_due
 from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
 from clawmem.domain.openclaw.ranking import ranked
 from clawmem.domain.openclaw.session_notes import (
@@ -20,11 +20,13 @@ from clawmem.ports.imports import AgentMessage
 
 
 def _due(given: dict[str, Any]) -> bool:
-    return is_flush_due(FlushState(**given["state"]), FlushSettings(**given.get("settings", {})))
+    state = dict(given["state"])
+    threshold = flush_threshold(state.pop("context_window"), **given.get("settings", {}))
+    return is_flush_due(threshold=threshold, **state)
 
 
 def _threshold(given: dict[str, Any]) -> int:
-    return flush_threshold(given["context_window"], FlushSettings(**given.get("settings", {})))
+    return flush_threshold(given["context_window"], **given.get("settings", {}))
 
 
 def _pruning(given: dict[str, Any]) -> dict[str, str]:
