@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from clawmem.contracts.base import Contract
 from clawmem.contracts.samples import document
 from clawmem.ports.analytics import COLUMNS, Analytics, Cell, Question
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, EmbedState, InactiveReason, SourceStamp
 from clawmem.ports.telemetry import Recall, RecallHit
 
@@ -156,14 +154,3 @@ class AnalyticsRecallContract(Contract):
             ("query", "vector", 2, 0.5, JUNE),
             ("query", "lexical", 1, 0.25, JUNE),
         )
-
-
-class AnalyticsExportContract(Contract):
-    """Export to files. Supply ``analytics``: an EMPTY ``Analytics``."""
-
-    def test_a_folder_that_cannot_be_written(self, analytics: Analytics, tmp_path: Path) -> None:
-        """An unwritable folder raises `InvalidInput` that names the folder."""
-        with pytest.raises(InvalidInput, match="missing") as refused:
-            analytics.export(str(tmp_path / "missing"))
-
-        assert refused.value.code == "INVALID_PATH"

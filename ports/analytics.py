@@ -64,7 +64,7 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class VaultReport:
     """
-    The records of each question at the time *now*, with recalls *since* a time (``None``: all), and written files.
+    The records of each question at the time *now*, with recalls *since* a time (``None``: all).
 
     ``top`` is the number of rows of a long table that are shown.
     """
@@ -75,7 +75,6 @@ class VaultReport:
     recalls: int
     top: int
     tables: dict[Question, list[dict[str, Any]]]
-    files: list[str]
 
 
 class Analytics(Protocol):
@@ -91,13 +90,6 @@ class Analytics(Protocol):
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
         """Return the report for *question* at the instant *now*: its first *limit* rows, or all with ``None``."""
-
-    def export(self, folder: str) -> list[str]:
-        """
-        Write the loaded data to the existing *folder* as the files documents, recalls and hits; return their paths.
-
-        Existing files are replaced. Raises InvalidInput if a file cannot be written.
-        """
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""

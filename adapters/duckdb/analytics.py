@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from clawmem.ports.analytics import COLUMNS, Question, Table
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall
 
@@ -97,8 +95,6 @@ QUERIES: Mapping[Question, str] = {
 }
 
 
-_TABLES = ("documents", "recalls", "hits")
-
 # By default DuckDB downloads missing extensions, which takes seconds and is not announced.
 _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -107,7 +103,7 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 class DuckdbAnalytics:
-    """``Analytics`` in an in-memory DuckDB that is discarded on close; exports Parquet."""
+    """``Analytics`` in an in-memory DuckDB that is discarded on close."""
 
     def __init__(self) -> None:
         self._db = duckdb.connect(":memory:", config=_OFFLINE)
@@ -134,15 +130,6 @@ class DuckdbAnalytics:
         query = QUERIES[question]
         rows = self._db.execute(query, {"now": now} if "$now" in query else {})
         return Table(COLUMNS[question], tuple(rows.fetchall() if limit is None else rows.fetchmany(limit)))
-
-    def export(self, folder: str) -> list[str]:
-        paths = [Path(folder) / f"{name}.parquet" for name in _TABLES]
-        for path in paths:
-            try:
-                self._db.table(path.stem).write_parquet(str(path), compression="zstd", overwrite=True)
-            except duckdb.IOException as error:
-                raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error}") from error
-        return [*map(str, paths)]
 
     def close(self) -> None:
         self._db.close()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
         query: Pipeline
         query_plan: QueryPlan
         query_without_models: Pipeline
-        ask_of: Callable[..., Ask | None]
+        ask: Ask | None
         enrich: Callable[..., Enrich]
         intent_search_of: Callable[..., Pipeline]
 

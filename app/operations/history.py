@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -27,7 +26,7 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Option, R
 from clawmem.app.operations.output import Part, records_table
 from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
-from clawmem.app.services.maintenance.status import MAX_TOP, read_since
+from clawmem.app.services.maintenance.status import MAX_TOP
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.packing import shortened
@@ -257,7 +256,6 @@ def _report_text(result: VaultReport) -> Iterator[Part]:
             cut = f" ({len(rows)} of {len(records)}; --json has all)" if len(rows) < len(records) else ""
             yield f"\n{question.replace('_', ' ').capitalize()}{cut}"
             yield from records_table(rows, " ".join(name for name in records[0] if name != "basis"))
-    yield from (f"Written: {path}" for path in result.files)
 
 
 @operation(Effect.READS, text=_report_text, is_tool=False, in_own_process=True)
@@ -269,22 +267,7 @@ def report(
     top: Annotated[
         int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
     ] = 10,
-    parquet: Annotated[
-        Path | None,
-        Field(description="Write documents, recalls and hits to this folder, as Parquet."),
-        Option(metavar="DIR"),
-    ] = None,
 ) -> VaultReport:
     """Report recalls, growth, age of documents and speed."""
-    try:
-        if parquet:
-            parquet.expanduser().mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput("INVALID_PATH", f"{parquet} cannot be written: {error.strerror}.") from error
     with services.progress("Reading") as step:
-        return services.report(
-            since=read_since(since, services.clock.now_ms()) if since is not None else None,
-            top=top,
-            export=str(parquet.expanduser()) if parquet else None,
-            progress=step,
-        )
+        return services.report(since=since, top=top, progress=step)

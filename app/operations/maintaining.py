@@ -22,7 +22,6 @@ from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
-from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.errors import NotFound
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.models import Cost
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.ports.vault import Vault
 
-_FIGURES = ("score", "threshold", "method", "confidence", "by")
+_FIGURES = ("score", "threshold", "method", "confidence", "by", "made")
 
 
 class LaneStatus(Result):
@@ -63,32 +62,21 @@ class LaneReport(Result):
 
 
 def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
-    """
-    Return *runs* with the notes of their decisions, and each decision as a sentence.
-
-    A forgotten note appears as its number.
-    """
+    """Return *runs* whose decisions name their notes, and what was ``made``; a forgotten note has a number."""
+    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
     numbers = {
-        number
-        for run in runs
-        for decision in run.metrics.get("decisions", ())
-        for number in (*decision["documents"], decision.get("made", 0))
+        number for decision in decisions for number in (*decision["documents"], decision.get("made", 0))
     }
-    known = {number: document for number, document in vault.documents.many(numbers).items() if document.title}
+    places = {
+        number: document.display_path
+        for number, document in vault.documents.many(numbers).items()
+        if document.title
+    }
 
     def named(decision: Mapping[str, Any]) -> dict[str, Any]:
-        places = {number: known[number].display_path for number in known}
-        of_decision = decision["documents"]
-        titles = dict.fromkeys(shown_title(known[n]) if n in known else f"number {n}" for n in of_decision)
-        figures = {name: decision[name] for name in _FIGURES if name in decision} | decision.get("yields", {})
-        why = ", ".join([decision["why"], *(f"{name} {value}" for name, value in figures.items())])
-        made = f", now {places.get(decision['made'], decision['made'])}" if "made" in decision else ""
-        notes = [places.get(number, number) for number in of_decision]
-        return {
-            **decision,
-            "notes": notes,
-            "text": f"{decision['verdict']}: {' | '.join(titles)}: {why}{made}",
-        }
+        notes = [places.get(number, f"number {number}") for number in decision["documents"]]
+        made = {"made": places.get(decision["made"], decision["made"])} if "made" in decision else {}
+        return {**decision, **made, "notes": notes}
 
     return [
         replace(run, metrics={**run.metrics, "decisions": [*map(named, run.metrics.get("decisions", ()))]})
@@ -104,8 +92,13 @@ def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
             "started_at=when lane phase status reason selected=seen created=made rejected=refused "
             "metrics.dry_run=dry_run metrics.stopped=stopped",
         )
-    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
-    yield from (f"  {decision['text']}" for decision in decisions if "text" in decision)
+    for decision in (decision for run in runs for decision in run.metrics.get("decisions", ())):
+        if notes := decision.get("notes"):
+            figures = {name: decision[name] for name in _FIGURES if name in decision} | decision.get(
+                "yields", {}
+            )
+            why = ", ".join([decision["why"], *(f"{name} {value}" for name, value in figures.items())])
+            yield f"  {decision['verdict']}: {' | '.join(notes)}: {why}"
 
 
 def _status_text(result: LaneStatus) -> Iterator[Part]:
@@ -306,9 +299,6 @@ def enrich(
         False
     ),
     no_model: Annotated[bool, Field(description="Use rules alone."), Option(("--no-model",))] = False,
-    daily_calls: Annotated[
-        int | None, Field(ge=0, description="At most so many calls of a model a day; by default 500.")
-    ] = None,
 ) -> EnrichReport:
     """
     Add keywords, names and links to new and changed documents.
@@ -316,7 +306,6 @@ def enrich(
     A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
     Run it after embed: links need vectors.
     """
-    calls = {} if daily_calls is None else {"calls_a_day": daily_calls}
     with services.progress("Enriching") as step:
-        work = services.enrich(ask=None if no_model else services.ask_of(**calls))
+        work = services.enrich(ask=None if no_model else services.ask)
         return work(limit, anew=all, progress=step)

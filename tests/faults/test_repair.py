@@ -178,15 +178,6 @@ class TestTheCommand:
         home.assert_whole(lost=("_clawmem/decisions/queue.md",), pins=None)
         assert home.advice() in (None, "embed")
 
-    def test_another_heading(self, home: Home) -> None:
-        """A fragment that its file does not give is made again from the file."""
-        home.change("update fragments set heading = 'Another' where key in (select min(key) from fragments)")
-
-        assert "Run: clawmem update --all" in home.invoke("doctor", "--verify").stdout
-        home.done("update", "--all")
-
-        home.assert_whole()
-
     def test_the_schema_entries_of_the_records(self, home: Home) -> None:
         """Without them only the files come back, and nothing that was forgotten; the loss is named."""
         home.spoil(schema_leaves(home)[0], noise, random.Random(6))

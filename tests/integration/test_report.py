@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
-import duckdb
 import pytest
 from command_line import Invoke, ask_json, configure
 
@@ -72,35 +71,3 @@ def test_a_busy_vault_answers_without_recording(read: Invoke, vault_file: Path) 
 
     assert (asked.exit_code, asked.stderr) == (0, "")
     assert ask_json(read, "report")["recalls"] == 0
-
-
-# -- files ----------------------------------------------------------------------------------------------
-
-
-def test_parquet_can_be_read_back(read: Invoke, tmp_path: Path) -> None:
-    """The facts are three files that DuckDB reads, and whose parts belong together."""
-    read("search", "redis")
-    read("search", "sessions")
-
-    found = ask_json(read, "report", "--parquet", tmp_path / "facts" / "today")
-
-    assert [Path(path).name for path in found["files"]] == [
-        "documents.parquet",
-        "recalls.parquet",
-        "hits.parquet",
-    ]
-    db = duckdb.connect(config={"autoinstall_known_extensions": "false"})
-    for path in found["files"]:
-        db.execute(f"create view {Path(path).stem} as from '{path}'")
-    counted = db.execute(
-        "select path, count(*) from hits join documents on documents.id = document_id "
-        "join recalls on recalls.id = recall_id where verb = 'search' and took_ms > 0 group by path order by path"
-    ).fetchall()
-    kinds = dict(db.execute("select column_name, column_type from (describe documents)").fetchall())
-    db.close()
-    assert ("decisions/2026-02-11-redis.md", 2) in counted
-    assert (kinds["authored_at"], kinds["tags"], kinds["bytes"]) == (
-        "TIMESTAMP WITH TIME ZONE",
-        "VARCHAR[]",
-        "BIGINT",
-    )

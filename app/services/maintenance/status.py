@@ -160,26 +160,29 @@ class Report:
         *,
         since: str | None = None,
         top: int = 10,
-        export: str | None = None,
         progress: Progress = lambda done, total: None,
     ) -> VaultReport:
         """
         Return the answers to every question.
 
         Args:
-            since: Only recalls from then on, as `read_since` returns it.
+            since: Only recalls from then on: ``2026-05-01``, a full ISO time or ``30d``.
             top: The number of documents listed as most and never recalled.
-            export: An existing folder to which the loaded data is written, too.
 
         Raises:
-            InvalidInput: the folder cannot be written.
+            InvalidInput: *since* has none of these forms, or is in the future.
             ExtraMissing: the packages of the analytics are not installed.
             VaultError: the vault cannot be read.
         """
-        now = iso_utc(self.clock.now_ms())
+        now_ms = self.clock.now_ms()
+        now, start_ms = iso_utc(now_ms), read_moment(since, now_ms, -1) if since else 0
+        if start_ms is None or start_ms > now_ms:
+            raise InvalidInput(
+                "INVALID_INPUT", f"--since {since!r} is no time in the past. Give a day, or days such as 30d."
+            )
+        since = iso_utc(start_ms) if since else None
         with closing(self.open_analytics()) as analytics:
             analytics.load(self._facts(progress), self.telemetry.recalls(since))
-            files = analytics.export(export) if export else []
             tables = {
                 question: analytics.ask(
                     question, now=now, limit=top if question in _RANKED else None
@@ -188,7 +191,7 @@ class Report:
             }
         documents = sum(record["documents"] for record in tables[Question.COVERAGE])
         recalls = sum(record["recalls"] for record in tables[Question.SPEED])
-        return VaultReport(now, since, documents, recalls, top, tables, files)
+        return VaultReport(now, since, documents, recalls, top, tables)
 
     def _facts(self, progress: Progress) -> Iterator[Document]:
         """Yield every document; a review date that cannot be parsed is dropped."""
@@ -198,21 +201,3 @@ class Report:
             progress(min(done, total), total)
             review_ms = parse_iso(document.review_by or "")
             yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
-
-
-def read_since(text: str, now_ms: int) -> str:
-    """
-    Return the start of a period in the format of the records, from ``2026-05-01``, a full ISO time or ``30d``.
-
-    Raises:
-        InvalidInput: it has none of these forms, or is in the future.
-    """
-    since_ms = read_moment(text, now_ms, -1)
-    if since_ms is None:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"--since {text!r} is no time. Give a day such as 2026-05-01, or a number of days such as 30d.",
-        )
-    if since_ms > now_ms:
-        raise InvalidInput("OUT_OF_BOUNDS", f"--since {text!r} lies in the future. Give an earlier day.")
-    return iso_utc(max(since_ms, 0))
