@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 SYSTEM = frozenset(
@@ -15,74 +15,19 @@ SYSTEM = frozenset(
 )
 HOMES = frozenset({"home", "users"})  # parents of all home folders
 
-# Names of folders and files that hold keys, passwords, sessions, mail or transcripts of other agents.
-SECRET = frozenset(
-    (
-        ".ssh .gnupg .aws .azure .kube .docker .oci .aliyun .ibmcloud .bluemix .gcloud gcloud .terraform.d .vault-token "
-        ".env .netrc _netrc .npmrc .yarnrc .yarnrc.yml .pypirc .pgpass .my.cnf .mylogin.cnf .git-credentials .htpasswd "
-        ".gem .cargo .m2 .gradle .s3cfg .boto .rclone.conf .smbcredentials "
-        ".password-store credentials .credentials secrets .secrets keyrings .keyrings keychains .pki .keepass "
-        ".1password .bitwarden .lastpass .electrum .bitcoin .ethereum "
-        ".mozilla .thunderbird .librewolf .waterfox .tor-browser .maildir maildir .mutt .mail .purple "
-        ".claude .claude.json .codex .gemini .cursor .copilot .continue .aider .openclaw"
-    ).split()
-)
-# Names that identify such folders only below certain parent folders.
-_SECRET_BELOW = {
-    (".config",): (
-        "gh hub glab-cli op doctl heroku stripe sops rclone age helm netlify fly vercel wrangler configstore containers"
-        " google-chrome google-chrome-beta chromium bravesoftware microsoft-edge vivaldi opera librewolf"
-        " 1password bitwarden keepassxc evolution geary signal slack discord joplin-desktop github-copilot"
-    ),
-    (
-        ".local",
-        "share",
-    ): "keyrings kwalletd pass evolution geary kmail2 akonadi local-mail gnupg opencode signal-cli",
-    (".var",): "app",
-    ("snap",): "firefox chromium brave opera thunderbird bitwarden",
-    ("library",): "keychains mail messages cookies safari accounts containers mobiledevice",
-    ("library", "application support"): (
-        "google chromium bravesoftware firefox thunderbird vivaldi arc 1password bitwarden keepassxc signal slack claude"
-        " com.operasoftware.opera microsoft%edge addressbook callhistorydb"
-    ),
-    ("appdata", "local"): (
-        "google chromium bravesoftware vivaldi 1password keepassxc gcloud github%cli packages thunderbird"
-    ),
-    ("appdata", "local", "microsoft"): "edge credentials vault outlook protect",
-    ("appdata", "roaming"): (
-        "mozilla thunderbird opera%software bitwarden keepassxc signal slack gcloud gnupg github%cli claude"
-    ),
-    ("appdata", "roaming", "microsoft"): "credentials protect vault crypto systemcertificates outlook",
-}
-SECRET_PLACES = frozenset(
-    (*above, name.replace("%", " ")) for above, names in _SECRET_BELOW.items() for name in names.split()
-)
-SECRET_ENDINGS = (
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".kdb",
-    ".ppk",
-    ".gpg",
-    ".age",
-)
-_OWN = "clawmem"
-OWN_PLACES = frozenset(
+# Names of folders and files that hold keys, passwords, sessions or mail. Most such names are hidden: ``.ssh``.
+SECRET = frozenset("_netrc credentials gcloud keychains keyrings maildir secrets".split())
+SECRET_ENDINGS = tuple(".pem .key .p12 .pfx .jks .keystore .kdbx .kdb .ppk .gpg .age".split())
+# Folders of a home that hold data of programs, and on macOS those below ``Library``.
+PROGRAM_DATA = frozenset({"snap", "appdata"})
+LIBRARY = frozenset(
     {
-        (".cache", _OWN),
-        (".config", _OWN),
-        (".local", "share", _OWN),
-        (".local", "state", _OWN),
-        ("library", "caches", _OWN),
-        ("library", "application support", _OWN),
-        ("appdata", "local", _OWN),
-        ("appdata", "roaming", _OWN),
+        *"accounts caches containers cookies keychains mail messages mobiledevice preferences safari".split(),
+        "application support",
+        "group containers",
     }
 )
+_OWN = "clawmem"
 UPWARDS = ".."
 
 
@@ -94,7 +39,7 @@ class Restriction(StrEnum):
     SYSTEM = "belongs to the system"
     HOME = "is a home folder as a whole, or holds one"
     OTHERS = "lies in the home of somebody else"
-    SECRET = "is a place for keys and passwords"
+    SECRET = "is hidden, or a place for keys and passwords"
     OWN = "belongs to clawmem itself"
 
 
@@ -137,21 +82,15 @@ def restriction_inside(path: str, above: str, home: str) -> Restriction | None:
 
 
 def _private(parts: Sequence[str]) -> Restriction | None:
-    if _leads_through(parts, OWN_PLACES):
-        return Restriction.OWN
-    is_secret = (
-        bool(SECRET & set(parts))
-        or any(name.startswith(".env.") for name in parts)
-        or parts[-1].endswith(SECRET_ENDINGS)
-        or _leads_through(parts, SECRET_PLACES)
+    is_of_programs = (
+        any(name.startswith(".") for name in parts)
+        or parts[0] in PROGRAM_DATA
+        or (parts[0] == "library" and not LIBRARY.isdisjoint(parts[1:2]))
     )
+    if is_of_programs and _OWN in parts:
+        return Restriction.OWN
+    is_secret = is_of_programs or not SECRET.isdisjoint(parts) or parts[-1].endswith(SECRET_ENDINGS)
     return Restriction.SECRET if is_secret else None
-
-
-def _leads_through(parts: Sequence[str], places: Collection[tuple[str, ...]]) -> bool:
-    """Whether *parts* contain one of *places*: hidden ones at any position, others only at the beginning."""
-    starts = [start for start, name in enumerate(parts) if start == 0 or name.startswith(".")]
-    return any(tuple(parts[start:end]) in places for start in starts for end in range(start + 2, start + 5))
 
 
 def _abroad(parts: Sequence[str]) -> Restriction | None:

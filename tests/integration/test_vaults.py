@@ -169,7 +169,7 @@ class TestSyncing:
         assert sorted(read["collections"][0]["problems"]) == [
             "history.md was skipped: it is an SQLite database.",
             "key.md was skipped: it is a private key.",
-            "keyrings was skipped: it is a place for keys and passwords.",
+            "keyrings was skipped: it is hidden, or a place for keys and passwords.",
             "tokens.md was skipped: it is a list of credentials.",
             "work.sqlite.hooks was skipped: it belongs to clawmem itself.",
         ]
