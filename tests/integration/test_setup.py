@@ -399,7 +399,8 @@ def test_doctor_names_what_is_wrong_with_the_settings(
 ) -> None:
     """Hooks that are missing or doubled, in a project once more, or installed beside the plugin."""
     settings = home / ".claude" / "settings.json"
-    assert "Undo: clawmem setup hooks --remove" in invoke("bootstrap", notes, "--hooks").output
+    assert invoke("bootstrap", notes).exit_code == 0
+    assert "Undo: clawmem setup hooks --remove" in invoke("setup", "hooks").output
     assert "ok    Claude Code: hooks answer" in invoke("doctor").output
     working = json.loads(settings.read_text("utf-8"))
 

@@ -16,7 +16,6 @@ from clawmem.app.interfaces.cli.session import (
     show_outcome,
     with_vault,
 )
-from clawmem.app.interfaces.cli.setup import HOOKS, Setup
 from clawmem.app.operations.collections import collection_add
 from clawmem.app.operations.indexing import reading_text, update
 from clawmem.app.operations.operation import exit_code_of, remarks_of
@@ -33,7 +32,6 @@ def bootstrap(
         str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
     ] = None,
     skip_embed: Annotated[bool, typer.Option("--skip-embed", help="Make no vectors.")] = False,
-    hooks: Annotated[bool, typer.Option("--hooks", help="And: clawmem setup hooks.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Read the home folder, or one that contains it, without asking.")
     ] = False,
@@ -55,9 +53,6 @@ def bootstrap(
         )
     elif not exit_code_of(result):
         lines.append('Ready. Next: clawmem query "what you want to know"')
-    if hooks:  # client settings are edited only on request
-        setup = Setup(ctx)
-        lines += setup.lines(HOOKS, setup.change(HOOKS))
     record = {"name": collection, **result.model_dump(mode="json")}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(exit_code_of(result) or int(not documents))

@@ -97,14 +97,18 @@ def setup(
         record: dict[str, Any] = {"ok": is_well, "findings": [asdict(finding) for finding in findings]}
         show_outcome(ctx, record, "\n".join(texts))
         raise typer.Exit(0 if is_well else 1)
+    if remove and not name:
+        raise InvalidInput("INVALID_INPUT", "--remove needs an agent. Run: clawmem setup NAME --remove")
     if name in EDITORS:
-        _show_entry(ctx, setup.connection(name), name)
+        file, member, fields = EDITORS[name]
+        text = _entry_text(setup.connection(name), member, fields)
+        if not wants_json(ctx):  # stdout has the entry alone
+            typer.echo(f"Add this to {file}:", err=True)
+        show_outcome(ctx, {"client": name, "file": file, "config": text}, text)
     elif name:
         changes = setup.change(name, remove=remove, dry_run=dry_run)
         lines = setup.lines(name, changes, is_done=not (remove or dry_run))
         show_outcome(ctx, {**_record(name, changes), "dry_run": dry_run}, "\n".join(lines))
-    elif remove:
-        raise InvalidInput("INVALID_INPUT", "--remove needs an agent. Run: clawmem setup NAME --remove")
     else:
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
 
@@ -113,27 +117,20 @@ class Setup:
     """Changes of the settings of agents, with the options of a command line."""
 
     def __init__(
-        self,
-        ctx: typer.Context,
-        options: Mapping[str, str] | None = None,
-        tools: ToolSet = ToolSet.CLAWMEM,
-        *,
-        project: str = "",
-        yes: bool = False,
+        self, ctx: typer.Context, options: Mapping[str, str], tools: ToolSet, *, project: str, yes: bool
     ) -> None:
         self._settings, self._is_named = settings_of(ctx), chosen_by(ctx).vault is not None
         self.clients = unopened_services(self._settings).clients
-        self._options, self._tools, self._project, self._yes = options or {}, tools, project, yes
+        self._options, self._tools, self._project, self._yes = options, tools, project, yes
 
     def change(self, name: str, *, remove: bool = False, dry_run: bool = False) -> list[FileChange]:
         """Connect the agent *name*, or one part of Claude Code, or take it out. Raises `ConfigError`."""
         one_of("The agent", name, (*self.clients.titles, HOOKS, MCP, CURATOR, *EDITORS))
         agent = CLAUDE if name in (HOOKS, MCP) else name
         connection = self.connection(agent)
-        if name == HOOKS:
-            connection = connection._replace(server=())
-        elif name == MCP:
-            connection = connection._replace(hooks=())
+        connection = connection._replace(
+            server=() if name == HOOKS else connection.server, hooks=() if name == MCP else connection.hooks
+        )
         action = self.clients.uninstall if remove else self.clients.install
         return action(agent, connection, dry_run=dry_run)
 
@@ -145,7 +142,7 @@ class Setup:
             lines.append(f"{change.file}:{entries if change.changed else ' nothing to change.'}")
             if change.backup:
                 lines.append(f"The file as it was before is kept as {change.backup}")
-        if is_done and _is_changed(changes):
+        if is_done and any(change.changed for change in changes):
             hint = self.clients.hints.get(name, "")
             undo = f"Undo: clawmem setup {name}{' --project' if self._project else ''} --remove"
             lines.append(" ".join(filter(None, ["From the next session on.", hint, undo])))
@@ -174,38 +171,38 @@ class Setup:
         )
 
 
-def _is_changed(changes: Sequence[FileChange]) -> bool:
-    return any(change.changed for change in changes)
-
-
 def _record(name: str, changes: Sequence[FileChange]) -> dict[str, Any]:
-    files = [change._asdict() for change in changes]
-    return {"client": name, "changed": _is_changed(changes), "files": files}
+    is_changed = any(change.changed for change in changes)
+    return {"client": name, "changed": is_changed, "files": [change._asdict() for change in changes]}
+
+
+def _entry_text(connection: Connection, member: str, fields: Mapping[str, Any]) -> str:
+    program, *arguments = [*connection.program, *connection.server]
+    environ = {"env": dict(connection.environ)} if connection.environ else {}
+    entry = {**fields, "command": program, "args": arguments, **environ}
+    return json.dumps({member: {connection.server_name: entry}}, ensure_ascii=False, indent=2)
 
 
 def _offer(ctx: typer.Context, setup: Setup, *, writes: bool, asks: bool) -> None:
     """Find installed agents, and connect those that the user chooses (*asks*), all (*writes*) or none."""
     records: list[dict[str, Any]] = []
-    titles, as_json = setup.clients.titles, wants_json(ctx)
+    titles, lines = setup.clients.titles, list[str]()
     for name in setup.clients.found():
-        title = titles[name]
         try:
             changes = setup.change(name, dry_run=not writes)
             records.append(_record(name, changes))
-            lines = [f"{title}: connected."]
-            if _is_changed(changes):
-                lines = [
-                    f"{title}:" if writes else f"{title} would be changed:",
-                    *setup.lines(name, changes, is_done=writes),
-                ]
+            state = ": connected." if writes or not records[-1]["changed"] else " would be changed:"
+            lines = [f"{titles[name]}{state}"]
+            if records[-1]["changed"]:
+                lines += setup.lines(name, changes, is_done=writes)
         except (ClawmemError, OSError) as error:
             records.append({"client": name, "changed": False, "error": str(error)})
-            lines = [f"{title}: not connected. {error}"]
-        if not as_json:
+            lines = [f"{titles[name]}: not connected. {error}"]
+        if not wants_json(ctx):
             show("\n".join(lines))
-        if asks and records[-1]["changed"] and typer.confirm(f"Connect {title}?", default=True):
+        if asks and records[-1]["changed"] and typer.confirm(f"Connect {titles[name]}?", default=True):
             show("\n".join(setup.lines(name, setup.change(name))))
-    if as_json:
+    if wants_json(ctx):
         show_json({"known": [*titles], "clients": records, "dry_run": not writes})
     elif not records:
         show(f"No agent was found. Known: {', '.join(titles)}. Connect one: clawmem setup NAME")
@@ -213,15 +210,3 @@ def _offer(ctx: typer.Context, setup: Setup, *, writes: bool, asks: bool) -> Non
         show("Nothing was changed. Connect one: clawmem setup NAME, or all of them: clawmem setup --yes")
     if any("error" in record for record in records):
         raise typer.Exit(ConfigError.exit_code)
-
-
-def _show_entry(ctx: typer.Context, connection: Connection, name: str) -> None:
-    """Print the entry of the MCP server for the editor *name*: stdout has the text alone."""
-    file, member, fields = EDITORS[name]
-    program, *arguments = [*connection.program, *connection.server]
-    environ = {"env": dict(connection.environ)} if connection.environ else {}
-    entry = {**fields, "command": program, "args": arguments, **environ}
-    text = json.dumps({member: {connection.server_name: entry}}, ensure_ascii=False, indent=2)
-    if not wants_json(ctx):
-        typer.echo(f"Add this to {file}:", err=True)
-    show_outcome(ctx, {"client": name, "file": file, "config": text}, text)

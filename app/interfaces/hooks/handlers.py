@@ -57,6 +57,13 @@ class HookContext:
 
         return hook_services(self.environ)
 
+    def read(self, event: HookEvent, work: Callable[[Services], str]) -> str:
+        """Return the context that *work* makes from the vault, open for reading; silence for a subagent or without it."""
+        if event.in_subagent:
+            return ""
+        with self.services() as services:
+            return "" if services is None else work(services)
+
     def writable(self) -> AbstractContextManager[Services]:
         """Return a context manager for the services over the existing vault, opened for writing."""
         from clawmem.app.bootstrap.opening import open_services

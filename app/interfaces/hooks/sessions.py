@@ -49,10 +49,9 @@ FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 def session_bootstrap(event: HookEvent, context: HookContext) -> str:
     """Brief a new session with profile, handoff and decisions, and record its start."""
-    with context.services() as services:
-        if services is None or event.in_subagent:
-            return ""
-        briefing = services.briefings.at_start(project_of(event.cwd))
+    if event.in_subagent or not context.vault.exists():
+        return ""
+    briefing = context.read(event, lambda services: services.briefings.at_start(project_of(event.cwd)))
     _inject(briefing, event, context)
     if event.session_id:
         with context.writable() as services:
@@ -65,15 +64,13 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> str:
 
 def staleness_check(event: HookEvent, context: HookContext) -> str:
     """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
-    with context.services() as services:
-        if services is None or event.in_subagent:
-            return ""
-        due = services.briefings.staleness()
+    if event.in_subagent or not context.vault.exists():
+        return ""
+    due = context.read(event, lambda services: services.briefings.staleness())
     context.offer(due)
-    settings = load_settings(vault=context.vault, environ=context.environ)
-    policy = settings.archive_policy
+    policy = load_settings(vault=context.vault, environ=context.environ).archive_policy
     if policy and not policy.only_previews:
-        with open_services(settings, create=False) as services:
+        with context.writable() as services:
             services.lifecycle.sweep(policy, by="staleness-check")
     return due
 
@@ -84,42 +81,37 @@ def curator_nudge(event: HookEvent, context: HookContext) -> str:
     with suppress(OSError, UnicodeDecodeError):
         if file.stat().st_size <= MOST_REPORT_BYTES:
             report = file.read_text("utf-8")
-    if not report or event.in_subagent:
-        return ""
-    with context.services() as services:
-        if services is None:
-            return ""
+
+    def note(services: Services) -> str:
         vault = services.vault
-        counts = {
-            "pending": vault.embeddings.counts().pending,
-            "documents": sum(vault.documents.collections().values()),
-        }
-        acted_at = next((act.at for act in vault.acts.latest(1)), "")
-        return curation_note(report, services.clock.now_ms(), acted_at=acted_at, **counts)
+        return curation_note(
+            report,
+            services.clock.now_ms(),
+            acted_at=next((act.at for act in vault.acts.latest(1)), ""),
+            pending=vault.embeddings.counts().pending,
+            documents=sum(vault.documents.collections().values()),
+        )
+
+    return context.read(event, note) if report else ""
 
 
 def postcompact_inject(event: HookEvent, context: HookContext) -> str:
     """Restore information that the summary of a conversation omits; silence for a session that starts otherwise."""
-    if event.source != "compact" or event.in_subagent:
-        return ""
-    with context.services() as services:
-        if services is None:
-            return ""
+
+    def restored(services: Services) -> str:
         state = services.conversation_files(event.transcript_path, event.session_id).state()
-        restored = services.briefings.after_compaction(state, event.compact_summary, project_of(event.cwd))
-    return _inject(restored, event, context)
+        return services.briefings.after_compaction(state, event.compact_summary, project_of(event.cwd))
+
+    return _inject(context.read(event, restored), event, context) if event.source == "compact" else ""
 
 
 def pretool_inject(event: HookEvent, context: HookContext) -> str:
     """Return up to three lessons about a file that is about to be changed; silence if there are none."""
     paths = [event.tool_input.get(field) for field in FILE_FIELDS]
     path = next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]
-    if not SHORTEST <= len(file_name(path)) <= LONGEST or event.in_subagent:
+    if not SHORTEST <= len(file_name(path)) <= LONGEST:
         return ""
-    with context.services() as services:
-        if services is None:
-            return ""
-        lessons = services.briefings.file_lessons(path)
+    lessons = context.read(event, lambda services: services.briefings.file_lessons(path))
     return _inject(lessons, event, context)
 
 
