@@ -105,9 +105,9 @@ class DiskExports(ConversationExports):
             raise Unreadable("it is empty")
         if not _JSON.match(head):
             return self._text
-        for entry in self._formats:
-            if re.search(entry.mark, head, re.DOTALL):
-                return entry
+        known = (entry for entry in self._formats if re.search(entry.mark, head, re.DOTALL))
+        if entry := next(known, None):
+            return entry
         raise NotAConversation(UNKNOWN)
 
     def _in_archive(self, file: SourceFile) -> Iterator[ExportPart]:
@@ -147,13 +147,21 @@ class DiskExports(ConversationExports):
                 seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9
                 for part in file_format.read(member):
-                    yield part if isinstance(part, ReadFault) else _dated(part, written)
+                    if isinstance(
+                        part, ImportedConversation
+                    ):  # the time of the file is that of what has none
+                        times = (part.updated, *(message.at for message in part.messages))
+                        updated = part.updated if any(time is not None for time in times) else written
+                        started = written if part.started is None else part.started
+                        yield part._replace(started=started, updated=updated)
+                    else:
+                        yield part
                 yield from (FileFinished(day.file, file_format.source) for day in days)
-            except NotAConversation as error:
-                yield ReadFault(member.place, str(error), is_foreign=True)
-                yield FileFinished(member.file)
             except Unreadable as error:
-                yield ReadFault(member.place, str(error))
+                is_foreign = isinstance(error, NotAConversation)
+                yield ReadFault(member.place, str(error), is_foreign)
+                if is_foreign:
+                    yield FileFinished(member.file)
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
                 reason = f"it has an unexpected form ({type(error).__name__}: {error})"
                 yield ReadFault(member.place, reason)
@@ -161,14 +169,3 @@ class DiskExports(ConversationExports):
 
 def _is_zip(file: SourceFile) -> bool:
     return file.path.lower().endswith(ZIP)
-
-
-def _dated(conversation: ImportedConversation, written: float) -> ImportedConversation:
-    """Return *conversation* with the time of its file in the place of missing times."""
-    is_timed = conversation.updated is not None or any(
-        message.at is not None for message in conversation.messages
-    )
-    return conversation._replace(
-        started=written if conversation.started is None else conversation.started,
-        updated=conversation.updated if is_timed else written,
-    )

@@ -27,7 +27,6 @@ from clawmem.ports.records import SourceFile, SourceStamp
 EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
-LOG = "-wal"  # suffix of the file in which a database keeps its latest changes
 SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-results subagents".split())
 
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
@@ -241,12 +240,11 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
         faults.append(ReadFault(os.fsdecode(error.filename), reason))
 
     for path in map(os.path.abspath, paths):
-        places = [path]
-        if os.path.isdir(path):  # noqa: PTH112
-            places = []
-            for folder, folders, names in os.walk(path, onerror=complain):
-                folders[:] = set(folders) - SKIPPED
-                places += [os.path.join(folder, name) for name in names if _may_hold(name)]  # noqa: PTH118
+        places = [] if os.path.isdir(path) else [path]  # noqa: PTH112
+        for folder, folders, names in os.walk(path, onerror=complain) if not places else ():
+            folders[:] = set(folders) - SKIPPED
+            names = [name for name in names if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES]
+            places += [os.path.join(folder, name) for name in names]  # noqa: PTH118
         for place in places:
             try:
                 status = os.stat(place, follow_symlinks=place == path)  # noqa: PTH116
@@ -257,7 +255,7 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
                 size, mtime_ns = status.st_size, status.st_mtime_ns
                 if place.endswith(DATABASES):
                     with suppress(OSError):  # a database grows in its log
-                        log = os.stat(place + LOG)  # noqa: PTH116
+                        log = os.stat(f"{place}-wal")  # noqa: PTH116
                         size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
                 files[place] = SourceFile(place, SourceStamp(size, mtime_ns))
             elif place == path:
@@ -265,10 +263,6 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
     if faults and not files:
         raise SourceUnreadable(faults[0].file, faults[0].reason)
     return [files[place] for place in sorted(files)], faults
-
-
-def _may_hold(name: str) -> bool:
-    return name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES
 
 
 def reason_of_os(error: OSError) -> str:

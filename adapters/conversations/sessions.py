@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from urllib.parse import quote
 
 import apsw
@@ -53,7 +53,8 @@ def reader_of(source: str, read_messages: ReadMessages) -> Callable[[Member], Co
             facts.text("timestamp") or None,
             _project_labels(facts.text("cwd")),
         )
-        yield from _unreadable_lines(member, unreadable)
+        if unreadable:
+            yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
 
     return read
 
@@ -74,13 +75,9 @@ def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
         yield line
 
 
-def read_openclaw(member: Member) -> Conversations:
-    """Yield the session of OpenClaw in a file."""
-    return _openclaw_session(member.stem, member.lines(), member)
-
-
-def _openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conversations:
-    """Yield the session in *lines* of *member*, and a fault if some could not be read."""
+def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -> Conversations:
+    """Yield the session of OpenClaw in *lines*, by default those of the file, and a fault if some could not be read."""
+    name, lines = name or member.stem, lines or member.lines()
     started, unreadable = None, 0
     messages: list[ImportedMessage] = []
     for number, line in enumerate(lines, start=1):
@@ -98,7 +95,8 @@ def _openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conv
             key = record.text("id") or f"line-{number}"
             messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
     yield ImportedConversation("openclaw", name, "", messages, started)
-    yield from _unreadable_lines(member, unreadable)
+    if unreadable:
+        yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
 
 
 def _text_of_parts(parts: object) -> str:
@@ -115,12 +113,6 @@ def _text_of_parts(parts: object) -> str:
 def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
     """Return the label of a session in the working *folder*."""
     return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
-
-
-def _unreadable_lines(member: Member, count: int) -> Iterator[ReadFault]:
-    """Yield a fault if *count* lines of a session could not be read."""
-    if count:
-        yield ReadFault(member.place, f"{count} {'line' if count == 1 else 'lines'} could not be read")
 
 
 BUSY_MS = 2_000  # an agent writes for milliseconds
@@ -149,7 +141,7 @@ def _openclaw_rows(database: apsw.Connection, member: Member) -> Conversations:
     )
     for (name,) in database.execute("select distinct session_id from transcript_events order by 1"):
         events = database.execute(query, (name,))
-        yield from _openclaw_session(name, (f"{event}\n".encode() for (event,) in events), member)
+        yield from read_openclaw(member, (f"{event}\n".encode() for (event,) in events), name)
 
 
 def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
@@ -181,31 +173,26 @@ def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
     A compaction copies the last messages behind a summary; neither is a message. Messages that the user took back are
     left out.
     """
-    sessions = "select id, title, cwd, started_at from sessions where coalesce(model_config, '') not like ? order by id"
+    sessions = (
+        "select id, coalesce(title, ''), coalesce(cwd, ''), started_at from sessions "
+        "where coalesce(model_config, '') not like '%\"_delegate_from\"%' order by id"
+    )
     query = (
         "select id, role, content, timestamp, active, compacted from messages "
         "where session_id = ? and role in ('user', 'assistant') order by id"
     )
-    for name, heading, directory, started in database.execute(sessions, ('%"_delegate_from"%',)):
+    for name, title, directory, started in database.execute(sessions):
         rows = list(database.execute(query, (name,)))
         compacted = {(role, content) for _, role, content, _, _, is_compacted in rows if is_compacted}
-        messages = [
-            ImportedMessage(str(key), text, at, Speaker(role))
-            for key, role, content, at, is_active, is_compacted in rows
-            if is_compacted or (is_active and (role, content) not in compacted)
-            if (text := _hermes_text(content)) and not text.startswith(_SUMMARIES)
-        ]
-        project = _project_labels(str(directory or ""))
-        yield ImportedConversation("hermes", name, str(heading or ""), messages, started, project)
-
-
-def _hermes_text(content: object) -> str:
-    text = content if isinstance(content, str) else ""
-    if not text.startswith(_STRUCTURED):
-        return text
-    with suppress(ValueError, RecursionError):
-        return _text_of_parts(json.loads(text.removeprefix(_STRUCTURED)))
-    return ""
+        messages = []
+        for key, role, content, at, is_active, is_compacted in rows:
+            text = content if isinstance(content, str) else ""
+            if text.startswith(_STRUCTURED):
+                text = _text_of_parts(parsed(f'{{"parts": {text.removeprefix(_STRUCTURED)}}}').get("parts"))
+            is_copy = not is_compacted and (not is_active or (role, content) in compacted)
+            if text and not is_copy and not text.startswith(_SUMMARIES):
+                messages.append(ImportedMessage(str(key), text, at, Speaker(role)))
+        yield ImportedConversation("hermes", name, title, messages, started, _project_labels(directory))
 
 
 _READERS = {
