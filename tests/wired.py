@@ -92,7 +92,8 @@ def enriching(
     vault: Vault, clock: Clock, generator: Generator | None = None, *, calls_a_day: int = CALLS_A_DAY
 ) -> Enrich:
     """Return the enrichment by *generator*, or by rules."""
-    return Enrich(wired(vault).knowledge(), clock, ask_of(vault, clock, generator, calls_a_day))
+    enrich: Enrich = wired(vault, clock).enrich(ask=ask_of(vault, clock, generator, calls_a_day))
+    return enrich
 
 
 def consolidation(

@@ -250,7 +250,6 @@ class UseCases(containers.DeclarativeContainer):
     by_name = selection.names_embedder
     publisher: Publisher = use_case("indexing.publish:Publisher")
     memories = use_case("capture.memories:Memories")
-    knowledge = use_case("knowledge.enriching:KnowledgeStores")
     plan = option.lanes
     ask_of = function("knowledge.asking:ask_of")
     ask = Factory(ask_of, calls_a_day=plan.daily_calls)
@@ -345,7 +344,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
     causal_links: CausalLinks = use_case("knowledge.graph:CausalLinks")
-    enrich = function("knowledge.enriching:Enrich", stores=knowledge)
+    enrich = function("knowledge.enriching:Enrich")
     consolidation: Consolidation = use_case(
         "maintenance.consolidation:Consolidation",
         policy=plan.contradictions,

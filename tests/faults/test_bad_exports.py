@@ -176,7 +176,10 @@ def test_unreadable_lines_of_a_session_are_counted(
 
     report = mined(invoke, tmp_path / "in")
 
-    assert (added(report), report["faults"]) == (1, [f"{tmp_path}/in/s.jsonl: lines that could not be read: 1."])
+    assert (added(report), report["faults"]) == (
+        1,
+        [f"{tmp_path}/in/s.jsonl: lines that could not be read: 1."],
+    )
     assert mined(invoke, tmp_path / "in")["skipped"] == 1
 
 

@@ -53,7 +53,6 @@ from clawmem.ports.storage import Transactions
 BY_VECTORS, BY_MODEL = "vectors", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
 EVERY = 1_000_000  # no limit: more documents than a vault has
-PATIENCE = 2  # consecutive documents without an answer; a single one may be too long for the model
 
 Progress = Callable[[int, int], None]
 Receive = Callable[["EnrichReport"], None]
@@ -98,21 +97,6 @@ def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:
     return document.embed_state is EmbedState.PENDING and embeddings.fingerprint() is not None
 
 
-@dataclass(frozen=True)
-class KnowledgeStores:
-    """Stores and ports that an enrichment reads and writes."""
-
-    documents: DocumentStore
-    lexical: LexicalIndex
-    vectors: VectorSearch
-    embeddings: EmbeddingStore
-    entities: EntityStore
-    triples: TripleStore
-    relations: RelationStore
-    notes: NoteStore
-    transactions: Transactions
-
-
 @dataclass(frozen=True, slots=True)
 class EnrichReport:
     """
@@ -151,6 +135,7 @@ class EnrichReport:
         return EnrichReport(**sums)
 
 
+@dataclass(frozen=True, slots=True)
 class Enrich:
     """
     Enriches document after document, each in one transaction; an interrupted run can be continued at any point.
@@ -161,11 +146,17 @@ class Enrich:
         ask: Asks a model; ``None`` without one.
     """
 
-    def __init__(self, stores: KnowledgeStores, clock: Clock, ask: Ask | None = None) -> None:
-        self._stores = stores
-        self._clock = clock
-        self._ask = ask
-        self._facts = Facts(stores.documents, stores.triples)
+    documents: DocumentStore
+    lexical: LexicalIndex
+    vectors: VectorSearch
+    embeddings: EmbeddingStore
+    entities: EntityStore
+    triples: TripleStore
+    relations: RelationStore
+    notes: NoteStore
+    transactions: Transactions
+    clock: Clock
+    ask: Ask | None = None
 
     def __call__(
         self,
@@ -191,73 +182,72 @@ class Enrich:
         Raises:
             VaultError: documents enriched before it stay enriched.
         """
-        stores, ask = self._stores, self._ask
-        due = set(stores.notes.waiting(EVERY, by_model=False))
-        queue = stores.notes.waiting(EVERY, by_model=ask is not None)
+        ask = self.ask
+        due = set(self.notes.waiting(EVERY, by_model=False))
+        queue = self.notes.waiting(EVERY, by_model=ask is not None)
         if anew and ask:
             with suppress(ModelUnavailable):  # reported with the first waiting document
                 model = ask.model
-                latest = ((number, stores.notes.get(number)) for number in stores.documents.ids())
+                latest = ((number, self.notes.get(number)) for number in self.documents.ids())
                 queue = sorted(
                     {*queue, *(number for number, note in latest if note and note.origin != model)}
                 )
         numbers = [number for number in queue if only is None or number in only]
         if newest:
-            documents = stores.documents.many(numbers).values()
-            ready = [document for document in documents if not waits_for_vectors(stores.embeddings, document)]
+            documents = self.documents.many(numbers).values()
+            ready = [document for document in documents if not waits_for_vectors(self.embeddings, document)]
             numbers = [document.id for document in newest_first(ready, len(ready))]
         numbers = numbers[:limit]
-        report, patience = EnrichReport(), PATIENCE
+        report = EnrichReport()
         for done, number in enumerate(numbers, start=1):
             part = EnrichReport()
-            if reading := read(stores.documents, stores.embeddings, number):
+            if reading := read(self.documents, self.embeddings, number):
                 receive = partial(tell, number)
                 if number in due:
                     part += self._by_rules(reading, receive)
-                if ask and patience:
+                if ask and not report.stopped:
                     part += self._by_model(reading, ask, receive)
-            patience = patience - 1 if part.stopped else PATIENCE if part.by_model else patience
-            report = replace(report + part, stopped=part.stopped or report.stopped)
+            report += part
             progress(done, len(numbers))
-        return replace(report, waiting=len(stores.notes.waiting(EVERY, by_model=ask is not None)))
+        return replace(report, waiting=len(self.notes.waiting(EVERY, by_model=ask is not None)))
 
     # -- by rules -----------------------------------------------------------------------------------
 
     def _by_rules(self, reading: Reading, receive: Receive) -> EnrichReport:
-        document, stores = reading.document, self._stores
-        count = stores.lexical.count(Grain.DOCUMENT)
+        document = reading.document
+        count = self.lexical.count(Grain.DOCUMENT)
         keywords = enrichment.keywords(
             reading.title,
             reading.body,
-            lambda word: rarity(count, stores.lexical.holding(Term(word), Grain.DOCUMENT)),
+            lambda word: rarity(count, self.lexical.holding(Term(word), Grain.DOCUMENT)),
         )
-        resolve = Resolve(stores.entities, reading.people)
+        resolve = Resolve(self.entities, reading.people)
         entities = resolve.all(_names(reading, resolve))
-        with stores.transactions.writing():
+        with self.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
-            before = stores.notes.get(document.id)
+            before = self.notes.get(document.id)
             is_by_rules = before is None or before.origin == RULES
             noted = self._put_note(Note(document.id, keywords, document.tags)) if is_by_rules else 0
             new = self._mention(reading, entities)
-            near = nearest_documents(stores.embeddings, stores.vectors, document.id, SIMILAR)
+            near = nearest_documents(self.embeddings, self.vectors, document.id, SIMILAR)
             links = self._renew(
                 document.id, RelationKind.SEMANTIC, BY_VECTORS, ((*pair, {}) for pair in near)
             )
             links += self._renew(document.id, RelationKind.ENTITY, "names", self._sharing_names(document.id))
-            stores.notes.settle(document.id, document.source_hash, by_model=False)
+            self.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
             receive(report)
         return report
 
     def _sharing_names(self, document_id: int) -> Iterator[tuple[int, float, dict[str, Any]]]:
         """Yield the documents that mention the same rare entities, with the weight and metadata of the relation."""
-        documents = sum(self._stores.documents.collections().values())
+        documents = sum(self.documents.collections().values())
         shared = defaultdict[int, list[tuple[float, str]]](list)
-        for entity in self._stores.entities.mentions(document_id):
+        for entity in self.entities.mentions(document_id):
             rare = rarity(documents, entity.mention_count)
             if rare >= least_rarity(documents):
-                mentioning = self._stores.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
+                mentioning = self.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
                 for other in [number for number in mentioning if number != document_id][:DOCUMENTS_EACH]:
                     shared[other].append((rare, entity.name))
         for other, both in sorted(shared.items()):
@@ -275,7 +265,7 @@ class Enrich:
                 raise ModelAnswerInvalid(ask.model, f"no usable {task.purpose} came back")
             return value
 
-        document, stores = reading.document, self._stores
+        document = reading.document
         try:
             shown = enrichment.shown(reading.title, document.content_type, reading.body)
             content = enrichment.read_content(answer(NOTE, enrichment.note_prompt(shown)))
@@ -284,7 +274,7 @@ class Enrich:
             named = answer(enrichment.NAMES, enrichment.names_prompt(shown))
             description = _description(reading.title, content)
             links = self._links(document.id, description, answer)
-            is_new = not any(note.origin != RULES for note in stores.notes.history(document.id))
+            is_new = not any(note.origin != RULES for note in self.notes.history(document.id))
             may_evolve = is_new and is_verified(document.origin)  # else it may not change other descriptions
             evolved = list(self._evolved(document.id, description, links, answer)) if may_evolve else []
             model = ask.model
@@ -292,16 +282,16 @@ class Enrich:
             return EnrichReport(stopped=str(reason))
         except ModelError as error:
             report = EnrichReport(failed=1)
-            with stores.transactions.writing():
-                stores.notes.fail(document.id, document.source_hash, str(error))
+            with self.transactions.writing():
+                self.notes.fail(document.id, document.source_hash, str(error))
                 receive(report)
             return report
 
         text = reading.body[: enrichment.SHOWN]
-        resolve = Resolve(stores.entities, reading.people)
+        resolve = Resolve(self.entities, reading.people)
         names = enrichment.read_names(named, reading.title, text, document.content_type)
         names = [*names, *_names(reading, resolve)][: cap_of(document.content_type)]
-        with stores.transactions.writing():
+        with self.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._put_note(Note(document.id, *content, origin=model))
@@ -311,14 +301,16 @@ class Enrich:
                 statements = enrichment.read_statements(named, text)
                 certainty, since = confidence_of(document.content_type), document.authored_at
                 entity = resolve.entity_named
-                triples = self._facts.record(document.id, statements, entity, since, certainty, anew=True)
+                triples = Facts(self.documents, self.triples).record(
+                    document.id, statements, entity, since, certainty, anew=True
+                )
             related = self._put_links(document.id, links)
             changed = 0
             for before, after in evolved:
-                latest = stores.notes.get(before.document_id)
+                latest = self.notes.get(before.document_id)
                 if latest and latest.version == before.version:  # no other process changed the note
                     changed += self._put_note(replace(after, origin=model))
-            stores.notes.settle(document.id, document.source_hash, by_model=True)
+            self.notes.settle(document.id, document.source_hash, by_model=True)
             report = EnrichReport(
                 by_model=1, notes=noted, mentions=new, links=related, triples=triples, evolved=changed
             )
@@ -329,12 +321,11 @@ class Enrich:
         self, document_id: int, description: str, answer: Callable[[ModelTask, str], Any]
     ) -> list[tuple[int, enrichment.Link]]:
         """Return the links to similar documents that a model sees, strongest first."""
-        stores = self._stores
-        similar = nearest_documents(stores.embeddings, stores.vectors, document_id, 0.0, NEIGHBOURS)
-        bodies = stores.documents.bodies([number for number, _ in similar])
+        similar = nearest_documents(self.embeddings, self.vectors, document_id, 0.0, NEIGHBOURS)
+        bodies = self.documents.bodies([number for number, _ in similar])
         texts: dict[int, str] = {}
         for number in (number for number, _ in similar if bodies.get(number)):
-            title, note = self._title(number), stores.notes.get(number)
+            title, note = self._title(number), self.notes.get(number)
             brief = f"{title}: {redact(bodies[number])[:200]}"
             texts[number] = _description(title, note) if note and note.context else brief
         if not texts:
@@ -351,7 +342,7 @@ class Enrich:
         answer: Callable[[ModelTask, str], Any],
     ) -> Iterator[tuple[Note, Note]]:
         """Yield the notes of linked documents that a model changes because of the new document, with their new form."""
-        notes = (self._stores.notes.get(target) for target in dict.fromkeys(target for target, _ in links))
+        notes = (self.notes.get(target) for target in dict.fromkeys(target for target, _ in links))
         for note in list(islice((note for note in notes if note and note.context), EVOLVED)):
             before = Content(note.keywords, note.tags, note.context)
             prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
@@ -363,12 +354,12 @@ class Enrich:
                 )
 
     def _title(self, document_id: int) -> str:
-        document = self._stores.documents.get(document_id)
+        document = self.documents.get(document_id)
         return redact(document.title) if document else ""
 
     def _put_links(self, document_id: int, links: Sequence[tuple[int, enrichment.Link]]) -> int:
         """Renew the relations that a model states, which replace those from vectors; return the number of changes."""
-        relations = self._stores.relations
+        relations = self.relations
         stated = {target for target, link in links if link.kind is RelationKind.SEMANTIC}
         similar = relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
         others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in stated]
@@ -397,12 +388,12 @@ class Enrich:
         relations = [
             Relation(document_id, target, kind, weight, origin, at, why) for target, weight, why in targets
         ]
-        return self._stores.relations.renew(kind, origin, [document_id], relations)
+        return self.relations.renew(kind, origin, [document_id], relations)
 
     def _put_note(self, note: Note) -> int:
         """Store a note; return 1 if it differs from the latest version."""
-        before = self._stores.notes.get(note.document_id)
-        version = self._stores.notes.put(replace(note, written_at=self._now()))
+        before = self.notes.get(note.document_id)
+        version = self.notes.put(replace(note, written_at=self._now()))
         return int(before is None or before.version != version)
 
     def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
@@ -412,20 +403,20 @@ class Enrich:
             return 0
         for entity in entities:
             if not is_generic(entity.kind):
-                merge_concept(self._stores.entities, entity)
-        before = {entity.id for entity in self._stores.entities.mentions(document_id)}
+                merge_concept(self.entities, entity)
+        before = {entity.id for entity in self.entities.mentions(document_id)}
         after = {entity.id for entity in entities}
         if before != after:
-            self._stores.entities.set_mentions(document_id, entities)
+            self.entities.set_mentions(document_id, entities)
         return len(after - before)
 
     def _is_unchanged(self, reading: Reading) -> bool:
         """Whether the document is still the one that was read; a changed one waits for the next run."""
-        now = self._stores.documents.get(reading.document.id)
+        now = self.documents.get(reading.document.id)
         return now is not None and not now.inactive and now.source_hash == reading.document.source_hash
 
     def _now(self) -> str:
-        return iso_utc(self._clock.now_ms())
+        return iso_utc(self.clock.now_ms())
 
 
 def _names(reading: Reading, resolve: Resolve) -> list[Name]:
