@@ -359,9 +359,7 @@ class UseCases(containers.DeclarativeContainer):
     lanes: Lanes = use_case("maintenance.lanes:Lanes")
 
     # conversations and other programs
-    mining: MineConversations = use_case(
-        "conversations.mining:MineConversations", stores=use_case("conversations.mining:ImportStores")
-    )
+    mining: MineConversations = use_case("conversations.mining:MineConversations")
     synthesize_facts: SynthesizeFacts = use_case("conversations.synthesis:SynthesizeFacts")
     memory_import: Callable[..., ImportMemories] = function("portability.importing:ImportMemories")
     issue_sync: SyncIssues = use_case("issues:SyncIssues", enrich=Factory(enrich, ask=None))

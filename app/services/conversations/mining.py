@@ -133,17 +133,7 @@ class _State(NamedTuple):
     version: int = 0
 
 
-@dataclass(frozen=True)
-class ImportStores:
-    """Stores and ports that an import of conversations reads and changes."""
-
-    documents: DocumentStore
-    captures: CaptureStore
-    forgotten_texts: ForgottenTexts
-    transactions: Transactions
-    publisher: Publisher
-
-
+@dataclass(frozen=True, slots=True)
 class MineConversations:
     """
     Imports conversations from files into a collection.
@@ -154,10 +144,13 @@ class MineConversations:
     stored. A forgotten document stays forgotten.
     """
 
-    def __init__(self, stores: ImportStores, clock: Clock, exports: ConversationExports) -> None:
-        self._stores = stores
-        self._clock = clock
-        self._exports = exports
+    documents: DocumentStore
+    captures: CaptureStore
+    forgotten_texts: ForgottenTexts
+    transactions: Transactions
+    publisher: Publisher
+    clock: Clock
+    exports: ConversationExports
 
     def __call__(
         self, paths: Sequence[str], options: MiningOptions, progress: Progress = lambda done, total: None
@@ -170,15 +163,15 @@ class MineConversations:
             MiningInterrupted: Ctrl-C; the next import continues.
             VaultError: earlier commits are kept.
         """
-        run = _Import(self._stores, self._clock.now_ms(), options)
+        run = _Import(self, options)
         try:
-            every, faults = self._exports.files(paths)
+            every, faults = self.exports.files(paths)
             for fault in faults:
                 run.complain(fault)
             changed = [file for file in every if not run.has_file(file)]
             run.report.skipped = len(every) - len(changed)
             total, done = sum(file.stamp.size for file in changed), 0
-            for part in self._exports.read(changed, every):
+            for part in self.exports.read(changed, every):
                 if isinstance(part, ImportedConversation):
                     run.take(part)
                 elif isinstance(part, ReadFault):
@@ -202,11 +195,11 @@ class _Import:
     the `_State`.
     """
 
-    def __init__(self, stores: ImportStores, now_ms: int, options: MiningOptions) -> None:
+    def __init__(self, stores: MineConversations, options: MiningOptions) -> None:
         self.report = MiningReport(dry_run=options.dry_run)
         self._stores = stores
         self._options = options
-        self._now_ms = now_ms
+        self._now_ms = stores.clock.now_ms()
         self._reader = f"mine {options.collection}"
         self._taken: dict[str, _State] = {}  # a dry run stores none, and files may share a conversation
 
