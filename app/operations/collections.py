@@ -21,15 +21,15 @@ from clawmem.app.services.indexing.collections import (
 )
 from clawmem.app.settings.config_file import (
     existing_folder,
-    name_for,
+    fault_of_name,
     remove_value,
     set_value,
     typed_folder,
 )
 from clawmem.app.settings.model import Settings
-from clawmem.domain.documents.eligibility import check_pattern
+from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
-from clawmem.ports.errors import ConfirmationMissing, NotFound
+from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 
 EVERYTHING = "/"  # the place of a description of all collections
 MOST = 1000  # characters; a description is read with every note below its folder
@@ -93,14 +93,27 @@ def collection_add(
         list[str] | None,
         Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
     ] = None,
-    move: Annotated[bool, Field(description="The collection of that name was moved to this folder.")] = False,
     confirm: Confirm = None,
 ) -> ChangedCollection:
-    """Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation."""
+    """
+    Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation.
+
+    With the name of a collection whose folder is gone, the collection continues in the new folder.
+    """
     settings, folder = services.settings, existing_folder(path)
     check_pattern(pattern)
-    known = {other: (entry.path, entry.pattern) for other, entry in settings.collections.items()}
-    name = name_for(folder, pattern, name, known, moved=move)
+    name = collection_name(folder.name) if name is None else name
+    known = settings.collections.get(name)
+    fault = fault_of_name(name)
+    if fault:
+        fault += " Choose another with --name."
+    elif known and known.path.is_dir() and known.path.resolve() != folder:
+        fault = f"Collection {name!r} is the folder {known.path}. Choose another name with --name."
+    for other, configured in settings.collections.items():
+        if other != name and (configured.path.resolve(), configured.pattern) == (folder, pattern):
+            fault = f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
+    if fault:
+        raise InvalidInput("INVALID_INPUT", fault)
     is_broad = settings.home.resolve().is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
         line = f"Collection {name}: {folder} ({pattern}) would be added."

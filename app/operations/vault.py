@@ -20,7 +20,7 @@ from clawmem.app.operations.indexing import (
     reading_text,
 )
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.operations.output import Table, size, table
+from clawmem.app.operations.output import size, table
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import Statistics, StatusReport
 from clawmem.app.services.models import WITHOUT
@@ -50,10 +50,6 @@ def vaults_of(settings: Settings) -> Vaults:
         vaults={name: str(file) for name, file in settings.vaults.items()},
         missing=[name for name, file in settings.vaults.items() if not is_there(file)],
     )
-
-
-def _status_text(report: StatusReport) -> list[Table]:
-    return [table(("what", "value"), _status_rows(report))]
 
 
 def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
@@ -100,13 +96,23 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
-@operation(Effect.READS, text=_status_text, route="/status", opens=Opening.CURRENT)
+@operation(
+    Effect.READS,
+    text=lambda report: [table(("what", "value"), _status_rows(report))],
+    route="/status",
+    opens=Opening.CURRENT,
+)
 def status(services: Services) -> StatusReport:
     """Show the content of the vault and the state of its vectors."""
     return services.status()
 
 
-@operation(Effect.READS, text=_status_text, route="/index-stats", commands=(Command("status", "--full"),))
+@operation(
+    Effect.READS,
+    text=lambda report: [table(("what", "value"), _status_rows(report))],
+    route="/index-stats",
+    commands=(Command("status", "--full"),),
+)
 def index_stats(services: Services) -> Statistics:
     """Show the vault in numbers, and its last sessions."""
     return services.status.statistics()
@@ -150,19 +156,17 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
     name = request.vault
     file = new_vault(settings, name) if caller == PERSON and name not in settings.vaults else None
-    folder, allowed = _admission(settings, request.content_root, caller)
-    admitted(folder, settings.home, own=settings.own_files, allowed=allowed)
+    folder = str(request.content_root)
+    admitted(folder, settings.home, own=settings.own_files, allowed=_allowed(settings, caller))
     if file:
         set_value(settings.config_file, ("vaults", name), str(file))
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
     return of_vault(settings, name)
 
 
-def _admission(settings: Settings, folder: Path, caller: str) -> tuple[str, Sequence[Path] | None]:
-    """Return *folder*, and the folders that a program may read; a person may name any, also by a relative path."""
-    if caller == PERSON:
-        return str(folder.expanduser().absolute()), None
-    return str(folder), settings.folders_for_programs
+def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
+    """Return the folders that may be read; ``None`` for a person, who may read every folder of notes."""
+    return None if caller == PERSON else settings.folders_for_programs
 
 
 @operation(Effect.REPEATABLE, text=reading_text, opens=Opening.CREATED, settings=named_vault)
@@ -176,7 +180,9 @@ def vault_sync(
     content_root: Annotated[
         Path,
         Field(description="An absolute folder of notes."),
-        Option(metavar="FOLDER", is_argument=True, parser=typed_folder),
+        Option(
+            metavar="FOLDER", is_argument=True, parser=lambda text: typed_folder(text).expanduser().absolute()
+        ),
     ],
     pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md",
     collection_name: Annotated[
@@ -191,11 +197,15 @@ def vault_sync(
     Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
     command line is a file next to the usual vault, and its name is written to the config file.
     """
-    folder, allowed = _admission(services.settings, content_root, services.caller)
     collection = collection_name or vault
-    with services.progress(f"Reading {folder}") as step:
+    with services.progress(f"Reading {content_root}") as step:
         report = services.sync(
-            folder, collection, pattern, allowed=allowed, allow_empty=allow_empty, progress=step
+            str(content_root),
+            collection,
+            pattern,
+            allowed=_allowed(services.settings, services.caller),
+            allow_empty=allow_empty,
+            progress=step,
         )
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     made = str(services.settings.vault) if services.is_new else None

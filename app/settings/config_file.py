@@ -15,7 +15,7 @@ from ruamel.yaml.error import YAMLError
 
 from clawmem.app.environment.places import CORRECT_IT, config_text
 from clawmem.app.environment.private_files import PRIVATE, draft_of, make_folder
-from clawmem.domain.documents.eligibility import collection_name, is_collection_name
+from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 PREFERRED, OTHER = "config.yaml", "index.yml"
@@ -174,45 +174,3 @@ def fault_of_name(name: str) -> str | None:
     if not is_collection_name(name):
         return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
     return f"{name!r} is reserved." if name in RESERVED else None
-
-
-def name_for(
-    folder: Path,
-    pattern: str,
-    name: str | None,
-    known: Mapping[str, tuple[Path, str]],
-    *,
-    moved: bool = False,
-) -> str:
-    """
-    Return the name for a collection of *folder*: *name*, or one made from the name of the folder.
-
-    Args:
-        known: The folder and the pattern of each configured collection.
-        moved: Whether *folder* is the new place of the collection that has the name.
-
-    Raises:
-        InvalidInput: The name is reserved, invalid, or that of another folder's collection; or another collection has
-            the same folder and pattern.
-    """
-    chosen = name if name is not None else collection_name(folder.name)
-    others = [other for other, (root, glob) in known.items() if (root.resolve(), glob) == (folder, pattern)]
-    root = known[chosen][0] if chosen in known else None
-    fault = fault_of_name(chosen)
-    if fault:
-        fault += " Choose another with --name."
-    elif moved and not root:
-        fault = f"There is no collection {chosen!r} to move. Leave --move out."
-    elif root and not moved and root.resolve() != folder:
-        fault = (
-            f"Collection {chosen!r} is the folder {root}. Choose another name with --name, or, if that folder was "
-            f"moved to {folder}, run: clawmem collection add PATH --name {chosen} --move"
-        )
-    elif others and chosen not in others:
-        fault = (
-            f"{folder} is already the collection {others[0]!r} ({pattern}). To read other files, add --pattern. To rename "
-            f"it, run: clawmem collection remove {others[0]}, then repeat."
-        )
-    if fault:
-        raise InvalidInput("INVALID_INPUT", fault)
-    return chosen

@@ -129,7 +129,7 @@ class TestDisk:
 
         [sentence] = world.verify(gone)
         assert sentence.startswith(f"{gone.root} is not there, or is no folder. Bring it back. ")
-        assert sentence.endswith("run: clawmem collection add PATH --name notes --move")
+        assert sentence.endswith("run: clawmem collection add PATH --name notes")
 
 
 class TestRecords:

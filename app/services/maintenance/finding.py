@@ -10,7 +10,7 @@ from clawmem.domain.documents.identity import body_hash, has_lost_text
 from clawmem.ports.records import Document
 
 # The remedy for a folder that is missing; update keeps its documents until then.
-MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {} --move"
+MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {}"
 # Indexes are derived from the records, so a rebuild repairs any of them.
 REBUILD = "Run: clawmem rebuild"
 # Repairs the records themselves, and keeps every readable one.
