@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 from zipfile import is_zipfile
 
@@ -143,12 +143,13 @@ def claude_mem(place: Path) -> Memories:
 
 
 def _observation(row: Row) -> ForeignMemory:
-    files = dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified"))))
+    files = ", ".join(dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified")))))
+    facts = "\n".join(f"- {fact}" for fact in words(row.get("facts")))
     parts = (
         text(row, "subtitle"),
         text(row, "narrative") or text(row, "text"),
-        "\n".join(f"- {fact}" for fact in words(row.get("facts"))),
-        f"Files: {', '.join(files)}" if files else "",
+        facts,
+        files and f"Files: {files}",
     )
     return ForeignMemory(
         f"observation-{row['id']}",
@@ -192,7 +193,7 @@ def clawmem_original(place: Path) -> Memories:
                 yield Unmatched("inactive document")
                 continue
             facts = store.execute(_FACTS, (row["id"],)) if has_facts else ()
-            relations = store.execute(_RELATIONS, (row["id"],)) if has_relations else ()
+            links = store.execute(_RELATIONS, (row["id"],)) if has_relations else ()
             yield ForeignMemory(
                 str(row["id"]),
                 text(row, "body"),
@@ -204,26 +205,25 @@ def clawmem_original(place: Path) -> Memories:
                 bool(row.get("pinned")),
                 text(row, "snoozed_until"),
                 text(row, "collection"),
-                tuple(map(_fact, facts)),
+                tuple(
+                    ForeignFact(
+                        text(fact, "subject"),
+                        text(fact, "predicate"),
+                        text(fact, "object"),
+                        text(fact, "valid_from")[:10],
+                        text(fact, "valid_to")[:10],
+                        share(fact["confidence"], 1.0),
+                        text(fact, "kind"),
+                    )
+                    for fact in facts
+                ),
                 tuple(
                     ForeignRelation(
                         str(link["target_id"]), text(link, "relation_type"), share(link["weight"], 1.0)
                     )
-                    for link in relations
+                    for link in links
                 ),
             )
-
-
-def _fact(row: Row) -> ForeignFact:
-    return ForeignFact(
-        text(row, "subject"),
-        text(row, "predicate"),
-        text(row, "object"),
-        text(row, "valid_from")[:10],
-        text(row, "valid_to")[:10],
-        share(row["confidence"], 1.0),
-        text(row, "kind"),
-    )
 
 
 # -- Basic Memory and OpenClaw: Markdown files ------------------------------------------------------------
@@ -234,24 +234,6 @@ _RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
 _DATES = ("created", "created_at", "date", "modified", "updated")
 
 
-class _NoteFile(NamedTuple):
-    path: Path
-    body: str
-    fields: dict[str, Any]
-
-    def field(self, *names: str, usual: str = "") -> str:
-        texts = (value.strip() for name in names if isinstance(value := self.fields.get(name), str))
-        return next(filter(None, texts), usual)
-
-    @property
-    def id(self) -> str:
-        return self.field("permalink", usual=self.path.as_posix())
-
-    @property
-    def title(self) -> str:
-        return self.field("title", usual=self.path.stem)
-
-
 def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
     """Yield every Markdown file below *place* that *selects* accepts, by its relative path."""
     if not place.is_dir():
@@ -259,44 +241,47 @@ def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
     files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
     paths = sorted(file.relative_to(place) for file in files)
     paths = [path for path in paths if not any(part.startswith(".") for part in path.parts[:-1])]
-    notes = [_note(text_of(place / path), path) for path in paths if selects(path)]
+    notes = {path: _parts(text_of(place / path)) for path in paths if selects(path)}
     if not notes:
         raise NoStore("the folder has none of its Markdown files")
-    ids = {name: note.id for note in notes for name in (note.title, note.path.as_posix(), note.id)}
     yield from [Unmatched("other file")] * (len(paths) - len(notes))
-    for note in notes:
-        if not note.body.strip():
+    ids: dict[str, str] = {}
+    for path, (fields, _) in notes.items():
+        own = text(fields, "permalink") or path.as_posix()
+        ids.update(dict.fromkeys((text(fields, "title") or path.stem, path.as_posix(), own), own))
+    for path, (fields, body) in notes.items():
+        if not body.strip():
             yield Unmatched("empty file")
             continue
-        tags = note.fields.get("tags") or ()
+        tags = fields.get("tags") or ()
+        day = _DAY.search(path.name)
+        changed = datetime.fromtimestamp((place / path).stat().st_mtime, UTC).isoformat()
+        dates = (*(text(fields, name) for name in _DATES), day[0] if day else changed)
         relations = (
             ForeignRelation(ids[target.strip()], (kind or "links_to").strip())
-            for kind, target in _RELATION.findall(note.body)
-            if ids.get(target.strip(), note.id) != note.id
+            for kind, target in _RELATION.findall(body)
+            if ids.get(target.strip(), ids[path.as_posix()]) != ids[path.as_posix()]
         )
-        day = _DAY.search(note.path.name)
-        changed = datetime.fromtimestamp((place / note.path).stat().st_mtime, UTC).isoformat()
         yield ForeignMemory(
-            note.id,
-            note.body.strip(),
-            note.title,
-            note.field("type", usual="note"),
-            note.field(*_DATES, usual=day[0] if day else changed),
+            ids[path.as_posix()],
+            body.strip(),
+            text(fields, "title") or path.stem,
+            text(fields, "type") or "note",
+            next(filter(None, dates)),
             tuple(str(tag).strip(" #") for tag in (tags.split(",") if isinstance(tags, str) else tags)),
-            project=note.field("project"),
+            project=text(fields, "project"),
             relations=tuple(dict.fromkeys(relations)),
         )
 
 
-def _note(source: str, path: Path) -> _NoteFile:
+def _parts(source: str) -> tuple[Row, str]:
+    """Return the front matter and the body of a note; malformed front matter is part of the body."""
     above, front, body = [*_RULER.split(source, maxsplit=2), "", ""][:3]
-    if not above and front:
-        try:
+    fields = None
+    if front and not above:
+        with suppress(YAMLError, ValueError, RecursionError):
             fields = YAML(typ="base", pure=True).load(front)  # every value is a text
-        except (YAMLError, ValueError, RecursionError):
-            return _NoteFile(path, source, {})
-        return _NoteFile(path, body, fields if isinstance(fields, dict) else {})
-    return _NoteFile(path, source, {})
+    return (fields, body) if isinstance(fields, dict) else ({}, source)
 
 
 basic_memory = partial(_markdown, lambda path: True)

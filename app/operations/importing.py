@@ -70,19 +70,11 @@ class Mine(Request):
     def options(self) -> MiningOptions:
         """The options of the import."""
         source = checked_source(self.source) if self.source else ""
-        return MiningOptions(
-            self.collection, source, parse_iso(self.since) if self.since else None, self.dry_run
-        )
+        return MiningOptions(self.collection, source, parse_iso(self.since), self.dry_run)
 
 
 def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
-    """
-    Return *settings*, before a wrong call creates a vault.
-
-    Raises:
-        InvalidInput: an option is wrong, or there is nothing to import.
-        SourceMissing: none of the paths exists.
-    """
+    """Return *settings*; refuse a wrong call before it creates a vault."""
     fault = fault_of_name(request.collection) or ""
     if request.collection in settings.collections:
         fault = (
@@ -95,7 +87,7 @@ def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
         fault = "No agent has recorded sessions here. Name an export: clawmem mine PATH"
     if fault:
         raise InvalidInput("INVALID_INPUT", fault)
-    if request.options and not any(map(os.path.lexists, request.places)):
+    if not any(map(os.path.lexists, request.places)):
         raise SourceMissing(request.places[0], "it does not exist")
     return settings
 

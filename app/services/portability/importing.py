@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from hashlib import sha256
 
 from clawmem.app.services.capture.memories import Memories
@@ -36,26 +35,13 @@ from clawmem.ports.records import Origin
 from clawmem.ports.storage import Transactions
 
 FOLDER = "imports"
-_HASH_CHARS = 12
-_SLUG_CHARS = 50
 # Words of other tools for kinds of relations; unknown ones say only that two notes are about the same.
 _KINDS = {
     **{kind.value: kind for kind in RelationKind if kind is not RelationKind.LINKS_TO},
     **dict.fromkeys(("supports", "extends", "derived_from"), RelationKind.SUPPORTING),
     **dict.fromkeys(("caused_by", "causes"), RelationKind.CAUSAL),
 }
-_WHY = "imported"
 _LEAST = 0.01  # weight and confidence
-
-
-class Outcome(StrEnum):
-    """Outcome of importing one memory."""
-
-    IMPORTED = "imported"
-    UPDATED = "updated"
-    UNCHANGED = "unchanged"
-    DUPLICATE = "duplicates"  # a served document, or an earlier memory of the store, has the same text
-    FORGOTTEN = "forgotten"  # the memory or its text was forgotten or archived here
 
 
 @dataclass(slots=True)
@@ -63,8 +49,8 @@ class ImportReport:
     """
     Counts of an import: memories by outcome and property, and ``unmatched`` items without a counterpart by kind.
 
-    ``forgotten`` memories were forgotten or archived in this vault. ``suspicious`` ones give orders, and no hook injects
-    them.
+    A served document, or an earlier memory of the store, has the text of ``duplicates``. ``forgotten`` memories were
+    forgotten or archived in this vault. ``suspicious`` ones give orders, and no hook injects them.
     """
 
     tool: str
@@ -127,42 +113,37 @@ class ImportMemories:
             memory = item._replace(id=unique, text=redacted, title=title, tags=tuple(tags))
             report.redacted += memory[1:] != item._replace(text=text)[1:]
             memories.append(memory)
-        seen: dict[str, str] = {}  # by the hash of a text, the path of the memory that has it
+        first_paths: dict[str, str] = {}  # by the hash of a text
         numbers: dict[str, int] = {}
 
         def take(memory: ForeignMemory) -> None:
-            path = _path(tool, memory)
-            outcome = self._outcome(path, memory, seen)
-            setattr(report, outcome, getattr(report, outcome) + 1)
-            seen.setdefault(body_hash(memory.text), path)
-            if outcome in (Outcome.IMPORTED, Outcome.UPDATED):
+            path, digest = _path(tool, memory), body_hash(memory.text)
+            known = self.documents.at(COLLECTION, path)
+            others = [document for document in self.documents.holding(digest) if document.inactive is None]
+            outcome = "updated" if known else "imported"
+            if known and known.hash == digest and known.inactive is None:
+                outcome = "unchanged"
+            elif (known and known.inactive is not None) or is_forgotten_text(
+                self.documents, self.forgotten_texts, memory.text
+            ):
+                outcome = "forgotten"
+            elif others or first_paths.get(digest, path) != path:
+                outcome = "duplicates"
+            else:
                 report.suspicious += has_injection(memory.text)
                 if not dry_run:
-                    self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
+                    self._store(path, memory, report, is_new=known is None)
+            setattr(report, outcome, getattr(report, outcome) + 1)
+            first_paths.setdefault(digest, path)
             if document := self.documents.at(COLLECTION, path):
                 numbers[memory.id] = document.id
 
         if dry_run:
-            for memory in memories:
-                take(memory)
-            return report
-        for _ in apply_in_chunks(self.transactions, memories, take):
-            pass
-        self._relate(tool, memories, numbers, report)
+            deque(map(take, memories), maxlen=0)
+        else:
+            deque(apply_in_chunks(self.transactions, memories, take), maxlen=0)
+            self._relate(tool, memories, numbers, report)
         return report
-
-    def _outcome(self, path: str, memory: ForeignMemory, seen: dict[str, str]) -> Outcome:
-        digest, known = body_hash(memory.text), self.documents.at(COLLECTION, path)
-        if known and known.inactive is not None:
-            return Outcome.FORGOTTEN
-        if known and known.hash == digest:
-            return Outcome.UNCHANGED
-        if is_forgotten_text(self.documents, self.forgotten_texts, memory.text):
-            return Outcome.FORGOTTEN
-        others = [document for document in self.documents.holding(digest) if document.inactive is None]
-        if others or seen.get(digest, path) != path:
-            return Outcome.DUPLICATE
-        return Outcome.UPDATED if known else Outcome.IMPORTED
 
     def _store(self, path: str, memory: ForeignMemory, report: ImportReport, *, is_new: bool) -> None:
         """Store a memory at *path*, with its facts; pin and snooze a new one, later changes are the user's."""
@@ -183,11 +164,11 @@ class ImportMemories:
         self._state(number, memory.facts, report)
         if is_new and memory.pinned:
             self.documents.pin(number, True)
-            self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), _WHY)])
+            self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), "imported")])
             report.pinned += 1
         if is_new and until is not None and until > now_ms:
             self.documents.snooze(number, iso_utc(until))
-            self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), _WHY)])
+            self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), "imported")])
             report.snoozed += 1
 
     def _state(self, number: int, facts: Iterable[ForeignFact], report: ImportReport) -> None:
@@ -200,16 +181,9 @@ class ImportMemories:
             kind = fact.kind.lower() if fact.kind.lower() in KINDS else CONCEPT
             subject = Entity(entity_id(fact.subject, kind), fact.subject, kind)
             mentioned[subject.id] = subject
-            triple = Triple(
-                subject,
-                fact.predicate,
-                redact(fact.object),
-                number,
-                fact.valid_from,
-                fact.valid_to,
-                min(1.0, max(_LEAST, fact.confidence)),
-                redact(f"{fact.subject} {fact.predicate} {fact.object}"),
-            )
+            text = redact(f"{fact.subject} {fact.predicate} {fact.object}")
+            days, confidence = (fact.valid_from, fact.valid_to), min(1.0, max(_LEAST, fact.confidence))
+            triple = Triple(subject, fact.predicate, redact(fact.object), number, *days, confidence, text)
             try:
                 report.facts += self.triples.add([triple])
             except InvalidInput:  # for example an end before the beginning
@@ -229,10 +203,8 @@ class ImportMemories:
                     report.unmatched["relation to an item without a counterpart"] += 1
                     continue
                 kind = _KINDS.get(relation.kind.lower().replace(" ", "_"), RelationKind.SEMANTIC)
-                weight, details = (
-                    min(1.0, max(_LEAST, relation.weight)),
-                    {"reasoning": "", "kind": relation.kind},
-                )
+                details = {"reasoning": "", "kind": relation.kind}
+                weight = min(1.0, max(_LEAST, relation.weight))
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, details))
         with self.transactions.writing():
             report.relations += self.relations.put(relations)
@@ -241,8 +213,8 @@ class ImportMemories:
 def _path(tool: str, memory: ForeignMemory) -> str:
     """Return the path of a memory, which is the same at every import: ``imports/TOOL/slug-of-its-id-HASH.md``."""
     slug = "-".join("".join(char if char.isalnum() else " " for char in memory.id.lower()).split())
-    digest = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
-    return f"{FOLDER}/{tool}/{slug[:_SLUG_CHARS] or 'memory'}-{digest}.md"
+    digest = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{FOLDER}/{tool}/{slug[:50] or 'memory'}-{digest}.md"
 
 
 def tool_of_path(path: str) -> str:
