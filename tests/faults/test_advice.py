@@ -18,7 +18,6 @@ ADVISED = re.compile(r"(?:[Rr]un: |with: |then )clawmem ([a-z][a-z-]*(?: (?!work
 FOLLOWED = {
     "doctor --repair": ("test_damage_trial.py", "every_damage_is_repaired"),
     "rebuild": ("test_damage_trial.py", "every_damage_is_repaired"),
-    "update --all": ("test_repair.py", "test_another_heading"),
     "update": ("test_forgetting_record.py", "test_an_older_copy"),
     "embed": ("test_damage_trial.py", "every_damage_is_repaired"),
     "forget": ("test_repair.py", "test_lost_texts_are_given_up_one_by_one"),
@@ -30,7 +29,7 @@ HARMLESS = set(
         "archive --purge, embed --force, get, import, links --broken, list --where source, maintain --journal, maintain enrich, restore, "
         "import jsonl, import bundle, rebuild --backend, rebuild --backend lancedb, mine, mine --forget, models add, models add minilm, models use, "
         "models use static, openclaw index --agent, serve --background, serve --status, setup, setup --check, setup hooks, "
-        "setup hooks --remove, setup mcp, setup mcp --remove, status, trust set, update --allow-empty, vault sync"
+        "setup hooks --remove, setup mcp, setup mcp --remove, status, trust set, update --all, update --allow-empty, vault sync"
     ).split(", ")
 )
 
