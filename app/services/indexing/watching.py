@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,13 +14,14 @@ from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.leases import WorkLease
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.domain.maintenance.debounce import Debounce
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.files import FolderWatcher, PathChange, StopSignal
 
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # interval of checking the settings, the roots and the lease
 RETRY_S = 1.0
+QUIET_S = 0.4  # without a further change, before a pass begins
+LONGEST_S = 2.0  # delay of a pass under continuous changes
 
 ISSUES = ".beads"
 _SETTINGS, _AFTER = "", " "  # keys for problems outside collections; no collection has such a name
@@ -115,7 +117,8 @@ class _Turn:
     watched: WatchOptions
     stop: StopSignal
     is_locked: bool = field(default=False, init=False)
-    _waiting: Debounce = field(default_factory=Debounce, init=False)
+    # The times of the first pending change of a collection, and from which its pass is due.
+    _due: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
     _folders: dict[str, Folder] = field(default_factory=dict, init=False)
     _ownership: Ownership = field(default_factory=lambda: Ownership(()), init=False)
     _projects: set[str] = field(default_factory=set, init=False)
@@ -129,12 +132,16 @@ class _Turn:
         while not self.stop.is_set():
             self.lease.renew()
             self._look_up()
-            left = self._waiting.left(monotonic())
-            seconds = LOOKS_UP_S if left is None else min(left, LOOKS_UP_S)
+            left = min((at for _, at in self._due.values()), default=math.inf) - monotonic()
+            seconds = max(0.0, min(left, LOOKS_UP_S))
             for change in self.watcher.wait(seconds, self.stop):
                 for name in self._concerned(change):
-                    self._waiting.touch(name, monotonic())
-            self._work(self._waiting.due(monotonic()))
+                    first, _ = self._due.get(name, (monotonic(), 0.0))
+                    self._due[name] = first, min(first + LONGEST_S, monotonic() + QUIET_S)
+            now = monotonic()
+            names = [name for name, (_, at) in self._due.items() if at <= now]
+            self._due = {name: times for name, times in self._due.items() if name not in names}
+            self._work(names)
 
     def _look_up(self) -> None:
         """Check the configured collections, and schedule a full pass if it is due."""
@@ -148,9 +155,8 @@ class _Turn:
             return
         count = self.watcher.arm([folder.root for folder in self._folders.values()], _is_watched)
         self._armed_at = monotonic()
-        self._waiting.keep({*self._folders, *self._projects})
-        for name in self._folders:
-            self._waiting.touch(name, self._armed_at)
+        self._due = {name: times for name, times in self._due.items() if name in self._projects}
+        self._due |= dict.fromkeys(self._folders, (self._armed_at, self._armed_at))
         if is_first:
             how = ", polled: the system limit of watches is reached" if self.watcher.polling else ""
             self._greeting = f"Watching {', '.join(self._folders)}: {count} folders{how}."
@@ -201,7 +207,7 @@ class _Turn:
             self.is_locked = isinstance(error, VaultError)
             problems = [str(error)]
             for waiting in again:
-                self._waiting.touch(waiting, monotonic() + RETRY_S)
+                self._due[waiting] = monotonic(), monotonic() + RETRY_S
         before, self._problems[name] = self._problems.get(name, []), problems
         about = f"{name}: " if name in self._folders else ""
         for problem in problems if problems != before else ():
