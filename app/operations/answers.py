@@ -50,9 +50,7 @@ class FoundDocument(SelectedResult, DocumentReference):
 
     score: float = Field(description="0 to 1, for the order within one answer only.")
     confidence: float | None = Field(default=None, description="Probability that it answers.")
-    likelihood: str | None = Field(
-        default=None, description="The confidence in a word: likely, possible or unlikely."
-    )
+    likelihood: str | None = Field(default=None, description="The confidence in a word.")
     age: str = Field(default="", description="When it was written, such as 3 weeks ago.")
     start_line: int = Field(description="First line of the answer.")
     end_line: int
@@ -64,9 +62,7 @@ class FoundDocument(SelectedResult, DocumentReference):
     content_type: str | None = None
     authored_at: str | None = None
     modified_at: str | None = None
-    context: str | None = Field(
-        default=None, description="The descriptions of its folders in the config file."
-    )
+    context: str | None = Field(default=None, description="The descriptions of its folders.")
     body: str | None = Field(default=None, description="The whole text, on request.")
 
 
@@ -92,16 +88,10 @@ class SearchAnswer(SelectedResult):
 
     query: str
     count: int
-    answered: float | None = Field(
-        default=None, description="Probability that any result answers; null if it was not computed."
-    )
-    hidden: int = Field(
-        default=0, description="Unlikely results left out below a likely one; show_all shows them."
-    )
+    answered: float | None = Field(default=None, description="Probability that any result answers.")
+    hidden: int = Field(default=0, description="Unlikely results that show_all shows.")
     results: list[FoundDocument]
-    degraded: dict[str, str] = Field(
-        default={}, description="Parts of the search that failed, with reasons; empty if none failed."
-    )
+    degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
     reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
     mode: str | None = Field(default=None, description="The route that was taken.")
     intent: str | None = Field(default=None, description="Detected intent of the question.")
@@ -186,7 +176,7 @@ def is_unlikely(answer: Result) -> bool:
     """
     if not isinstance(answer, SearchAnswer) or answer.answered is None or not answer.results:
         return False
-    words = {result.likelihood for result in answer.results if result.likelihood is not None}
+    words = {result.likelihood for result in answer.results} - {None}
     return (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}
 
 

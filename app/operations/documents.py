@@ -12,11 +12,14 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
+    MAX_LINES,
     Address,
     CollectionNames,
     Conditions,
+    FromLine,
     Limit,
     LongLimit,
+    MaxLines,
     Names,
     OptionalAddress,
     TagNames,
@@ -34,7 +37,7 @@ from clawmem.app.operations.operation import (
     SelectedResult,
     operation,
 )
-from clawmem.app.operations.output import Part, encodable, plural, table, verbatim
+from clawmem.app.operations.output import encodable, plural, records_table, verbatim
 from clawmem.app.operations.search import AsOf, Compact
 from clawmem.app.services.documents.listing import check_filters, docids, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
@@ -56,12 +59,9 @@ from clawmem.ports.knowledge import Note
 from clawmem.ports.records import Document, Origin, Scope
 
 BACKLINKS = 10  # of a note, shown with its text
-MAX_LINES = MAX_SIZE = 2**31
 TITLE = "title"
+LISTED = "docid authored_at=written content_type=type properties file title"
 
-MaxLines = Annotated[
-    int | None, Field(ge=1, le=MAX_LINES, description="At most so many lines."), Option(("--lines",))
-]
 LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
 
@@ -78,12 +78,8 @@ class Text(SelectedResult, DatedDocument):
     start_line: int
     total_lines: int
     text: str
-    context: str | None = Field(
-        default=None, description="The descriptions of its folders in the config file."
-    )
-    properties: dict[str, list[str]] = Field(
-        default={}, description="Front matter, fields and tags, each with its values."
-    )
+    context: str | None = Field(default=None, description="The descriptions of its folders.")
+    properties: dict[str, list[str]] = Field(default={}, description="Front matter, fields and tags.")
     backlinks: list[FoundLink] = Field(default=[], description="The first links of other notes to this one.")
     note: Note | None = Field(default=None, description="Its description, by rules or by a model.")
     entities: dict[str, str] = Field(default={}, description="Persons and things that it names, with kinds.")
@@ -158,9 +154,7 @@ def text_of(excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None
 def get(
     services: Services,
     file: Address,
-    from_line: Annotated[
-        int | None, Field(ge=1, le=MAX_LINES, description="Begin with this line."), Option(("--from",))
-    ] = None,
+    from_line: FromLine = None,
     max_lines: MaxLines = None,
     line_numbers: LineNumbers = False,
 ) -> Text:
@@ -213,9 +207,7 @@ def multi_get(
         Option(metavar="NOTE...", is_argument=True),
     ],
     max_lines: MaxLines = None,
-    max_bytes: Annotated[
-        int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out.")
-    ] = MAX_BYTES,
+    max_bytes: Annotated[int, Field(ge=1, le=MAX_LINES, description="Leave out larger ones.")] = MAX_BYTES,
     line_numbers: LineNumbers = False,
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
@@ -249,28 +241,14 @@ class Listing(Result):
         return [f"{plural(hidden, 'more document')}: use a higher --limit."] if hidden else []
 
 
-def _listing_text(result: Listing) -> list[Part]:
-    names = [*dict.fromkeys(name for document in result.documents for name in document.properties)]
-    rows = [
-        (
-            document.docid,
-            document.authored_at[:10],
-            document.content_type,
-            *(", ".join(document.properties.get(name, ())) for name in names),
-            document.file,
-            with_successor(title_to_read(document.title, document.origin), document.superseded_by),
-        )
-        for document in result.documents
-    ]
-    if not rows:
-        return ["No document meets this. If a note is missing, run: clawmem update"]
-    return [table(("docid", "written", "type", *names, "file", "title"), rows)]
-
-
 @operation(
     Effect.READS,
     name="list",
-    text=_listing_text,
+    text=lambda listing: (
+        records_table(listing.documents, LISTED)
+        if listing.documents
+        else "No document meets this. If a note is missing, run: clawmem update"
+    ),
     route="/list",
     documents=lambda listing: listing.documents,
 )
@@ -280,9 +258,7 @@ def list_documents(
     collection: CollectionNames = "",
     tag: TagNames = "",
     where: Conditions = "",
-    sort: Annotated[
-        str, Field(description="Sort by this property, such as due, or by title; newest first without it.")
-    ] = "",
+    sort: Annotated[str, Field(description="Sort by this property, or by title; else newest first.")] = "",
     reverse: Annotated[bool, Field(description="Reverse the order.")] = False,
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
@@ -384,14 +360,8 @@ def list_tags(
 def find_links(
     services: Services,
     file: OptionalAddress = "",
-    broken: Annotated[
-        bool, Field(description="Only links that lead to no note, or to no place of one.")
-    ] = False,
-    collection: Annotated[
-        Names,
-        Field(description="Broken links of these collections only, with commas; empty for all."),
-        Option(("-c", "--collection")),
-    ] = "",
+    broken: Annotated[bool, Field(description="Only links that lead to no note, or no place of it.")] = False,
+    collection: CollectionNames = "",
     limit: LongLimit = 100,
 ) -> list[FoundLink]:
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""

@@ -34,6 +34,13 @@ Confirm = Annotated[
 ]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]
+MAX_LINES = 2**31
+FromLine = Annotated[
+    int | None, Field(ge=1, le=MAX_LINES, description="Begin with this line."), Option(("--from",))
+]
+MaxLines = Annotated[
+    int | None, Field(ge=1, le=MAX_LINES, description="At most so many lines."), Option(("--lines",))
+]
 LongLimit = Annotated[int, Field(ge=1, le=10_000, description="Maximum number."), Option(("-n", "--limit"))]
 
 

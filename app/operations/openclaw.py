@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from clawmem.app.environment.private_files import make_folder, write_whole
+from clawmem.app.environment.private_files import write_whole
+from clawmem.app.operations.fields import FromLine, Limit, MaxLines
 from clawmem.app.operations.operation import (
     Command,
     Effect,
@@ -22,6 +25,7 @@ from clawmem.app.operations.operation import (
     operation,
 )
 from clawmem.app.operations.output import Verbatim
+from clawmem.app.operations.search import QuestionText
 from clawmem.app.services.openclaw import AgentSettings, MemoryHit
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.documents.times import iso_utc
@@ -37,8 +41,7 @@ from clawmem.domain.openclaw.flush import (
 from clawmem.domain.openclaw.pruning import Message, Pruned, is_cache_expired, prune
 from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
 from clawmem.domain.openclaw.session_notes import FOLDER
-from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.ports.errors import ConfigError, EmbeddingError, InvalidInput, ModelError, NotFound
+from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -83,14 +86,10 @@ def flush_plan(
     context_window: ContextWindow = WINDOW,
     total_tokens: Annotated[Tokens, Field(description="Tokens of the conversation.")] = 0,
     compactions: Annotated[Tokens, Field(description="Compactions so far.")] = 0,
-    flushed_at: Annotated[
-        int | None, Field(ge=0, description="Compactions at the last flush; nothing if there was none.")
-    ] = None,
+    flushed_at: Annotated[int | None, Field(ge=0, description="Compactions at the last flush.")] = None,
     transcript_bytes: Annotated[Tokens, Field(description="Size of the transcript.")] = 0,
     reserve_tokens: Annotated[Tokens, Field(description="Tokens that the program keeps free.")] = 0,
-    compacts_at: Annotated[
-        Tokens, Field(description="Tokens at which the program compacts, if that is known; else 0.")
-    ] = 0,
+    compacts_at: Annotated[Tokens, Field(description="Tokens at which it compacts; 0: unknown.")] = 0,
 ) -> FlushPlan:
     """Return when and how an agent saves its memory before a compaction; once for each compaction."""
     threshold = flush_threshold(context_window, reserve_tokens=reserve_tokens, compacts_at=compacts_at)
@@ -139,7 +138,7 @@ def prune_context(
     messages: Annotated[list[Message], Field(max_length=10_000, description="Oldest first.")],
     context_window: ContextWindow = WINDOW,
     last_request_at: Annotated[
-        int | None, Field(ge=0, description="Time of the last request to the model, in ms since 1970.")
+        int | None, Field(ge=0, description="Time of the last request, in ms since 1970.")
     ] = None,
 ) -> Pruned:
     """
@@ -157,14 +156,6 @@ def prune_context(
 # -- the memory of one agent, ranked as OpenClaw does ------------------------------------------------------
 
 
-def _checked_agent(text: str) -> str:
-    if not re.fullmatch("[a-z0-9][a-z0-9_-]{0,63}", text):  # without capitals no two agents share a file
-        raise ValueError(
-            f"{text[:80]!r} is no id of an agent: small letters, digits, '-' and '_', at most 64"
-        )
-    return text
-
-
 def _existing(text: str) -> str:
     path = Path(text).expanduser().resolve()
     if not path.exists():
@@ -172,8 +163,8 @@ def _existing(text: str) -> str:
     return str(path)
 
 
-Agent = Annotated[
-    str, Field(description="Id of the agent; its memory is its own."), AfterValidator(_checked_agent)
+Agent = Annotated[  # without capitals no two agents share a file
+    str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,63}$", description="Id of the agent; its memory is its own.")
 ]
 
 
@@ -196,15 +187,14 @@ class IndexAgent(Request):
         Option(("--sessions/--no-sessions",)),
     ] = None
     all_sessions: Annotated[
-        bool,
-        Field(description="Read every changed session, not only those that grew by 100 kB or 50 messages."),
+        bool, Field(description="Read every changed session, not only those that grew much.")
     ] = False
     chunk_tokens: Annotated[
         int | None, Field(ge=50, le=8_000, description=f"Tokens of a chunk; at first {CHUNK_TOKENS}.")
     ] = None
     chunk_overlap: Annotated[
         int | None,
-        Field(ge=0, le=4_000, description=f"Tokens shared with the chunk before; at first {OVERLAP_TOKENS}."),
+        Field(ge=0, le=4_000, description=f"Tokens of the chunk before; at first {OVERLAP_TOKENS}."),
     ] = None
 
 
@@ -243,65 +233,50 @@ def _state(settings: Settings) -> Path:
     return Path(os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw").expanduser()
 
 
-def _known(settings: Settings, agent: str) -> AgentSettings:
-    """Return the settings of a memory; raise `NotFound` if there is none, and `ConfigError` if they are damaged."""
+def _agent_settings(settings: Settings, agent: str, given: Mapping[str, Any]) -> AgentSettings:
+    """Return the stored settings of a memory with those *given*; raise `NotFound` if no workspace is known."""
     file = _state(settings) / "clawmem" / f"{agent}.json"
-    remedy = f"Run: clawmem openclaw index --agent {agent} --workspace FOLDER"
+    stored: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        stored = json.loads(file.read_bytes())
     try:
-        return AgentSettings.model_validate_json(file.read_bytes())
-    except FileNotFoundError:
+        memory = AgentSettings.model_validate({**stored, **given})
+    except ValidationError:
+        remedy = f"Run: clawmem openclaw index --agent {agent} --workspace FOLDER"
         raise NotFound("memory of the agent", agent, remark=remedy) from None
-    except (OSError, ValidationError) as error:
-        why = str(error).partition("\n")[0]
-        message = f"Cannot read the settings of the agent's memory, {file}: {why}. Delete the file. {remedy}"
-        raise ConfigError(message) from error
-
-
-def _changed(settings: Settings, request: IndexAgent) -> AgentSettings:
-    """Return the settings of a memory with the values that *request* gives."""
-    given = request.model_dump(exclude={"agent", "all_sessions"}, exclude_none=True, exclude_defaults=True)
-    is_new = request.workspace and not (_state(settings) / "clawmem" / f"{request.agent}.json").exists()
-    known = {} if is_new else _known(settings, request.agent).model_dump()
-    changed = AgentSettings(**{**known, **given})
-    if changed.chunk_overlap >= changed.chunk_tokens:
+    if memory.chunk_overlap >= memory.chunk_tokens:
         raise InvalidInput(
             "OUT_OF_BOUNDS",
-            f"A chunk of {changed.chunk_tokens} tokens cannot overlap by {changed.chunk_overlap}. Choose "
-            f"--chunk-overlap below {changed.chunk_tokens}.",
+            f"A chunk of {memory.chunk_tokens} tokens cannot overlap by {memory.chunk_overlap}. Choose "
+            f"--chunk-overlap below {memory.chunk_tokens}.",
         )
-    return changed
+    return memory
 
 
-def _write(settings: Settings, agent: str, changed: AgentSettings) -> None:
-    file = _state(settings) / "clawmem" / f"{agent}.json"
-    make_folder(file.parent)
-    write_whole(file, changed.model_dump_json(indent=2).encode())
+def _given(request: Request) -> dict[str, Any]:
+    return request.model_dump(include={*AgentSettings.model_fields}, exclude_none=True, exclude_unset=True)
 
 
 def _vault_settings(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
-    _changed(settings, request) if isinstance(request, IndexAgent) else _known(settings, request.agent)
+    _agent_settings(settings, request.agent, _given(request))
     vault = _state(settings) / "clawmem" / f"{request.agent}.sqlite"
-    own: dict[str, Any] = {
-        "collections": {},
-        "named": None,
-        "global_context": "",
-        "backend": None,
-        "vault": vault,
-    }
-    return settings.model_copy(update={**own, "ranking": "openclaw"})
+    own: dict[str, Any] = {"collections": {}, "named": None, "global_context": "", "backend": None}
+    return settings.model_copy(update={**own, "vault": vault, "ranking": "openclaw"})
 
 
 def _synced(
-    services: Services, agent: str, settings: AgentSettings, *, all_sessions: bool = False
+    services: Services, agent: str, given: Mapping[str, Any], *, all_sessions: bool = False
 ) -> tuple[AgentMemory, dict[str, int], list[str]]:
     """Index what changed and embed it; return the memory, counts of changes, and sentences about what failed."""
+    settings = _agent_settings(services.settings, agent, given)
     sizes = settings.chunk_tokens, settings.chunk_overlap
     sessions = services.agent_sessions(str(_state(services.settings)), agent)
     memory = services.agent_memory(settings=settings, sessions=sessions)
     passes = memory.sync(force=settings.indexed not in (None, sizes), all_sessions=all_sessions)
-    if settings.indexed != sizes:
-        _write(services.settings, agent, settings.model_copy(update={"indexed": sizes}))
+    if given or settings.indexed != sizes:
+        file = services.settings.vault.with_suffix(".json")
+        write_whole(file, settings.model_copy(update={"indexed": sizes}).model_dump_json(indent=2).encode())
     counted = ("added", "updated", "removed", "unchanged")
     changes = {name: sum(getattr(report, name) for report in passes) for name in counted}
     problems = [problem for report in passes for problem in report.problems]
@@ -321,7 +296,7 @@ def _status(services: Services, agent: str, **changes: Any) -> AgentStatus:
         files[_source(name)] += count
     counts = services.vault.embeddings.counts()
     return AgentStatus(
-        **_known(services.settings, agent).model_dump(),
+        **_agent_settings(services.settings, agent, {}).model_dump(),
         agent=agent,
         vault=str(services.settings.vault),
         files=files,
@@ -346,10 +321,9 @@ def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
 
     Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
     """
-    settings = _changed(services.settings, request)
-    _write(services.settings, request.agent, settings)
-    _, changes, problems = _synced(services, request.agent, settings, all_sessions=request.all_sessions)
-    return _status(services, request.agent, changes=changes, remarks=problems)
+    agent, given = request.agent, _given(request)
+    _, changes, problems = _synced(services, agent, given, all_sessions=request.all_sessions)
+    return _status(services, agent, changes=changes, remarks=problems)
 
 
 @of_agent(
@@ -365,22 +339,16 @@ def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
 )
 def search_agent(
     services: Services,
-    query: Annotated[
-        str,
-        Field(min_length=1, max_length=MAX_QUERY, description="The question."),
-        Option(metavar="QUESTION...", is_argument=True),
-    ],
+    query: QuestionText,
     agent: Agent = "main",
-    limit: Annotated[
-        int, Field(ge=1, le=50, description="Maximum number of results."), Option(("-n", "--limit"))
-    ] = MOST_RESULTS,
+    limit: Limit = MOST_RESULTS,
     min_score: Annotated[float, Field(ge=0, le=1, description="Leave out what scores less.")] = LEAST_SCORE,
     source: Annotated[
         Literal["all", "memory", "sessions"], Field(description="Search only memory files, or only sessions.")
     ] = "all",
 ) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
-    memory, _, problems = _synced(services, agent, _known(services.settings, agent))
+    memory, _, problems = _synced(services, agent, {})
     names = services.vault.documents.collections()
     asked = read_request(
         query,
@@ -409,15 +377,13 @@ def get_of_agent(
         PathText, Field(description="As a search reports it."), Option(metavar="PATH", is_argument=True)
     ],
     agent: Agent = "main",
-    from_line: Annotated[
-        int | None, Field(ge=1, description="Begin with this line."), Option(("--from",))
-    ] = None,
-    lines: Annotated[int | None, Field(ge=1, description="At most so many lines.")] = None,
+    from_line: FromLine = None,
+    max_lines: MaxLines = None,
 ) -> AgentFile:
     """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
-    memory, _, _ = _synced(services, agent, _known(services.settings, agent))
+    memory, _, _ = _synced(services, agent, {})
     address = memory.find(path).display_path
-    excerpt = services.lookup.get(address, from_line=from_line, max_lines=lines)
+    excerpt = services.lookup.get(address, from_line=from_line, max_lines=max_lines)
     shown = {name: getattr(excerpt, name) for name in ("text", "start_line", "total_lines")}
     return AgentFile(path=memory.path_of(excerpt.document), **shown)
 

@@ -125,7 +125,7 @@ def confidence_text(confidence: float | None) -> str:
 
 def records_table(records: Sequence[object], columns: str) -> list[Part]:
     """
-    Return a table with a row for each of *records*.
+    Return a table with a row for each of *records*; columns without any value are left out.
 
     Args:
         columns: Names of attributes, separated by blanks; ``name=heading`` has another heading, with ``_`` for a blank.
@@ -136,7 +136,9 @@ def records_table(records: Sequence[object], columns: str) -> list[Part]:
         (heading or name.rpartition(".")[2].removesuffix("_at")).replace("_", " ")
         for name, _, heading in names
     ]
-    return [table(headings, [[cell_of(record, name) for name, *_ in names] for record in records])]
+    cells = [[cell_of(record, name) for record in records] for name, *_ in names]
+    used = [(heading, column) for heading, column in zip(headings, cells, strict=True) if any(column)]
+    return [table([heading for heading, _ in used], zip(*(column for _, column in used), strict=True))]
 
 
 def cell_of(record: object, name: str) -> str:
@@ -151,6 +153,9 @@ def cell_of(record: object, name: str) -> str:
         )
     if value is None:
         return ""
+    if isinstance(value, Mapping):
+        parts = ((key, part if isinstance(part, list) else [part]) for key, part in value.items())
+        return ", ".join(" ".join(map(str, (key, *part))) for key, part in parts)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if _TIME.fullmatch(str(value)):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Limit, Names, listed
 from clawmem.app.operations.indexing import PERSON, embed_new
-from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, operation
 from clawmem.app.services.capture.memories import AGENT, LAST, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import SECRET_REMARK, SavedNote
+from clawmem.app.services.documents.records import place_of
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.domain.security.secrets import find_secrets
 from clawmem.ports.records import Origin
@@ -40,13 +41,9 @@ def memory_remember(
     title: Annotated[str, Field(description="Its title; the first line of the text otherwise.")] = "",
     tag: Annotated[Names, Field(description="Its tags.")] = "",
     collection: Annotated[
-        str,
-        Field(description="Its collection; that of the inbox, or the only one, otherwise."),
-        Option(("--in",)),
+        str, Field(description="Its collection, if there are several."), Option(("--in",))
     ] = "",
-    supersedes: Annotated[
-        str, Field(description="The note that it replaces: path, #docid, title, alias or [[wikilink]].")
-    ] = "",
+    supersedes: Annotated[str, Field(description="The note that it replaces: path, #docid, title …")] = "",
     anyway: Annotated[bool, Field(description="Save it although a note states it already.")] = False,
 ) -> SavedNote:
     """
@@ -62,18 +59,9 @@ def memory_remember(
     return note
 
 
-class WrittenEntry(Result):
-    """The document of a new entry."""
-
-    action: Literal["inserted"] = "inserted"
-    id: int
-    file: str
-    remarks: list[str]
-
-
 @operation(
     Effect.ADDS,
-    text=lambda entry: f"Written: {entry.file}",
+    text=_saved_text,
     route="/diary",
     commands=(Command("diary write", defaults={"agent": "user"}),),
 )
@@ -88,7 +76,7 @@ def diary_write(
     agent: Annotated[
         str, Field(max_length=NAME_CHARS, description="Writer of the entry."), Option(("-a", "--agent"))
     ] = AGENT,
-) -> WrittenEntry:
+) -> SavedNote:
     """
     Add an entry to the diary; it can be searched like any note.
 
@@ -97,7 +85,7 @@ def diary_write(
     document = services.diary.write(entry, topic, agent)
     embed_new(services)
     remarks = [SECRET_REMARK] if find_secrets(entry) else []
-    return WrittenEntry(id=document.id, file=document.display_path, remarks=remarks)
+    return SavedNote(**place_of(services.vault.documents, document), action="saved", remarks=remarks)
 
 
 @operation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
@@ -20,7 +20,7 @@ from clawmem.app.operations.fields import (
     listed,
     named_collections,
 )
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Request, operation
 from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.retrieval.receipts import AnswerContext, pack
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
@@ -35,13 +35,15 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
-MinScore = Annotated[
-    float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), Option(is_daily=False)
+RARE = Option(is_daily=False)
+QuestionText = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_QUERY, description="The question, as a person would put it."),
+    Option(metavar="QUESTION...", is_argument=True),
 ]
+MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
-Compact = Annotated[
-    bool, Field(description="Short snippets and few keys; read on with get."), Option(is_daily=False)
-]
+Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
 IntentName = Annotated[
     Literal["WHY", "WHEN", "ENTITY", "WHAT"],
     BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value),
@@ -55,30 +57,22 @@ RouteName = Annotated[
 class Question(Request):
     """The parameters of every search."""
 
-    query: Annotated[
-        str,
-        Field(min_length=1, max_length=MAX_QUERY, description="The question, as a person would put it."),
-        Option(metavar="QUESTION...", is_argument=True),
-    ]
+    query: QuestionText
     limit: Limit = 10
     collection: CollectionNames = ""
-    since: Annotated[
-        str, Field(description="Only documents written on this day or later, such as 2026-03-31.")
-    ] = ""
-    until: Annotated[str, Field(description="Only documents written on this day or earlier.")] = ""
+    since: Annotated[str, Field(description="Only documents written since this day, 2026-03-31.")] = ""
+    until: Annotated[str, Field(description="Only documents written until this day.")] = ""
     as_of: AsOf = ""
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
     tag: TagNames = ""
     where: Conditions = ""
     min_score: MinScore = 0.0
     floor: Annotated[
-        float,
-        Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."),
-        Option(is_daily=False),
+        float, Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."), RARE
     ] = 0.0
     unit: Annotated[
         Literal["document", "line"],
-        Field(description="Unit of the results: document, or line (paragraph, list item, chat turn)."),
+        Field(description="Type of a result; a line is a paragraph, list item or chat turn."),
         Option(tool=None),
     ] = "document"
     show_all: Annotated[
@@ -87,14 +81,8 @@ class Question(Request):
         Option(("--all",), is_daily=False),
     ] = False
     compact: Compact = True
-    body: Annotated[
-        bool, Field(description="Add the whole text of each document."), Option(("--full",), tool=None)
-    ] = False
-    explain: Annotated[
-        bool,
-        Field(description="Show how each score and the list came about."),
-        Option(tool=None),
-    ] = False
+    body: Annotated[bool, Field(description="Add the whole texts."), Option(("--full",), tool=None)] = False
+    explain: Annotated[bool, Field(description="Show how the list came about."), Option(tool=None)] = False
 
 
 class MeaningSearch(Question):
@@ -148,15 +136,11 @@ class IntentSearch(Question):
 class Retrieval(Query):
     """A question, searched by the route that fits it."""
 
-    mode: Annotated[
-        RouteName,
-        Field(
-            description="timeline, causal, discovery, complex, keyword, semantic, hybrid; auto: by the question."
-        ),
-    ] = "auto"
+    mode: Annotated[RouteName, Field(description="The way to search; auto chooses it by the question.")] = (
+        "auto"
+    )
 
 
-Q = TypeVar("Q", bound=Question)
 FULL = {"compact": False}
 BY_WORDS = "Find by words. Loads no model."
 
@@ -166,23 +150,14 @@ def query_mode(value: str, about: str, **fixed: Any) -> Command:
     return Command("query", f"--mode={value}", fixed={**FULL, **fixed}, about=about)
 
 
-def search_operation(
-    route: str, *commands: Command
-) -> Callable[[Callable[[Services, Q], SearchAnswer]], Operation[[Q], SearchAnswer]]:
-    """Return a decorator for a search; without *commands* it is a REST route alone."""
-    return operation(
-        Effect.READS,
-        text=answer_parts,
-        documents=lambda answer: answer.results,
-        route=route,
-        by_post=True,
-        commands=commands,
-        is_tool=bool(commands),
-    )
+search_operation = partial(
+    operation, Effect.READS, text=answer_parts, documents=lambda answer: answer.results, by_post=True
+)
 
 
 @search_operation(
-    "/query", query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has.")
+    route="/query",
+    commands=(query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has."),),
 )
 def query(services: Services, request: Query) -> SearchAnswer:
     """Find by words and meaning together, compared closely: the best single answer there is."""
@@ -192,13 +167,18 @@ def query(services: Services, request: Query) -> SearchAnswer:
     )
 
 
-@search_operation("", Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS))
+@search_operation(
+    commands=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)),
+)
 def search(services: Services, request: Question) -> SearchAnswer:
     """Find by words: for names, identifiers, error messages, file names. The quickest."""
     return answer_question(services, request, "search", services.pipeline("search"))
 
 
-@search_operation("/vsearch", query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."))
+@search_operation(
+    route="/vsearch",
+    commands=(query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."),),
+)
 def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
     """Find by meaning alone, for texts in other words. There is always a nearest document."""
     require_vectors(services.vault.embeddings, "found")
@@ -206,11 +186,13 @@ def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
 
 
 @search_operation(
-    "/retrieve",
-    query_mode(
-        "auto",
-        "Find by the way that fits the question: one of the others, or along causes or sessions.",
-        mode="auto",
+    route="/retrieve",
+    commands=(
+        query_mode(
+            "auto",
+            "Find by the way that fits the question: one of the others, or along causes or sessions.",
+            mode="auto",
+        ),
     ),
 )
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
@@ -223,15 +205,15 @@ def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     return answer_question(services, request, "memory_retrieve", partial(services.memory_retrieve, mode=mode))
 
 
-@search_operation("/search")
+@search_operation(route="/search", commands=(), is_tool=False)
 def any_search(services: Services, request: Retrieval) -> SearchAnswer:
     """Find as retrieve does."""
     return memory_retrieve(services, request)
 
 
 @search_operation(
-    "/intent-search",
-    query_mode("intent", "Find by the intent of the question; follows reasons and relations."),
+    route="/intent-search",
+    commands=(query_mode("intent", "Find by the intent of the question; follows reasons and relations."),),
 )
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
@@ -240,7 +222,10 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     return answer_question(services, request, "intent_search", find)
 
 
-@search_operation("/plan", query_mode("plan", "Split a question into its topics and merge the answers."))
+@search_operation(
+    route="/plan",
+    commands=(query_mode("plan", "Split a question into its topics and merge the answers."),),
+)
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
     return answer_question(services, request, "query_plan", services.query_plan)

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.operations.operation import Result
-from clawmem.app.operations.refusals import refusal_of_errors
+from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.services.documents.records import DocumentReference
 from clawmem.ports.errors import (
     Ambiguous,
@@ -97,8 +97,7 @@ async def _known(request: Request, error: ClawmemError) -> Json:
 
 async def _invalid(request: Request, error: RequestValidationError) -> Json:
     """Return a response that names the wrong parameters, without the part of the request that holds them."""
-    faults: list[Any] = [{**value, "loc": value["loc"][1:] or value["loc"]} for value in error.errors()]
-    return await _known(request, refusal_of_errors(faults, hint=HINT))
+    return await _known(request, refusal_of(error, lambda name: name.partition(".")[2] or name, HINT))
 
 
 async def _of_http(request: Request, error: HTTPException) -> Json:
