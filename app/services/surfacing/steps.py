@@ -45,11 +45,8 @@ from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts
 
-FIRST_NOTES, LEAST_NOTE = 8, 0.25  # notes to quote, and their least relevance as a share of the best note
-NOTE_SHARE, NOTE_STEP = (
-    0.8,
-    0.02,
-)  # least relevance of the first note's best line, as a share of the best line of all
+FIRST_NOTES = 8  # notes to quote
+NOTE_SHARE = 0.85  # least relevance of their best lines, as a share of the best line of all
 LEAST_OF_SHORT = 0.1  # confidence of a short note, which has nothing but the line that was found
 LEAST_OF_LONG = 0.03  # of a longer note: its answer may be elsewhere
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
@@ -182,18 +179,15 @@ def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder:
         by_note = work
         for step in steps:
             by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)
-        notes = by_note.candidates
+        notes = by_note.candidates[:FIRST_NOTES]
         lines = {c.document_id: c for c in reversed(work.candidates)}
-        best = max((c.relevance for c in work.candidates), default=0.0)
-        least = LEAST_NOTE * max((c.relevance for c in notes), default=0.0)
-        likely = [note for note in notes if note.relevance >= least][:FIRST_NOTES]
-        spans = work.texts.spans(note.best for note in likely if note.document_id not in lines)
+        least = NOTE_SHARE * max((c.relevance for c in work.candidates), default=0.0)
+        spans = work.texts.spans(note.best for note in notes if note.document_id not in lines)
         raised = {}
-        for place, note in enumerate(likely):
-            share = NOTE_SHARE - NOTE_STEP * place
+        for note in notes:
             line = lines.get(note.document_id) or note._replace(relevance=0.0, span=spans.get(note.best))
-            if line.span and line.relevance < share * best:
-                raised[line.best] = line.with_relevance(share * best)
+            if line.span and line.relevance < least:
+                raised[line.best] = line.with_relevance(least)
         return work.ranked([*(c for c in work.candidates if c.best not in raised), *raised.values()])
 
     return stage
