@@ -178,7 +178,7 @@ class TestWays:
         refused = {
             "diary": "sync_folders",
             ".config/gcloud": "keys and passwords",
-            ".config": "sync_folders",
+            ".config": "keys and passwords",
             ".cache/clawmem": "belongs to clawmem itself",
         }
 

@@ -84,12 +84,8 @@ INSTRUCTIONS = f"""\
 
 {_ANSWERS}
 
-reindex reads the folders again after files were changed; embed then makes the vectors."""
-
-GUIDE = f"""{INSTRUCTIONS}
-
-Costs: search is answered in milliseconds; query compares closely and takes longer; a model is asked only where one is \
-configured. One call is usually enough, two or three for a why-question. Stop when nothing new comes."""
+reindex reads the folders again after files were changed; embed then makes the vectors. One call is usually enough, two \
+or three for a why-question. Stop when nothing new comes."""
 
 FILES_INSTRUCTIONS = """\
 A folder of text files at /memories that outlives this conversation; clawmem finds what stands in it. View the folder \
@@ -118,7 +114,7 @@ class Guide(Result):
 )
 def guide(services: Any) -> Guide:
     """Guide to the tools. Read this before you look anything up."""
-    return Guide(guide=GUIDE)
+    return Guide(guide=INSTRUCTIONS)
 
 
 class OperationTool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -37,35 +37,11 @@ from clawmem.app.settings.vaults import at_vault
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.fields import Names
 
 CALLER = "python"
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class Conditions(TypedDict, total=False):
-    """Conditions of a question; `clawmem.app.operations.search` describes them, and refuses those that a search lacks."""
-
-    limit: int
-    collection: Names
-    since: str
-    until: str
-    as_of: str
-    content_type: Names
-    tag: Names
-    where: Names
-    min_score: float
-    floor: float
-    unit: str
-    show_all: bool
-    compact: bool
-    body: bool
-    explain: bool
-    purpose: str
-    diverse: bool
-    candidate_limit: int | None
 
 
 def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
@@ -75,6 +51,16 @@ def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
         _services, *parameters = signature(operation.function).parameters.values()
         given = Signature(parameters).bind(*args, **kwargs).arguments
         return cast("R", memory.run(operation, given))
+
+    run.__name__, run.__doc__ = operation.name, operation.about
+    return run
+
+
+def question(operation: Operation[..., SearchAnswer]) -> Callable[..., SearchAnswer]:
+    """Return the method that answers ``query``, with the parameters of the request of *operation* as conditions."""
+
+    def run(memory: Memory, /, query: str, **conditions: Any) -> SearchAnswer:
+        return cast("SearchAnswer", memory.run(operation, {"query": query, **conditions}))
 
     run.__name__, run.__doc__ = operation.name, operation.about
     return run
@@ -140,35 +126,12 @@ class Memory:
         with open_services(chosen) as services:
             return operation.run(services.called_by(CALLER), request)
 
-    def query(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
-        """Find by words and meaning together, compared closely: the best single answer there is."""
-        return self._answer(search.query, query, conditions)
-
-    def search(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
-        """Find by words: for names, identifiers, error messages, file names. The quickest."""
-        return self._answer(search.search, query, conditions)
-
-    def vsearch(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
-        """Find by meaning alone, for texts in other words."""
-        return self._answer(search.vsearch, query, conditions)
-
-    def retrieve(self, query: str, *, mode: str = "auto", **conditions: Unpack[Conditions]) -> SearchAnswer:
-        """Find by the route that fits the question; *mode* chooses one."""
-        return self._answer(search.memory_retrieve, query, {**conditions, "mode": mode})
-
-    def intent_search(
-        self, query: str, *, intent: str | None = None, graph: bool = True, **conditions: Unpack[Conditions]
-    ) -> SearchAnswer:
-        """Find by the intent of the question (why, when, who), along the relations of documents."""
-        return self._answer(search.intent_search, query, {**conditions, "intent": intent, "graph": graph})
-
-    def query_plan(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
-        """Find for a question of several topics: it is split, and its parts are answered together."""
-        return self._answer(search.query_plan, query, conditions)
-
-    def _answer(self, operation: AnyOperation, query: str, conditions: Mapping[str, Any]) -> SearchAnswer:
-        return cast("SearchAnswer", self.run(operation, {"query": query, **conditions}))
-
+    query = question(search.query)
+    vsearch = question(search.vsearch)
+    retrieve = question(search.memory_retrieve)
+    intent_search = question(search.intent_search)
+    query_plan = question(search.query_plan)
+    search = question(search.search)
     beads_sync = method(importing.beads_sync)
     budget = method(history.budget)
     collection_add = method(collections.collection_add)

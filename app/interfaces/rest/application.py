@@ -16,7 +16,6 @@ from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field, ValidationError, create_model
-from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS
@@ -26,7 +25,6 @@ from clawmem.app.operations.dispatch import Busy, Dispatcher, run
 from clawmem.app.operations.operation import AnyOperation, NoParameters, Request, exit_code_of
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
-from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ClawmemError, IndexBusy, InvalidInput, VaultLocked
@@ -126,35 +124,7 @@ def _add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
     )
 
 
-class Health(TypedDict):
-    """A running server and its vault."""
-
-    status: str
-    service: str
-    version: str
-    pid: int
-    database: str
-    documents: int
-    needsEmbedding: int
-    hasVectors: bool
-
-
-class Stats(Health):
-    """Health, and the collections of the vault."""
-
-    collections: list[Collection]
-
-
-class Export(TypedDict):
-    """Every served document: all its fields, with its text."""
-
-    version: str
-    exported_at: str
-    documents: list[dict[str, Any]]
-    count: int
-
-
-def health(services: Services) -> Health:
+def health(services: Services) -> dict[str, Any]:
     """Return whether the server and its vault answer, and the numbers of documents and of texts without vectors."""
     return {
         "status": "ok",
@@ -168,16 +138,16 @@ def health(services: Services) -> Health:
     }
 
 
-def stats(services: Services) -> Stats:
+def stats(services: Services) -> dict[str, Any]:
     """Return the health, and the number of documents in each collection."""
     return {**health(services), "collections": services.collections}
 
 
-def _reading(path: str, result: Any, work: Callable[[Services], object]) -> RestRoute:
+def _reading(path: str, work: Callable[[Services], object]) -> RestRoute:
     async def respond(runtime: Runtime, request: NoParameters) -> Response:
         return await runtime.dispatcher.read(lambda services: Json(work(services)))
 
-    return RestRoute("GET", path, getdoc(work) or "", NoParameters, result, respond)
+    return RestRoute("GET", path, getdoc(work) or "", NoParameters, dict[str, Any], respond)
 
 
 async def export(runtime: Runtime, request: NoParameters) -> Response:
@@ -260,9 +230,9 @@ def _route_of(operation: AnyOperation) -> RestRoute:
 
 
 ROUTES: tuple[RestRoute, ...] = (
-    _reading("/health", Health, health),
-    _reading("/stats", Stats, stats),
-    RestRoute("GET", "/export", "Every document with its text.", NoParameters, Export, export),
+    _reading("/health", health),
+    _reading("/stats", stats),
+    RestRoute("GET", "/export", "Every document with its text.", NoParameters, dict[str, Any], export),
     RestRoute(
         "POST",
         "/operations/{name}",
