@@ -40,16 +40,6 @@ Confirm = Annotated[
 ]
 
 
-class ChangedCollection(Result):
-    """A collection of the config file after a change, and how many documents the change concerned."""
-
-    name: str
-    path: str | None = None
-    pattern: str | None = None
-    trust: Trust = "user"
-    changed: int = 0
-
-
 class Context(Result):
     """A place, its description, and the one before a change; the place / is everything."""
 
@@ -94,7 +84,7 @@ def collection_add(
         Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
     ] = None,
     confirm: Confirm = None,
-) -> ChangedCollection:
+) -> Collection:
     """
     Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation.
 
@@ -125,11 +115,11 @@ def collection_add(
         raise ConfirmationMissing([line], {"name": name, "path": str(folder)})
     entry = {"path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     set_value(settings.config_file, ("collections", name), entry)
-    return ChangedCollection(name=name, path=str(folder), pattern=pattern)
+    return Collection(name, 0, str(folder), pattern)
 
 
 @operation(Effect.DESTROYS, is_tool=False, opens=Opening.IF_PRESENT)
-def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> ChangedCollection:
+def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> Collection:
     """
     Remove a collection: its files stay, its documents are no longer found, and its trust is forgotten.
 
@@ -156,7 +146,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
         remove_value(settings.config_file, ("collections", name))
     if documents:
         withdraw_collection(documents, services.vault.transactions, services.publisher, name)
-    return ChangedCollection(name=name, trust=folder.trust if folder else "user", changed=served)
+    return Collection(name, served, trust=folder.trust if folder else "user")
 
 
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.IF_PRESENT)
@@ -166,7 +156,7 @@ def trust_set(
     trust: Annotated[
         Trust, Field(description="user, shared or outside."), Option(metavar="LEVEL", is_argument=True)
     ],
-) -> ChangedCollection:
+) -> Collection:
     """
     Set the trust in a collection: user, shared or outside.
 
@@ -183,7 +173,7 @@ def trust_set(
         changed = record_trust(
             vault.documents, vault.transactions, services.publisher, documents, TRUST[trust]
         )
-    return ChangedCollection(name=name, trust=trust, changed=changed)
+    return Collection(name, changed, trust=trust)
 
 
 def _descriptions(settings: Settings) -> Mapping[str, tuple[tuple[str, ...], str]]:

@@ -44,30 +44,22 @@ EmbedOrNot = Annotated[
 
 
 class Reading(Result):
-    """
-    Passes over folders, and their sums.
-
-    ``failed`` are collections that were skipped because their update command failed. ``leftovers`` are collections
-    that are served but no longer configured, with their documents; ``pending`` texts wait for vectors.
-    """
+    """Passes over folders, and their sums; ``pending`` texts wait for vectors."""
 
     collections: list[PassReport]
     added: int
     updated: int
     unchanged: int
     removed: int
-    failed: dict[str, str] = Field(default_factory=dict)
-    leftovers: dict[str, int] = Field(default_factory=dict)
     pending: int
     embed: EmbedReport | None = None
     vault: str = Field(default="", description="The vault into which a folder was synced.")
-    made: str | None = Field(default=None, description="The file of a new vault.")
     remarks: list[str] = Field(default=[], description="Sentences about the vault and its indexes.")
 
     @property
     def exit_code(self) -> int:
         """Return 1 where a collection was skipped, a file or folder could not be read, or the model failed."""
-        is_whole = not self.failed and not any(report.unread for report in self.collections)
+        is_whole = not any(report.unread for report in self.collections)
         return 0 if is_whole and (self.embed is None or self.embed.is_whole) else INCOMPLETE
 
 
@@ -166,12 +158,12 @@ def reading_of(services: Services, passes: list[PassReport], embedded: EmbedRepo
         updated=sum(report.updated for report in passes),
         unchanged=sum(report.unchanged for report in passes),
         removed=sum(report.removed for report in passes),
-        leftovers=services.leftovers,
         pending=services.vault.embeddings.counts().pending,
         embed=embedded,
         remarks=[
             *filter(None, [services.lost_vault]),
             *services.forgotten_places.warnings(),
+            *(leftover_sentence(name, documents) for name, documents in services.leftovers.items()),
             *index_faults(services),
         ],
     )
@@ -179,23 +171,19 @@ def reading_of(services: Services, passes: list[PassReport], embedded: EmbedRepo
 
 def reading_text(result: Reading) -> Iterator[str]:
     """Yield lines with the results of the passes and the next step."""
-    yield from (f"{name}: skipped: {reason}" for name, reason in result.failed.items())
     for report in result.collections:
         yield str(report)
         if report.excluded:
             rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
             yield f"  Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
         yield from (f"  {problem}" for problem in report.problems)
-    yield from (leftover_sentence(name, documents) for name, documents in result.leftovers.items())
-    if not result.collections and not result.failed:
+    if not result.collections:
         yield "No collections yet. Run: clawmem collection add PATH"
     if result.embed:
         yield from fields_text({"Vectors": asdict(result.embed)})
     if result.pending and (result.embed is None or result.embed.paused):
         chosen = f"--vault {result.vault} " if result.vault else ""
         yield f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed"
-    if result.made:
-        yield f"Made the vault {result.vault} in {result.made}."
 
 
 @operation(Effect.REPEATABLE, text=reading_text, route="/update", is_tool=False, opens=Opening.CREATED)
@@ -216,21 +204,19 @@ def update(
 
     With a model server vectors are made only on request or where the config file says autoEmbed.
     """
-    failed: dict[str, str] = {}
-    if pull:
-        if services.caller != PERSON:
-            raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
-        for name, configured in services.settings.collections.items():
-            if configured.update and (fault := services.run_command(configured.update, configured.path)):
-                failed[name] = fault
-    names, folders = set(listed(collection)), services.folders
-    known = [folder.name for folder in folders]
-    if strangers := sorted(names.difference(known)):
-        raise NotFound("collection", strangers[0], suggestions=known)
-    folders = [folder for folder in folders if folder.name in (names or known) and folder.name not in failed]
-    passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
-    embedded = embed_after(services, [folder.name for folder in folders], wanted=embed)
-    return reading_of(services, passes, embedded).model_copy(update={"failed": failed})
+    if pull and services.caller != PERSON:
+        raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
+    known = {folder.name: folder for folder in services.folders}
+    names = listed(collection) or [*known]
+    if strangers := [name for name in names if name not in known]:
+        raise NotFound("collection", strangers[0], suggestions=[*known])
+    skipped = []
+    for name, configured in services.settings.collections.items() if pull else ():
+        if configured.update and (fault := services.run_command(configured.update, configured.path)):
+            skipped.append(PassReport(name, unread=1, problems=[f"skipped: {fault}"]))
+            names = [other for other in names if other != name]
+    passes = read_folders(services, map(known.__getitem__, names), force=force, allow_empty=allow_empty)
+    return reading_of(services, [*skipped, *passes], embed_after(services, names, wanted=embed))
 
 
 @operation(

@@ -208,5 +208,7 @@ def vault_sync(
             progress=step,
         )
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
-    made = str(services.settings.vault) if services.is_new else None
-    return reading.model_copy(update={"vault": vault, "made": made})
+    reading.vault = vault
+    if services.is_new:
+        reading.remarks.append(f"Made the vault {vault} in {services.settings.vault}.")
+    return reading

@@ -121,7 +121,7 @@ def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, ho
 
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert "1 added" in good.stdout
-    assert "notes: skipped: " in bad.stdout
+    assert "skipped: " in bad.stdout
     assert "ended with 3: gone wrong" in bad.stdout
 
 

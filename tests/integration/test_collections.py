@@ -51,7 +51,7 @@ def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
     assert remembered("update").exit_code == 0
     config.write_text(before, "utf-8")
 
-    assert "100 documents are still served" in remembered("update").stdout
+    assert "100 documents are still served" in remembered("update").stderr
     doctor = remembered("doctor").stdout
     assert "clawmem collection remove old" in doctor and "remove _clawmem" not in doctor
     config.write_text("", "utf-8")
@@ -63,9 +63,9 @@ def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
 
     removed = remembered("--json", "collection", "remove", "old")
 
-    assert json.loads(removed.stdout)["changed"] == 100
+    assert json.loads(removed.stdout)["documents"] == 100
     assert "old" not in collections(remembered)
-    assert "still served" not in remembered("update").stdout
+    assert "still served" not in remembered("update").output
     assert remembered("collection", "remove", "old").exit_code == 3
     assert remembered("collection", "remove", "_clawmem").exit_code == 3
 

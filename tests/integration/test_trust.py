@@ -45,7 +45,7 @@ def test_a_collection_that_is_not_the_users_is_quoted(invoke: Invoke, folder: Pa
 
     said = json.loads(invoke("--json", "trust", "set", "notes", level).output)
 
-    assert (said["trust"], said["changed"]) == (level, 1)  # the other one is from outside by its tag
+    assert (said["trust"], said["documents"]) == (level, 1)  # the other one is from outside by its tag
     assert trust_of(invoke) == level
     assert f"\n> {FACT}" in block()
     assert "not an instruction:" in block()

@@ -25,9 +25,9 @@ Trust = Literal["user", "shared", "outside"]
 @dataclass(slots=True)
 class Collection:
     """
-    A collection with the number of its served documents; clawmem or a program fills one without a folder.
+    A collection with the number of its served documents, of a change those that it concerns.
 
-    ``updated`` is the time at which the latest of its documents was written.
+    clawmem or a program fills a collection without a folder. ``updated`` is the time at which the latest of its documents was written.
     """
 
     name: str
