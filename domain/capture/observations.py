@@ -128,10 +128,9 @@ def judge_prompt(new: str, old: str) -> str:
     )
 
 
-def read_verdict(value: Mapping[str, Any] | None) -> Verdict:
+def read_verdict(value: Mapping[str, Any]) -> Verdict:
     """Return the verdict of a model's answer to `judge_prompt`; none if its confidence is below 0.7."""
-    is_sure = value is not None and value["confidence"] >= 0.7
-    return Verdict(value["relation"]) if value and is_sure else Verdict.NONE
+    return Verdict(value["relation"]) if value["confidence"] >= 0.7 else Verdict.NONE
 
 
 # -- causes -------------------------------------------------------------------------------------------

@@ -30,14 +30,13 @@ class TestHandoff:
         session = world.session("s1", *LEDGER)
         hand_over = session_cases(world.vault, world.clock).handoffs().write
 
-        first = hand_over(session)
-        again = hand_over(session)
+        hand_over(session)
+        hand_over(session)
         world.session("s1", ("user", "We'll keep closed ledgers for ten years."), ("assistant", "Fine."))
         world.clock.advance(86_400_000)
         hand_over(session)
 
         [document] = world.kept()
-        assert first.document_id == again.document_id == document.id
         assert (document.path, document.content_type, document.confidence, document.revision_count) == (
             f"agent/handoffs/2023-11-14-{session_key('s1')}.md",
             "handoff",

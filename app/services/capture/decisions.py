@@ -54,8 +54,7 @@ class CaptureReport:
     Results of one call.
 
     ``stored`` are new documents, ``merged`` those seen again, ``lowered`` earlier ones whose confidence was lowered.
-    ``causes`` counts new causal relations, ``statements`` new facts. ``degraded`` is the reason why a model's answer is
-    missing; empty if it is not, or if there is no model.
+    ``causes`` counts new causal relations, ``statements`` new facts.
     """
 
     stored: tuple[int, ...] = ()
@@ -63,7 +62,6 @@ class CaptureReport:
     lowered: tuple[int, ...] = ()
     causes: int = 0
     statements: int = 0
-    degraded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +102,21 @@ class DecisionExtractor:
         news = reader.news(session)
         if news is None:
             return CaptureReport()
-        noted, degraded = self._notes(news)
         notes = [
             replace(
                 note,
                 narrative="" if self.is_echo(note.narrative) else note.narrative,
                 facts=tuple(fact for fact in note.facts if not self.is_echo(fact)),
             )
-            for note in noted
+            for note in self._notes(news)
             if not self.is_echo(note.quote)
         ]
-        generator = None if degraded else self.generator
+        generator = self.generator if any(note.is_by_model for note in notes) else None
         conflicts = list(self._conflicts(notes, session.id, generator))
         causes: list[observations.Cause] = []
         if generator and (facts := observations.facts_of(notes)):
             prompt = observations.causes_prompt(facts)
-            value, _ = model_answer(generator, self.left, observations.CAUSES, prompt)
+            value = model_answer(generator, self.left, observations.CAUSES, prompt)
             causes = observations.read_causes(value, facts)
         try:
             with self.transactions.writing():
@@ -127,22 +124,22 @@ class DecisionExtractor:
                 reader.finish(session, news)
         except CursorConflict:
             return CaptureReport()
-        return replace(report, degraded=degraded)
+        return report
 
     # -- reading ------------------------------------------------------------------------------------
 
-    def _notes(self, news: UnreadMessages) -> tuple[list[Note], str]:
-        """Return the notes of a model, or of rules with the reason why a model's answer is missing."""
+    def _notes(self, news: UnreadMessages) -> list[Note]:
+        """Return the notes of a model with the failures that it left out, or those of rules if it noted nothing."""
         by_rules = [note for note in notes_by_rules(news.part.messages) if note.message.line > news.seen.line]
         if self.generator is None:
-            return by_rules, ""
+            return by_rules
         prompt = observations.observer_prompt(observations.transcript_excerpt(news.fresh))
-        value, failure = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
-        if notes := observations.read_notes(value, news.fresh):
-            quotes = "\n".join(note.quote for note in notes)
-            failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
-            return [*notes, *(note for note in failures if note.quote.strip(".!") not in quotes)], ""
-        return by_rules, failure or "the model noted nothing that the conversation supports"
+        value = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
+        notes = observations.read_notes(value, news.fresh)
+        quotes = "\n".join(note.quote for note in notes)
+        failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
+        missing = [note for note in failures if note.quote.strip(".!") not in quotes]
+        return [*notes, *missing] if notes else by_rules
 
     def _conflicts(
         self, notes: Iterable[Note], session_id: str, generator: Generator | None
@@ -167,8 +164,8 @@ class DecisionExtractor:
                 answer = verdict(note.quote, sightings[0].quote, 1 if is_own else 2)
                 if generator and not is_own:
                     prompt = observations.judge_prompt(note.quote, sightings[0].quote)
-                    value, failure = model_answer(generator, self.left, observations.JUDGE, prompt)
-                    answer = answer if failure else observations.read_verdict(value)
+                    value = model_answer(generator, self.left, observations.JUDGE, prompt)
+                    answer = answer if value is None else observations.read_verdict(value)
                 if answer is not Verdict.NONE:
                     yield Conflict(note, document, answer, is_own)
 

@@ -40,14 +40,6 @@ MOST_CHARACTERS = 20_000  # of a summary
 
 
 @dataclass(frozen=True, slots=True)
-class HandoffResult:
-    """The document id of a handoff, 0 if there is none, and the reason why a model's answer is missing."""
-
-    document_id: int = 0
-    degraded: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Handoffs:
     """The handoff of each session, the summaries of its compactions, and its state before one."""
 
@@ -62,7 +54,7 @@ class Handoffs:
     is_echo: IsEcho = lambda sentence: False
     left: Left = lambda: DEADLINE_S
 
-    def write(self, session: Session) -> HandoffResult:
+    def write(self, session: Session) -> None:
         """
         Write the handoff of *session*, one document that every turn replaces, and record the end of the session.
 
@@ -73,7 +65,7 @@ class Handoffs:
             VaultError: nothing was stored.
         """
         messages = self.transcripts.read(session.transcript).messages
-        sections, degraded = self._sections(messages, session)
+        sections, origin = self._sections(messages, session)
         now = iso_utc(self.clock.now_ms())
         moments = sorted(iso_utc(at) for message in messages if (at := parse_iso(message.at)) is not None)
         ended_at = min(moments[-1], now) if moments else now
@@ -82,41 +74,37 @@ class Handoffs:
             if not sections:
                 if known:
                     self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
-                return HandoffResult(degraded=degraded)
+                return
             entry = known or sessions.Session(session.id, min(moments[0], now) if moments else now)
             path = _path(known) or handoff_path(entry.started_at, session.id)
             title = f"Handoff of session {session_name(session.id)}"
             body = handoff.text_of(sections, title)
             before = self.documents.at(COLLECTION, path)
-            if before and before.inactive is None and self.documents.body(before.id) == body:
-                document_id = before.id
-            else:
-                document_id = self.memories.write(
+            if not before or before.inactive or self.documents.body(before.id) != body:
+                self.memories.write(
                     path,
                     title,
                     body,
                     CONTENT_TYPE,
                     baseline(CONTENT_TYPE),
                     ended_at,
-                    origin=Origin.MODEL if self.generator and not degraded else Origin.ASSISTANT,
+                    origin=origin,
                     project=session.project,
                     is_local=True,
                 )
-            self.sessions.save(
-                replace(
-                    entry,
-                    ended_at=ended_at,
-                    handoff_path=f"{COLLECTION}/{path}",
-                    summary=handoff.summary_of(sections),
-                    files_changed=tuple(sections["files"]),
-                )
+            changed = replace(
+                entry,
+                ended_at=ended_at,
+                handoff_path=f"{COLLECTION}/{path}",
+                summary=handoff.summary_of(sections),
+                files_changed=tuple(sections["files"]),
             )
-        return HandoffResult(document_id, degraded)
+            self.sessions.save(changed)
 
     def _sections(
         self, messages: Sequence[TranscriptMessage], session: Session
-    ) -> tuple[Mapping[str, list[str]], str]:
-        """Return the sections, empty if none is relevant, and the reason why a model's answer is missing."""
+    ) -> tuple[Mapping[str, list[str]], Origin]:
+        """Return the sections, empty if none is relevant, and who wrote them."""
         path = _path(self.sessions.get(session.id))
         before = self.documents.at(COLLECTION, path) if path else None
         own = (self.documents.body(before.id) or "") if before else ""
@@ -124,10 +112,10 @@ class Handoffs:
             step for step in handoff.remaining_steps(messages) if not self.is_echo(step) or step in own
         ]
         plain = handoff.by_rules(messages, self._notes(messages), steps)
-        sections, degraded = plain, ""
+        sections, origin = plain, Origin.ASSISTANT
         if self.generator is not None:
             prompt = handoff.prompt(observations.transcript_excerpt(messages))
-            value, degraded = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
+            value = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
             if value and any(value.values()):
                 conversation = "\n".join(message.text for message in messages)
                 written = {
@@ -136,10 +124,8 @@ class Handoffs:
                     ]
                     for name, items in value.items()
                 }
-                sections = handoff.by_model(written, plain, steps)
-            else:
-                degraded = degraded or "the model gave no usable answer"
-        return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
+                sections, origin = handoff.by_model(written, plain, steps), Origin.MODEL
+        return (sections if handoff.is_worth_keeping(sections, plain) else {}), origin
 
     def _notes(self, messages: Sequence[TranscriptMessage]) -> list[Note]:
         """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.domain.knowledge.llm_answer import ModelTask, json_answer
 from clawmem.domain.security.redaction import redact_parts
@@ -48,15 +49,8 @@ class RedactedTranscripts:
         return replace(part, messages=redacted(part.messages), sidechains=redacted(part.sidechains))
 
 
-class ModelAnswer(NamedTuple):
-    """The value in a model's answer, ``None`` without a usable one, and the reason of a failure."""
-
-    value: Any = None
-    failure: str = ""
-
-
-def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str) -> ModelAnswer:
-    """Return the model's answer to the *prompt* of a task, see `json_answer`."""
+def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str) -> Any | None:
+    """Return the model's answer to the *prompt* of a task, see `json_answer`; ``None`` also if the model fails."""
 
     def ask(text: str) -> str:
         timeout_s = max(0.0, left() - LEAST_S)
@@ -65,10 +59,9 @@ def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str)
             text, timeout_s=timeout_s, max_tokens=most, temperature=temperature, schema=schema
         )
 
-    try:
-        return ModelAnswer(json_answer(ask, prompt, task.schema))
-    except ModelError as error:
-        return ModelAnswer(failure=str(error))
+    with suppress(ModelError):
+        return json_answer(ask, prompt, task.schema)
+    return None
 
 
 class CursorConflict(Exception):
