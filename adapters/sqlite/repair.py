@@ -30,7 +30,7 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
     The new file is written as *draft*, so a repair that is killed changes nothing. Indexes stay empty.
 
     Args:
-        aside: If empty, report what would be kept and lost, and change nothing.
+        aside: Path at which the damaged file stays.
 
     Raises:
         VaultLocked: Another process is writing.
@@ -45,12 +45,11 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
             with _reading(vault) as old, new.without_rules(), new.atomic():
                 kept, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)
-        if aside:
-            shutil.copy2(vault, aside)
-            if (log := Path(f"{vault}-wal")).exists():
-                log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
-            Path(f"{vault}-shm").unlink(missing_ok=True)
-            Path(draft).replace(vault)
+        shutil.copy2(vault, aside)
+        if (log := Path(f"{vault}-wal")).exists():
+            log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
+        Path(f"{vault}-shm").unlink(missing_ok=True)
+        Path(draft).replace(vault)
     except PermissionError as error:
         raise VaultReadOnly(vault) from error
     except OSError as error:

@@ -81,21 +81,18 @@ _CONTENTS = {
 }
 
 
-def _salvage_lines(report: SalvageReport) -> Iterator[str]:
-    """Yield what was kept and lost; without ``damaged`` file, what would be."""
-    lost = "Lost" if report.damaged else "Would be lost"
-    kept, gone = (_counted(rows) for rows in (report.kept, report.lost))
+def _salvage_text(report: SalvageReport) -> Iterator[str]:
+    kept, lost = (_counted(rows) for rows in (report.kept, report.lost))
     if not report.kept:
-        gone = "pins, the diary, captured memories, and the history of questions and changes"
-    yield f"Kept: {kept or 'nothing; notes are read from your files again'}."
-    yield f"{lost}: {gone or 'nothing'}."
+        lost = "pins, the diary, captured memories, and the history of questions and changes"
+    yield f"Kept: {kept or 'nothing; notes are read from your files again'}"
+    yield f"Lost: {lost or 'nothing'}"
     if report.notes:
-        yield f"Text lost, unless a file has it ({len(report.notes)}): {', '.join(report.notes)}."
+        yield f"Text lost, and in no file ({len(report.notes)}): {', '.join(report.notes)}"
     if report.spoilt:
-        yield f"Text damaged, kept in the archive ({len(report.spoilt)}): {', '.join(report.spoilt)}."
-    if report.damaged:
-        yield f"Repaired: {report.vault}"
-        yield f"Damaged file: {report.damaged}"
+        yield f"Text damaged, kept in the archive ({len(report.spoilt)}): {', '.join(report.spoilt)}"
+    yield f"Repaired: {report.vault}"
+    yield f"Damaged file: {report.damaged}"
 
 
 def _counted(rows: Mapping[str, int | None]) -> str:
@@ -107,23 +104,20 @@ def _counted(rows: Mapping[str, int | None]) -> str:
 
 @operation(
     Effect.DESTROYS,
-    text=_salvage_lines,
+    text=_salvage_text,
     is_tool=False,
     opens=Opening.NOTHING,
     commands=(Command("doctor", "--repair"),),
 )
 def repair(
     services: Services,
-    confirm: Annotated[
-        bool | None,
-        Field(description="Must be true. Anything else changes nothing and describes what would be lost."),
-    ] = None,
+    confirm: Annotated[bool | None, Field(description="Must be true. Anything else changes nothing.")] = None,
 ) -> SalvageReport:
     """
     Rebuild a damaged vault from every row that can be read.
 
     The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
-    files of the collections are read again. The command first lists what would be lost, and asks.
+    files of the collections are read again.
     """
     settings, vault = services.settings, str(services.settings.vault)
     if not is_there(settings.vault):
@@ -134,15 +128,17 @@ def repair(
         raise VaultError(
             vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
         )
-    damaged = f"{vault}.damaged-{services.clock.now_ms()}" if confirm else ""
+    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
+    if not confirm:
+        line = (
+            f"Every row that can be read would move to a new vault; the file of now would stay as {damaged}."
+        )
+        raise ConfirmationMissing([line], {})
     try:
         with draft_folder(settings.vault) as draft:
             report = services.repair_vault(str(draft / "draft.sqlite"), damaged)
     except PermissionError as error:
         raise VaultReadOnly(vault) from error
-    if not confirm:
-        details = {"lost": report.lost, "notes": report.notes, "spoilt": report.spoilt}
-        raise ConfirmationMissing([*_salvage_lines(report)], details)
     with open_services(settings, create=False) as opened:
         repaired = opened.called_by(services.caller, services.progress)
         repaired.forgotten_places.agree()

@@ -24,7 +24,7 @@ from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.causal import Direction as CausalDirection
-from clawmem.domain.security.quoting import lines_to_read, title_to_read
+from clawmem.domain.security.quoting import lines_to_read
 from clawmem.ports.knowledge import Direction, Entity
 
 MOST_CHARACTERS = 1000  # of a name
@@ -118,11 +118,7 @@ def kg_query(
     route="/graph/evolution/{docid:path}",
     commands=(Command("timeline", "--evolution"),),
 )
-def memory_evolution_status(
-    services: Services,
-    docid: Address,
-    limit: Limit = 10,
-) -> Evolution:
+def memory_evolution_status(services: Services, docid: Address, limit: Limit = 10) -> Evolution:
     """List the versions of the note about a document, each with the document that caused it, newest first."""
     vault, document = services.vault, services.lookup.find(docid)
     timeline = versions(vault.documents, vault.notes, document, limit)
@@ -144,21 +140,8 @@ class Graphs(Result):
     degraded: dict[str, str] = Field(default={}, description="Kinds that could not be built, and why.")
 
 
-class CausalLinks(Result):
-    """The causes and the effects of a document."""
-
-    source: DocumentReference
-    direction: str
-    links: list[CausalLink]
-
-
-def _causes_text(result: CausalLinks) -> Iterator[str]:
-    source = result.source
-    if not result.links:
-        yield f"No causes or effects of {source.file} are known."
-        return
-    yield f"{source.file} ({title_to_read(source.title, source.origin)})"
-    for link in result.links:
+def _causes_text(links: list[CausalLink]) -> Iterator[str]:
+    for link in links:
         head = f"{EFFECTS[link.direction]} ({plural(link.depth, 'step')}, {link.weight:.0%}): {link.file}"
         yield f"{head}: {link.reasoning}" if link.trusted and link.reasoning else head
         if link.reasoning and not link.trusted:
@@ -194,7 +177,8 @@ def build_graphs(
 
 @operation(
     Effect.READS,
-    text=_causes_text,
+    text=lambda links: [*_causes_text(links)] or "No causes or effects are known.",
+    items="links",
     route="/graph/causal/{docid:path}",
     commands=(Command("links", "--causes"),),
 )
@@ -208,11 +192,6 @@ def find_causal_links(
     depth: Annotated[
         int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")
     ] = DEPTH,
-) -> CausalLinks:
+) -> list[CausalLink]:
     """List the causes and the effects of a document, with their distance in steps and the known reasons."""
-    document = services.lookup.find(docid)
-    return CausalLinks(
-        source=reference_to(services.vault.documents, document),
-        direction=direction,
-        links=services.causal_links(document, CausalDirection(direction), depth),
-    )
+    return services.causal_links(services.lookup.find(docid), CausalDirection(direction), depth)

@@ -107,11 +107,10 @@ class TestSalvage:
         chance, owners = random.Random(3), dict(_owners(home))
         for page, damage in pages(home, number):
             home.spoil(page, damage, chance)
-            salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), "")
+            salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), str(tmp_path / "old"))
             short = {name for name, count in before.items() if salvaged.kept.get(name, 0) < count}
             assert len(short) <= 1 or owners[page] == "sqlite_schema", (page, short)
             assert short <= set(salvaged.lost), page
-            assert home.vault.read_bytes() != home.content, page  # a preview changes nothing
 
 
 def schema_leaves(home: Home) -> list[int]:

@@ -22,7 +22,7 @@ def test_memory(tmp_path: Path) -> None:
         )
     tracemalloc.start()
     try:
-        salvaged = repair_vault(str(large), str(tmp_path / "draft"), "")
+        salvaged = repair_vault(str(large), str(tmp_path / "draft"), str(tmp_path / "old"))
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

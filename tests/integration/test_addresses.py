@@ -94,10 +94,6 @@ def test_every_interface_takes_them(addressed: Invoke) -> None:
         assert by_tool("get", file=address).details["file"] == PRICING
         assert by_route("GET", f"/documents/{quote(address, safe='')}").details["file"] == PRICING
         assert json.loads(addressed("timeline", address, "--json").stdout)["focus"]["file"] == PRICING
-        assert (
-            json.loads(addressed("links", "--causes", address, "--json").stdout)["source"]["file"] == PRICING
-        )
-        assert by_tool("find_causal_links", docid=address).details["source"]["file"] == PRICING
 
 
 @pytest.mark.parametrize("door", ["cli", "mcp", "rest"])

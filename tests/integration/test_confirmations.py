@@ -26,14 +26,6 @@ def test_what_nobody_confirms_is_refused(remembered: Invoke, command: tuple[str,
     assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 
 
-def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:
-    """Before it is confirmed, in words and for programs."""
-    record = json.loads(remembered("doctor", "--repair", "--json").stdout)
-
-    assert "Would be lost: nothing." in record["error"]
-    assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": []}
-
-
 # Arguments with which each operation would do something; NOTES and OTHER stand for folders.
 ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_add": [("collection", "add", "OTHER"), ("collection", "add", ".", "--name", "everything")],
