@@ -40,7 +40,6 @@ class LinkContract(VaultContract):
         vault.links.put(first, [], None)
 
         assert vault.links.outgoing([first]) == [StoredLink(first, 0, full)]
-        assert vault.links.count() == 1
 
     def test_both_ends_see_a_link(self, vault: Vault) -> None:
         """

@@ -5,7 +5,7 @@ from dataclasses import replace
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, fetch, save
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
+from clawmem.ports.sessions import Cursor, Session, Sighting
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE, TEN, ELEVEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10, 11))
@@ -187,16 +187,6 @@ class UsageContract(VaultContract):
         assert [*vault.usage.partners(a).items()] == [(c, 2), (b, 1)]
         assert [*vault.usage.partners(b).items()] == [(a, 1), (c, 1)]
         assert vault.usage.partners(UNKNOWN) == {}
-
-    def test_recall_stats(self, vault: Vault) -> None:
-        """Statistics are returned unchanged; later ones replace earlier ones, and zero recalls delete them."""
-        first = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
-        second = first._replace(document_id=9)
-        vault.usage.put_recall_stats([second, first])
-        assert [*vault.usage.recall_stats().items()] == [(3, first), (9, second)]
-
-        vault.usage.put_recall_stats([first._replace(recalls=5), second._replace(recalls=0)])
-        assert vault.usage.recall_stats() == {3: first._replace(recalls=5)}
 
 
 def _source(found: Sighting | None) -> str:

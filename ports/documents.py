@@ -265,9 +265,6 @@ class LinkStore(Protocol):
     def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
         """Return the links in scope that are broken, or name a part of their document, by collection and path."""
 
-    def count(self) -> int:
-        """Return the number of links of served documents."""
-
 
 class Claims(NamedTuple):
     """Addresses, as written in a note, of the notes that it supersedes and of the notes that supersede it."""

@@ -187,8 +187,6 @@ class RecallStats(NamedTuple):
     queries: int
     days: int
     negatives: int
-    first_at: str
-    last_at: str
     diversity: float
     spacing: float
 
@@ -201,9 +199,3 @@ class UsageStore(Protocol):
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         """Return the documents used together with this one and how often, most frequent first, then by id."""
-
-    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
-        """Replace the statistics of these documents; an entry with zero recalls deletes them."""
-
-    def recall_stats(self) -> Mapping[int, RecallStats]:
-        """Return the statistics of all documents that have any, by id, including inactive documents."""

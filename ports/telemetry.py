@@ -50,8 +50,8 @@ class Telemetry(Protocol):
         The entry survives the end of the process, but not necessarily a power failure.
         """
 
-    def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
-        """Iterate the recalls from *since* until *until* (exclusive); exhaust the iterator before the next change."""
+    def recalls(self, since: str | None = None) -> Iterator[Recall]:
+        """Iterate the recalls from *since*; exhaust the iterator before the next change."""
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         """Mark hits of one recall as used by the conversation, and return the number of those not marked before."""

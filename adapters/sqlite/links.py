@@ -57,7 +57,6 @@ select key, documents.id, collection, path, min(kind) from note_names
   join documents on documents.id = document_id and inactive is null
  where key {_IN} group by key, documents.id order by min(kind), collection, path
 """
-_COUNT = "select count(*) from links join documents on id = document_id where inactive is null"
 
 
 class SqliteLinks(Store):
@@ -110,9 +109,6 @@ class SqliteLinks(Store):
         where = f"where (target.id is null or links.part <> '') {within}"
         sql = f"{_SELECT} {where} order by source.collection, source.path, links.seq"
         return [_stored(row) for row in self._db.rows(sql, bindings)]
-
-    def count(self) -> int:
-        return int(self._db.value(_COUNT))
 
     def _links(self, sql: str, document_ids: Iterable[int]) -> list[StoredLink]:
         return [_stored(row) for row in self._db.rows(sql, (json.dumps(sorted(set(document_ids))),))]

@@ -8,7 +8,7 @@ from dataclasses import astuple
 from itertools import combinations
 
 from clawmem.adapters.sqlite.store import Store
-from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
+from clawmem.ports.sessions import Cursor, Session, Sighting
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"
 _RECENT = f"{_SELECT} where :before is null or started_at < :before order by started_at desc, id limit :limit"
@@ -104,10 +104,6 @@ union all
 select one as partner, count from co_activations where other = :id
  order by count desc, partner
 """
-_USES = ", ".join(RecallStats._fields)
-_PUT_STATS = (
-    f"insert or replace into recall_stats ({_USES}) values ({', '.join('?' * len(RecallStats._fields))})"
-)
 
 
 class SqliteUsage(Store):
@@ -123,15 +119,3 @@ class SqliteUsage(Store):
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         return dict(self._db.rows(_PARTNERS, {"id": document_id}))
-
-    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
-        with self._db.atomic():
-            for row in stats:
-                if row.recalls:
-                    self._db.write(_PUT_STATS, row)
-                else:
-                    self._db.write("delete from recall_stats where document_id = ?", (row.document_id,))
-
-    def recall_stats(self) -> Mapping[int, RecallStats]:
-        rows = self._db.rows(f"select {_USES} from recall_stats order by document_id")
-        return {row[0]: RecallStats(*row) for row in rows}

@@ -8,7 +8,7 @@ from dataclasses import astuple
 from hashlib import sha256
 from itertools import groupby
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.store import Store
 from clawmem.ports.models import Cost, ModelFailure, ModelRole
 from clawmem.ports.telemetry import Recall, RecallHit, ReceiptCounts, StoredReceipt
@@ -22,8 +22,6 @@ select id, asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id,
        document_id, rank, score, was_referenced
   from recalls left join recall_hits on recall_id = id
 """
-_RECALLS = f"{_SELECT} where asked_at >= ? and (asked_at < ? or ? is null) order by asked_at, id, rank"
-_OF_SESSION = f"{_SELECT} where session_id = ? order by asked_at, id, rank"
 _MARK = """
 update recall_hits set was_referenced = 1
  where recall_id = ? and not was_referenced and document_id in (select value from json_each(?))
@@ -47,11 +45,11 @@ class SqliteTelemetry(Store):
                 writer.write("insert into receipts values (?, ?, ?)", (recall_id, recall.asked_at, receipt))
             return recall_id
 
-    def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
-        yield from _recalls(self._db.stream(_RECALLS, (since or "", until, until)))
+    def recalls(self, since: str | None = None) -> Iterator[Recall]:
+        return self._recalls("asked_at >= ?", since or "")
 
     def of_session(self, session_id: str) -> Iterator[Recall]:
-        yield from _recalls(self._db.stream(_OF_SESSION, (session_id,)))
+        return self._recalls("session_id = ?", session_id)
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         with self._db.best_effort() as writer:
@@ -63,14 +61,14 @@ class SqliteTelemetry(Store):
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         return _trim(self._db, "recalls", "id", "asked_at", before, at_most)
 
-
-def _recalls(rows: Iterator[Row]) -> Iterator[Recall]:
-    for recall, group in groupby(rows, key=lambda row: row[:_OF_RECALL]):
-        recall_id, *question, degraded, session_id, turn_index, prompt_id = recall
-        hits = [row[_OF_RECALL:] for row in group if row[_OF_RECALL] is not None]
-        missing = tuple(json.loads(degraded))
-        documents = tuple(RecallHit._make((*hit, bool(was_referenced))) for *hit, was_referenced in hits)
-        yield Recall._make((*question, missing, documents, session_id, turn_index, recall_id, prompt_id))
+    def _recalls(self, condition: str, value: str) -> Iterator[Recall]:
+        rows = self._db.stream(f"{_SELECT} where {condition} order by asked_at, id, rank", (value,))
+        for recall, group in groupby(rows, key=lambda row: row[:_OF_RECALL]):
+            recall_id, *question, degraded, session_id, turn_index, prompt_id = recall
+            hits = [row[_OF_RECALL:] for row in group if row[_OF_RECALL] is not None]
+            missing = tuple(json.loads(degraded))
+            documents = tuple(RecallHit._make((*hit, bool(was_referenced))) for *hit, was_referenced in hits)
+            yield Recall._make((*question, missing, documents, session_id, turn_index, recall_id, prompt_id))
 
 
 def _trim(db: Database, table: str, key: str, time: str, before: str, at_most: int | None) -> int:

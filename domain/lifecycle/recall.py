@@ -30,7 +30,6 @@ def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
     """Return the statistics of *times*, one or more in any order."""
     days = sorted({surfacing.at[:_DAY_CHARS] for surfacing in times})
     queries = len({surfacing.query_hash for surfacing in times})
-    moments = sorted(surfacing.at for surfacing in times)
     first, last = parse_iso(days[0]), parse_iso(days[-1])
     span_days = 0.0 if first is None or last is None else (last - first) / DAY_MS
     return RecallStats(
@@ -39,8 +38,6 @@ def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
         queries,
         len(days),
         sum(not surfacing.was_referenced for surfacing in times),
-        moments[0],
-        moments[-1],
         diversity(queries, len(days)),
         spacing(len(days), span_days),
     )

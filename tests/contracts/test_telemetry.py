@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
-import apsw
 import pytest
 
 from clawmem.adapters.sqlite.vault import open_vault
@@ -143,18 +142,3 @@ def test_threads_record_side_by_side(vault: Vault) -> None:
     found = [*vault.telemetry.recalls()]
     assert sorted(kept) == [one.id for one in found]
     assert all(len({hit.document_id for hit in one.hits}) == 1 and len(one.hits) == 5 for one in found)
-
-
-def test_windows_are_read_by_index(path: Path, vault: Vault) -> None:
-    """A short window of a long diary is found by its beginning, and nothing is sorted."""
-    from clawmem.adapters.sqlite.telemetry import _RECALLS
-
-    vault.telemetry.record(recall(MONDAY, 1))
-    db = apsw.Connection(str(path))
-    plan = " ".join(
-        row[3] for row in db.execute(f"explain query plan {_RECALLS}", (MONDAY, TUESDAY, TUESDAY))
-    )
-    db.close()
-
-    assert "SEARCH recalls USING INDEX recalls_asked" in plan
-    assert "B-TREE" not in plan

@@ -41,7 +41,6 @@ MORE_ROWS = (
     "insert into maintenance_runs (lane, phase, status, started_at) values ('light', 'gate', 'done', '2026-03-01T10:00:00.000Z')",
     "insert into model_answers values (x'00', 'rerank', 'yes', '2026-03-01T10:00:00.000Z')",
     "insert into model_costs values ('2026-03-01', 'm', 'rerank', 1, 0, 9, 9, 9)",
-    "insert into recall_stats values (1, 1, 1, 1, 0, '2026-03-01T10:00:00.000Z', '2026-03-01T10:00:00.000Z', 0.5, 0.5)",
 )
 
 

@@ -200,8 +200,8 @@ def test_the_light_lane_enriches_what_is_new(world: World) -> None:
     assert (off.phase, off.reason) == ("enrich", "off")
 
 
-def test_the_light_lane_keeps_what_recalls_come_to(world: World) -> None:
-    """Statistics of what was surfaced, made anew each time; what is older than it may get goes, the journal too."""
+def test_the_light_lane_deletes_old_recalls(world: World) -> None:
+    """What was surfaced is counted; what is older than it may get goes, the journal too."""
     hits = tuple(RecallHit(1, 1, 0.9, was_referenced=used) for used in (True,))
     for days in (100, 5, 3):
         world.clock.set(NOW_MS - days * DAY_MS)
@@ -211,14 +211,9 @@ def test_the_light_lane_keeps_what_recalls_come_to(world: World) -> None:
     world.clock.set(NOW_MS)
 
     tidied = world.lanes().tick(LaneName.LIGHT)[-1]
-    assert (tidied.phase, tidied.selected, tidied.processed) == ("recall", 1, 1)
+    assert (tidied.phase, tidied.selected) == ("recall", 1)
     assert (tidied.metrics["recalls_gone"], tidied.metrics["runs_gone"]) == (1, 1)
-    assert world.vault.usage.recall_stats()[1].recalls == 3
-
-    again = world.lanes().tick(LaneName.LIGHT)[-1]
-    assert (again.selected, again.processed) == (1, 1)
-    assert world.vault.usage.recall_stats()[1].recalls == 2
-    assert world.lanes().tick(LaneName.LIGHT)[-1].processed == 0
+    assert world.vault.telemetry.count() == 2
 
 
 class Ticks:

@@ -1,4 +1,4 @@
-"""Cleanup: recomputes recall statistics and deletes old recalls, receipts, model answers and journal entries."""
+"""Cleanup: counts what was surfaced, and deletes old recalls, receipts, model answers and journal entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.journal import Journal
 from clawmem.ports.models import ModelAnswers
-from clawmem.ports.sessions import UsageStore
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Receipts, Telemetry
 
@@ -25,14 +24,13 @@ ROUNDS = 50  # transactions per kind of record and run
 @dataclass(frozen=True, slots=True)
 class Cleanup:
     """
-    Updates recall statistics and deletes records past their retention time.
+    Counts surfaced documents and deletes records past their retention time.
 
     Args:
         retention: Retention of receipts, and of recalls, which also applies to model answers and the journal.
         forgets: Whether anything is deleted at all.
     """
 
-    usage: UsageStore
     telemetry: Telemetry
     receipts: Receipts
     answers: ModelAnswers
@@ -44,19 +42,12 @@ class Cleanup:
 
     def __call__(self, run: PhaseRun) -> PhaseRun:
         """Run the cleanup in small transactions; the metrics count candidates and deleted records."""
-        before, after = self.usage.recall_stats(), surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)
-        changed = [stats for number, stats in after.items() if before.get(number) != stats]
-        changed += [stats._replace(recalls=0) for number, stats in before.items() if number not in after]
-        run.selected = len(after)
+        surfaced = surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING).values()
+        run.selected = len(surfaced)
         run.metrics = {
-            "pin_candidates": sum(map(is_pin_candidate, after.values())),
-            "snooze_candidates": sum(map(is_snooze_candidate, after.values())),
+            "pin_candidates": sum(map(is_pin_candidate, surfaced)),
+            "snooze_candidates": sum(map(is_snooze_candidate, surfaced)),
         }
-        for start in range(0, len(changed), AT_ONCE):
-            batch = changed[start : start + AT_ONCE]
-            with run.effect(self.transactions):
-                self.usage.put_recall_stats(batch)
-                run.processed += len(batch)
         if self.forgets:
             self._trim(run)
         return run
