@@ -48,15 +48,8 @@ class SqliteOutbox(Store):
 
     def indexes(self) -> Sequence[IndexRecord]:
         return [
-            IndexRecord(
-                Role(role),
-                engine,
-                generation,
-                IndexState(state),
-                self._marker(*since),
-                bool(outdated),
-            )
-            for role, engine, generation, state, *since, outdated in self._db.rows(_INDEXES)
+            IndexRecord(Role(role), engine, number, IndexState(state), self._marker(*since), bool(outdated))
+            for role, engine, number, state, *since, outdated in self._db.rows(_INDEXES)
         ]
 
     def register(self, role: Role, engine: str) -> IndexRecord:
@@ -78,9 +71,8 @@ class SqliteOutbox(Store):
         with self._db.atomic():
             self._db.write(sql, (role.value,))
             if record:
-                self._db.write(
-                    "update indexes set state = 'serving' where generation = ?", (record.generation,)
-                )
+                sql = "update indexes set state = 'serving' where generation = ?"
+                self._db.write(sql, (record.generation,))
 
     def unregister(self, record: IndexRecord) -> None:
         with self._db.atomic():

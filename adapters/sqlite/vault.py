@@ -172,11 +172,8 @@ class SqliteStorage:
         if broken := broken_tables(self._db, self._db.values(_OF_RECORDS)):
             return [f"{name} is broken" for name in broken]
         # an index reports its own faults
-        return (
-            []
-            if self._lexical.faults() or self._vectors.faults()
-            else [f"SQLite: {text}" for text in results]
-        )
+        is_of_index = self._lexical.faults() or self._vectors.faults()
+        return [] if is_of_index else [f"SQLite: {text}" for text in results]
 
     def close(self) -> None:
         self._db.close()
