@@ -48,7 +48,7 @@ def test_added_checked_used_and_removed(added: Invoke, models: Path) -> None:
     assert state(added, "minilm")["size_bytes"] == sum(path.stat().st_size for path in folder.iterdir())
     checked = ask_json(added, "models", "check", "minilm")
     assert checked["faults"] == []
-    assert checked["query_ms"] > 0 and checked["texts_per_second"] > 0
+    assert checked["query_ms"] > 0
 
     assert "embedder: minilm" in added("models", "use", "minilm").stdout
     assert state(added, "minilm")["in_use"]

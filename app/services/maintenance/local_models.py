@@ -12,8 +12,6 @@ from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 
 QUESTION = "When did we move the login sessions to another database?"
-TEXTS = 64
-SLOW_TEXTS, FAST_MS = 8, 10.0  # number of texts for a model that needs more than FAST_MS per question
 ANSWER_TOKENS = 16
 PATIENCE_S = 120.0
 
@@ -89,14 +87,13 @@ class ModelCheck:
     Result of testing a model on this machine.
 
     ``query_ms`` is the time for one question (embedder), one document with its question (reranker) or a short answer
-    (generator); ``texts_per_second`` applies to embedders. A model with faulty files is not run.
+    (generator). A model with faulty files is not run.
     """
 
     name: str
     fingerprint: str
     faults: list[str]
     query_ms: float | None = None
-    texts_per_second: float | None = None
 
     @property
     def exit_code(self) -> int:
@@ -168,26 +165,17 @@ class LocalModels:
         opened = model.opened()
         if faults := model.faults():
             return ModelCheck(name, opened.fingerprint, [*faults, f"Run: clawmem models add {name}"])
-        return ModelCheck(name, opened.fingerprint, [], *_speed(model.role, opened))
+        return ModelCheck(name, opened.fingerprint, [], _query_ms(model.role, opened))
 
 
-def _speed(role: str, model: Any) -> tuple[float, float | None]:
-    """Return the milliseconds of a question, of an embedder the best of 10; and its texts of sixty words per second."""
-    texts = [f"{number}. {QUESTION * 6}" for number in range(TEXTS)]
+def _query_ms(role: str, model: Any) -> float:
+    """Return the milliseconds of a question to the loaded *model*."""
     ask: Callable[[], object] = {
         EMBED: lambda: model.embed_query(QUESTION),
         GENERATE: lambda: model.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS),
-        RERANK: lambda: model.rerank(QUESTION, texts[:1], timeout_s=PATIENCE_S),
+        RERANK: lambda: model.rerank(QUESTION, [QUESTION], timeout_s=PATIENCE_S),
     }[role]
     ask()  # loads the model
-    query_ms = 1000 * min(_seconds(ask) for _ in range(10 if role == EMBED else 1))
-    if role != EMBED:
-        return query_ms, None
-    embedded = texts if query_ms < FAST_MS else texts[:SLOW_TEXTS]
-    return query_ms, len(embedded) / _seconds(lambda: model.embed_documents(embedded))
-
-
-def _seconds(work: Callable[[], object]) -> float:
     began = perf_counter()
-    work()
-    return perf_counter() - began
+    ask()
+    return 1000 * (perf_counter() - began)
