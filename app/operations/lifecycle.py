@@ -19,7 +19,7 @@ from clawmem.app.services.documents.records import (
     place_of,
     titled_file,
 )
-from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct, RestoreReport
+from clawmem.app.services.lifecycle.actions import MOST, LifecycleStatus, RecordedAct, RestoreReport
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
@@ -108,7 +108,7 @@ def lifecycle_sweep(
         dry_run=dry_run or policy.only_previews, archived=files_of(due), purged=files_of(old)
     )
     if report.dry_run:
-        report.pin, report.snooze = map(files_of, lifecycle.proposals())
+        report.pin, report.snooze = map(files_of, lifecycle.proposals(MOST))
         old = []
     elif due:
         lifecycle.sweep(policy, services.caller)

@@ -151,7 +151,7 @@ def test_an_archived_note_is_restored_by_its_address(addressed: Invoke, services
     """Other verbs say that it is archived; words restore nothing, its path, title or docid restore it alone."""
     for address in ("work/clients/Beta.md", "[[Beta]]", docid_of(addressed, BETA)):
         notes = [fetch(services.vault, document_id(path)) for path in (BETA, QUEUE)]
-        services.lifecycle.archive(notes, "test", lambda one: "old")
+        services.lifecycle.archive([(note, "old") for note in notes], "test")
         before = rows()
         refused = addressed("forget", BETA, "--yes")
         assert (refused.exit_code, "is archived" in refused.output) == (3, True)

@@ -122,7 +122,7 @@ def test_acts_are_written_down_and_taken_back(services: Services) -> None:
 def test_archiving_is_taken_back(services: Services) -> None:
     """What was archived is served again, and archived again when that is taken back."""
     number = document_id(services, "ledger.md")
-    services.lifecycle.archive([fetch(services.vault, number)], "cli", lambda one: "old")
+    services.lifecycle.archive([(fetch(services.vault, number), "old")], "cli")
 
     services.lifecycle.undo(services.vault.acts.latest(1)[0].id, "cli")
     assert fetch(services.vault, number).inactive is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -158,23 +158,18 @@ class Lifecycle:
         Raises:
             VaultError: nothing was archived.
         """
-
-        def why(document: Document) -> str:
-            limit = policy.days_of(document.content_type)
-            return (
-                f"written {document.authored_at[:10]}, neither changed nor read for more than {limit:g} days"
-            )
-
         due = self.due(policy)
-        self.archive(due, by, why)
+        days = {note.id: policy.days_of(note.content_type) for note in due}
+        why = "written {}, neither changed nor read for more than {:g} days"
+        self.archive([(note, why.format(note.authored_at[:10], days[note.id])) for note in due], by)
         return due
 
-    def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
-        """Archive served documents, and record who did it and why."""
+    def archive(self, documents: Sequence[tuple[Document, str]], by: str) -> None:
+        """Archive served documents, each for its reason, and record who did it and why."""
         now = self._now()
         with self.transactions.writing():
-            self.acts.add(ActEntry(note.id, Act.ARCHIVE, by, now, why(note)) for note in documents)
-            self.publisher.withdraw([note.id for note in documents], InactiveReason.ARCHIVED)
+            self.acts.add(ActEntry(note.id, Act.ARCHIVE, by, now, why) for note, why in documents)
+            self.publisher.withdraw([note.id for note, _ in documents], InactiveReason.ARCHIVED)
 
     def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
         """
@@ -243,14 +238,13 @@ class Lifecycle:
         return RestoreReport([*map(titled_file, archived)], problems)
 
     def _has_lost_file(self, document: Document) -> bool:
-        for folder in self.folders if document.stamp else ():
-            if folder.name == document.collection:
-                try:
-                    self.files.read(folder.root, document.path)
-                except SourceMissing:
-                    return True
-                except SourceUnreadable:  # the next pass keeps the document
-                    return False
+        roots = {folder.name: folder.root for folder in self.folders}
+        if not document.stamp or document.collection not in roots:
+            return False
+        try:
+            self.files.read(roots[document.collection], document.path)
+        except SourceUnreadable as error:  # the next pass keeps a document whose file cannot be read
+            return isinstance(error, SourceMissing)
         return False
 
     def latest(self, limit: int) -> list[RecordedAct]:
@@ -282,7 +276,7 @@ class Lifecycle:
             if problems := self.restore([document], by, why).problems:
                 raise InvalidInput("NOT_UNDOABLE", problems[0])
         elif entry.act is Act.RESTORE:
-            self.archive([document], by, lambda document: why)
+            self.archive([(document, why)], by)
         else:
             self.snooze(document, entry.before or None, by, why)
         return self._recorded([entry])[0]
@@ -305,35 +299,31 @@ class Lifecycle:
             for hit in recall.hits
             if recall.verb != CONTEXT_SURFACING or hit.was_referenced
         }
+        served = [*every_served(self.documents)]
+        accesses = [
+            accessed_at
+            for document in served
+            if (accessed_at := max(document.last_accessed_at or "", recalled.get(document.id, "")))
+        ]
         away = Counter(document.inactive for document in self.documents.latest(active=False))
-        counts: Counter[str] = Counter()
-        accesses: list[str] = []
-        for document in every_served(self.documents):
-            is_snoozed = document.is_snoozed(now)
-            counts.update(active=1, pinned=document.is_pinned, snoozed=is_snoozed)
-            if accessed_at := max(document.last_accessed_at or "", recalled.get(document.id, "")):
-                accesses.append(accessed_at)
-            if recall := stats.get(document.id):
-                counts["surfaced"] += 1
-                if not document.is_pinned and not is_snoozed:
-                    counts.update(pin=is_pin_candidate(recall), snooze=is_snooze_candidate(recall))
+        pin, snooze = self.proposals()
         return LifecycleStatus(
-            active=counts["active"],
+            active=len(served),
             archived=away[InactiveReason.ARCHIVED],
             forgotten=away[InactiveReason.FORGOTTEN],
-            pinned=counts["pinned"],
-            snoozed=counts["snoozed"],
-            never_accessed=counts["active"] - len(accesses),
+            pinned=sum(document.is_pinned for document in served),
+            snoozed=sum(document.is_snoozed(now) for document in served),
+            never_accessed=len(served) - len(accesses),
             oldest_access=min(accesses, default=None),
             recalls=self.telemetry.count(),
-            surfaced=counts["surfaced"],
-            pin_candidates=counts["pin"],
-            snooze_candidates=counts["snooze"],
+            surfaced=sum(document.id in stats for document in served),
+            pin_candidates=len(pin),
+            snooze_candidates=len(snooze),
             policy=policy,
         )
 
-    def proposals(self) -> tuple[list[Document], list[Document]]:
-        """Return up to `MOST` documents to pin and to snooze, most surfaced first; pinned and snoozed ones are left out."""
+    def proposals(self, limit: int | None = None) -> tuple[list[Document], list[Document]]:
+        """Return documents to pin and to snooze, most surfaced first; pinned and snoozed ones are left out."""
         stats, now = self._surfaced(), self._now()
         free = [
             document
@@ -342,7 +332,7 @@ class Lifecycle:
         ]
         free.sort(key=lambda note: (-stats[note.id].recalls, note.display_path))
         pin = [note for note in free if is_pin_candidate(stats[note.id])]
-        return pin[:MOST], [note for note in free if is_snooze_candidate(stats[note.id])][:MOST]
+        return pin[:limit], [note for note in free if is_snooze_candidate(stats[note.id])][:limit]
 
     def _surfaced(self) -> dict[int, RecallStats]:
         return surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)

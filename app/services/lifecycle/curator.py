@@ -102,12 +102,10 @@ class Curator:
         Raises:
             VaultError: nothing was archived.
         """
-        reasons = {
-            document.id: f"says the same as {kept.display_path} ({overlap:.0%} of the words)"
-            for document, kept, overlap in duplicates
-        }
-        documents = [duplicate.document for duplicate in duplicates]
-        self.lifecycle.archive(documents, by, lambda document: reasons[document.id])
+        why = "says the same as {} ({:.0%} of the words)"
+        self.lifecycle.archive(
+            [(document, why.format(kept.display_path, overlap)) for document, kept, overlap in duplicates], by
+        )
 
     def examine(
         self,
