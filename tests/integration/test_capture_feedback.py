@@ -9,7 +9,6 @@ from capture_world import LEDGER, World
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.capture.feedback import Feedback
 from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
@@ -71,8 +70,8 @@ class TestFeedback:
         )
         learn = session_cases(world.vault, world.clock).feedback_loop()
 
-        assert learn(session) == Feedback(4, (used, beside, late))
-        assert learn(session) == Feedback()
+        assert learn(session) == [used, beside, late]
+        assert learn(session) == []
 
         marks = [[hit.was_referenced for hit in one.hits] for one in world.vault.telemetry.of_session("s1")]
         assert marks == [[True, True, False], [True]]
@@ -90,11 +89,11 @@ class TestFeedback:
             world.vault.telemetry.record(row)
         session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
         learn = session_cases(world.vault, world.clock).feedback_loop()
-        assert learn(session) == Feedback(1, ())
+        assert learn(session) == []
 
         world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
 
-        assert learn(session) == Feedback(1, (asked_for,))
+        assert learn(session) == [asked_for]
 
 
 def test_precompact_extract(world: World) -> None:

@@ -51,10 +51,9 @@ def link(source: int, target: int, confidence: float) -> dict[str, Any]:
 
 def test_what_led_to_what(world: World) -> None:
     """A cause that a model is sure of is a relation, read back as a chain, with the facts that it rests on."""
-    captured = world.extract(world.session("s1", *SAID), generator=model(link(0, 1, 0.6), link(0, 1, 0.8)))
+    world.extract(world.session("s1", *SAID), generator=model(link(0, 1, 0.6), link(0, 1, 0.8)))
 
     leak, restart = world.kept()
-    assert captured.causes == 1
     [relation] = world.vault.relations.outbound([leak.id], {RelationKind.CAUSAL}, limit=5)
     assert (relation.target, relation.weight) == (restart.id, 0.8)
     assert relation.metadata == {

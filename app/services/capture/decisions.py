@@ -50,18 +50,11 @@ class Conflict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """
-    Results of one call.
-
-    ``stored`` are new documents, ``merged`` those seen again, ``lowered`` earlier ones whose confidence was lowered.
-    ``causes`` counts new causal relations, ``statements`` new facts.
-    """
+    """Documents that one call stored, those that were seen again, and those whose confidence was lowered."""
 
     stored: tuple[int, ...] = ()
     merged: tuple[int, ...] = ()
     lowered: tuple[int, ...] = ()
-    causes: int = 0
-    statements: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +113,10 @@ class DecisionExtractor:
             causes = observations.read_causes(value, facts)
         try:
             with self.transactions.writing():
-                report = self._store(notes, conflicts, causes, session)
                 reader.finish(session, news)
+                return self._store(notes, conflicts, causes, session)
         except CursorConflict:
             return CaptureReport()
-        return report
 
     # -- reading ------------------------------------------------------------------------------------
 
@@ -179,7 +171,6 @@ class DecisionExtractor:
         session: Session,
     ) -> CaptureReport:
         saved: dict[Note, SavedMemory] = {}
-        statements = 0
         for note in sorted(dict.fromkeys(notes), key=lambda note: note.message.line):
             revised = [memory.document_id for old, memory in saved.items() if revises(note, old)]
             replaced = {document.path for document in self.documents.many(revised).values()}
@@ -193,7 +184,7 @@ class DecisionExtractor:
                 since = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)
                 resolve = Resolve(self.entities).entity_named
                 certainty = confidence_of(note.kind)
-                statements += self.publisher.facts.record(number, proved, resolve, since, certainty)
+                self.publisher.facts.record(number, proved, resolve, since, certainty)
         inserted, merged = (
             tuple(memory.document_id for memory in saved.values() if memory.action is action)
             for action in (Action.INSERTED, Action.MERGED)
@@ -205,8 +196,8 @@ class DecisionExtractor:
             and saved[conflict.note].action is Action.INSERTED
             and self._lower(conflict, saved[conflict.note].document_id)
         ]
-        related = self.relations.put(self._relations(causes, saved))
-        return CaptureReport(inserted, merged, tuple(changed), related, statements)
+        self.relations.put(self._relations(causes, saved))
+        return CaptureReport(inserted, merged, tuple(changed))
 
     def _lower(self, conflict: Conflict, new_id: int) -> bool:
         """

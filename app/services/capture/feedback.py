@@ -24,14 +24,6 @@ READER = "feedback-loop"
 
 
 @dataclass(frozen=True, slots=True)
-class Feedback:
-    """Number of documents surfaced in the examined turns, and ids of those that were referenced."""
-
-    surfaced: int = 0
-    referenced: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class FeedbackLoop:
     """
     Compares each answer with the documents surfaced for its turn.
@@ -49,9 +41,9 @@ class FeedbackLoop:
     transcripts: Transcripts
     clock: Clock
 
-    def __call__(self, session: Session) -> Feedback:
+    def __call__(self, session: Session) -> list[int]:
         """
-        Process the new part of *session*.
+        Process the new part of *session*, and return the documents that its answers reference.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
@@ -60,13 +52,12 @@ class FeedbackLoop:
         reader = SessionReader(self.captures, self.transcripts, READER)
         news = reader.news(session)
         if news is None:
-            return Feedback()
-        surfaced, referenced = 0, dict[int, list[int]]()
+            return []
+        referenced: dict[int, list[int]] = {}
         for recall in self.telemetry.of_session(session.id):
             if answer := answer_to(recall, news.part.messages):
                 new = [hit.document_id for hit in recall.hits if not hit.was_referenced]
                 documents = self.documents.many(new)
-                surfaced += len(documents)
                 referenced[recall.id] = [
                     number
                     for number in new
@@ -83,11 +74,11 @@ class FeedbackLoop:
                         for source, target in permutations(numbers, 2)
                     )
         except CursorConflict:
-            return Feedback()
+            return []
         for recall_id, numbers in referenced.items():
             with suppress(VaultError):  # marks in the telemetry are best effort; usage is stored already
                 self.telemetry.mark_referenced(recall_id, numbers)
-        return Feedback(surfaced, tuple(dict.fromkeys(chain.from_iterable(referenced.values()))))
+        return list(dict.fromkeys(chain.from_iterable(referenced.values())))
 
 
 def is_referenced(document: Document, answer: str) -> bool:
