@@ -52,13 +52,6 @@ class Content(NamedTuple):
     context: str = ""
 
 
-class DescriptionUpdate(NamedTuple):
-    """A revised description, and the reason for the revision."""
-
-    content: Content
-    reasoning: str = ""
-
-
 class Link(NamedTuple):
     """A relation to the neighbour at an index, from 0, of those in the prompt."""
 
@@ -223,11 +216,11 @@ def evolution_prompt(document: str, neighbour: str, content: Content) -> str:
     )
 
 
-def read_evolution(value: Mapping[str, Any], before: Content) -> DescriptionUpdate | None:
-    """Return the revised description, or ``None`` if it does not change. Empty fields keep their previous value."""
+def read_evolution(value: Mapping[str, Any], before: Content) -> tuple[Content, str] | None:
+    """Return the revised description and the reason, or ``None`` if it does not change. Empty fields keep their previous value."""
     fields = {name: value.get(f"new_{name}") or earlier for name, earlier in before._asdict().items()}
     after = read_content(fields) if value["should_evolve"] else None
-    return DescriptionUpdate(after, _reason(value)) if after and after != before else None
+    return (after, _reason(value)) if after and after != before else None
 
 
 def _reason(answer: Mapping[str, Any]) -> str:

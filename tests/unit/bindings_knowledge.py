@@ -52,13 +52,8 @@ def _note_content(given: dict[str, Any]) -> Any:
 
 def _note_evolution(given: dict[str, Any]) -> Any:
     keywords, tags, context = given["before"]
-    after = read_evolution(given["answer"], Content(tuple(keywords), tuple(tags), context))
-    return after and [
-        list(after.content.keywords),
-        list(after.content.tags),
-        after.content.context,
-        after.reasoning,
-    ]
+    update = read_evolution(given["answer"], Content(tuple(keywords), tuple(tags), context))
+    return update and [*map(list, update[0][:2]), update[0].context, update[1]]
 
 
 def _links(given: dict[str, Any]) -> list[list[Any]]:

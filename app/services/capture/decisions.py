@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from clawmem.app.services.capture.memories import Action, Memories, SavedMemory
+from clawmem.app.services.capture.memories import Memories, SavedMemory
 from clawmem.app.services.capture.session import (
     DEADLINE_S,
     CursorConflict,
@@ -185,19 +185,20 @@ class DecisionExtractor:
                 resolve = Resolve(self.entities).entity_named
                 certainty = confidence_of(note.kind)
                 self.publisher.facts.record(number, proved, resolve, since, certainty)
-        inserted, merged = (
-            tuple(memory.document_id for memory in saved.values() if memory.action is action)
-            for action in (Action.INSERTED, Action.MERGED)
-        )
+        stored = [memory for memory in saved.values() if memory.document_id]
         changed = [
             conflict.document.id
             for conflict in conflicts
             if not conflict.is_own
-            and saved[conflict.note].action is Action.INSERTED
+            and saved[conflict.note].is_new
             and self._lower(conflict, saved[conflict.note].document_id)
         ]
         self.relations.put(self._relations(causes, saved))
-        return CaptureReport(inserted, merged, tuple(changed))
+        return CaptureReport(
+            tuple(memory.document_id for memory in stored if memory.is_new),
+            tuple(memory.document_id for memory in stored if not memory.is_new),
+            tuple(changed),
+        )
 
     def _lower(self, conflict: Conflict, new_id: int) -> bool:
         """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import count
 from typing import NamedTuple
 
@@ -37,19 +36,11 @@ from clawmem.ports.storage import Transactions
 PROJECT = "project"  # property of a memory: the project of its session
 
 
-class Action(StrEnum):
-    """Outcome of storing a memory."""
-
-    INSERTED = "inserted"
-    MERGED = "deduplicated"  # the same thing was captured before; this sighting was added
-    KNOWN = "known"  # this very sentence was captured before
-
-
 class SavedMemory(NamedTuple):
-    """The id of a stored document, 0 if the sentence was known, and the outcome."""
+    """The id of a stored document, 0 if the very sentence was captured before, and whether the document is new."""
 
-    document_id: int
-    action: Action
+    document_id: int = 0
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +63,7 @@ class Memories:
         """
         place = source(note.message.id, note.quote)
         if self.captures.is_known(place):
-            return SavedMemory(0, Action.KNOWN)
+            return SavedMemory()
         now = self.clock.now_ms()
         window = merge_window_ms(note.kind)
         sentence = payload(note.quote)
@@ -109,7 +100,7 @@ class Memories:
                 iso_utc(now),
             )
         )
-        return SavedMemory(document_id, Action.MERGED if earlier else Action.INSERTED)
+        return SavedMemory(document_id, is_new=earlier is None)
 
     def write(
         self,

@@ -1,7 +1,6 @@
 """Rules for documents that are shown to a session unasked."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.domain.security.origin import is_verified
@@ -11,13 +10,6 @@ from clawmem.ports.records import Document
 
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
 DAY = len("2026-03-31")
-
-
-class MarkedDocument(NamedTuple):
-    """A document to show, and ``superseded by PATH (DATE)`` if a successor exists."""
-
-    document: Document
-    mark: str
 
 
 def day_of(document: Document) -> str:
@@ -34,12 +26,12 @@ def shown_successor(successor: Document | None) -> str:
 
 def without_replaced(
     store: DocumentStore, successions: SuccessionStore, documents: Sequence[Document]
-) -> list[MarkedDocument]:
-    """Return *documents* with their marks, except those whose successor is in the list."""
+) -> list[tuple[Document, str]]:
+    """Return *documents*, each with its `shown_successor`, except those whose successor is in the list."""
     newer = current_successors(store, successions, [note.id for note in documents])
     listed = {note.id for note in documents}
     shown = [note for note in documents if note.id not in newer or newer[note.id].id not in listed]
-    return [MarkedDocument(note, shown_successor(newer.get(note.id))) for note in shown]
+    return [(note, shown_successor(newer.get(note.id))) for note in shown]
 
 
 def may_show(document: Document, now: str) -> bool:

@@ -348,10 +348,8 @@ class Enrich:
             prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
             update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
             if update is not None:
-                yield (
-                    note,
-                    Note(note.document_id, *update.content, cause=document_id, reason=update.reasoning),
-                )
+                content, reason = update
+                yield note, Note(note.document_id, *content, cause=document_id, reason=reason)
 
     def _title(self, document_id: int) -> str:
         document = self.documents.get(document_id)
