@@ -347,10 +347,18 @@ class Treatment(DocumentReference):
     snoozed_until: str | None = None
 
 
-def _treatment_text(result: Treatment) -> str:
-    until = (
-        f" until {result.snoozed_until[:16]}" if result.action == "snoozed" and result.snoozed_until else ""
+def _treated(services: Services, target: Document, action: str, *, changed: bool) -> Treatment:
+    """Return how *target* is treated after an *action*."""
+    place, note = (
+        place_of(services.vault.documents, target),
+        services.vault.documents.many([target.id])[target.id],
     )
+    state = {"pinned": note.is_pinned, "snoozed_until": note.snoozed_until}
+    return Treatment(**place, action=action, changed=changed, **state)
+
+
+def _treatment_text(result: Treatment) -> str:
+    until = f" until {(result.snoozed_until or '')[:16]}" if result.action == "snoozed" else ""
     own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
     title = title_to_read(result.title, result.origin)
     return f"{result.file} ({title}) is {result.action}{until}{'' if result.changed else ' already'}.{own}"
@@ -378,13 +386,8 @@ def memory_pin(
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.target(query)
-    return Treatment(
-        **place_of(services.vault.documents, target),
-        action="unpinned" if unpin else "pinned",
-        changed=services.lifecycle.pin(target, services.caller, why, pinned=not unpin),
-        pinned=target.pins_itself or not unpin,
-        snoozed_until=target.snoozed_until,
-    )
+    changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
+    return _treated(services, target, "unpinned" if unpin else "pinned", changed=changed)
 
 
 @operation(
@@ -411,10 +414,5 @@ def memory_snooze(
     """Keep a note out of prompts until a day; searches still find it."""
     moment = None if until is None else services.lifecycle.read_until(until)
     target = services.lookup.target(query)
-    return Treatment(
-        **place_of(services.vault.documents, target),
-        action="unsnoozed" if moment is None else "snoozed",
-        changed=services.lifecycle.snooze(target, moment, services.caller, why),
-        pinned=target.is_pinned,
-        snoozed_until=moment,
-    )
+    changed = services.lifecycle.snooze(target, moment, services.caller, why)
+    return _treated(services, target, "snoozed" if moment else "unsnoozed", changed=changed)

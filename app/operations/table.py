@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "collections": ("collection", "trust"),
-        "doctor": ("doctor", "rebuild"),
+        "maintenance": ("doctor", "rebuild", "maintain", "undo", "reflect"),
         "documents": ("get", "links", "list", "tags"),
         "history": ("timeline", "sessions", "report", "why", "focus", "profile"),
         "importing": ("mine", "import", "beads"),
         "indexing": ("update", "embed", "doctor"),
         "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze"),
-        "maintaining": ("maintain", "undo", "reflect"),
         "knowledge": ("entities", "timeline", "maintain", "links"),
         "models": ("models",),
         "openclaw": ("openclaw",),

@@ -12,7 +12,7 @@ from wired import consolidation, lanes_of, phases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.operations.maintaining import with_notes
+from clawmem.app.operations.maintenance import with_notes
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation, Group
 from clawmem.app.services.maintenance.phase_run import PhaseRun

@@ -17,7 +17,7 @@ from clawmem.app.conformance.program import PortProgram, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
-from clawmem.app.operations.doctor import DIFFERENCES
+from clawmem.app.operations.maintenance import DIFFERENCES
 from clawmem.app.operations.output import plural, table
 from clawmem.app.services.retrieval.request import Ranking
 

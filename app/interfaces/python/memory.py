@@ -14,14 +14,13 @@ from pydantic import ValidationError
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import (
     collections,
-    doctor,
     documents,
     history,
     importing,
     indexing,
     knowledge,
     lifecycle,
-    maintaining,
+    maintenance,
     models,
     openclaw,
     portability,
@@ -139,21 +138,21 @@ class Memory:
     trust_set = method(collections.trust_set)
     collection_describe = method(collections.collection_describe)
     collections = method(collections.list_all)
-    reflect = method(maintaining.reflect)
-    consolidate = method(maintaining.consolidate)
-    curate = method(maintaining.curate)
+    reflect = method(maintenance.reflect)
+    consolidate = method(maintenance.consolidate)
+    curate = method(maintenance.curate)
     pin = method(lifecycle.memory_pin)
     snooze = method(lifecycle.memory_snooze)
     diary_write = method(remembering.diary_write)
     diary_read = method(remembering.diary_read)
-    verify = method(doctor.verify)
-    rebuild = method(doctor.rebuild)
-    repair = method(doctor.repair)
-    doctor = method(doctor.doctor)
+    verify = method(maintenance.verify)
+    rebuild = method(maintenance.rebuild)
+    repair = method(maintenance.repair)
+    doctor = method(maintenance.doctor)
     get = method(documents.get)
     multi_get = method(documents.multi_get)
     embed = method(indexing.embed)
-    enrich = method(maintaining.enrich)
+    enrich = method(maintenance.enrich)
     focus = method(history.focus)
     forget = method(lifecycle.memory_forget)
     build_graphs = method(knowledge.build_graphs)
@@ -167,9 +166,9 @@ class Memory:
     find_entities = method(knowledge.find_entities)
     kg_query = method(knowledge.kg_query)
     evolution_status = method(knowledge.memory_evolution_status)
-    lanes_status = method(maintaining.lanes_status)
-    lanes_run = method(maintaining.lanes_run)
-    lanes_undo = method(maintaining.lanes_undo)
+    lanes_status = method(maintenance.lanes_status)
+    lanes_run = method(maintenance.lanes_run)
+    lanes_undo = method(maintenance.lanes_undo)
     lifecycle_status = method(lifecycle.status)
     lifecycle_sweep = method(lifecycle.lifecycle_sweep)
     lifecycle_search = method(lifecycle.lifecycle_search)
