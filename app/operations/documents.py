@@ -54,7 +54,6 @@ from clawmem.app.services.retrieval.pipelines import SIMILAR
 from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.documents import TAGS
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Note
 from clawmem.ports.records import Document, Origin, Scope
 
@@ -211,8 +210,6 @@ def multi_get(
     line_numbers: LineNumbers = False,
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
-    if not isinstance(pattern, str) and len(pattern) == 1:
-        pattern = pattern[0]
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     texts = [text_of(excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts]
     return Texts(count=len(texts), documents=texts, errors=[*found.errors])
@@ -365,19 +362,14 @@ def find_links(
     limit: LongLimit = 100,
 ) -> list[FoundLink]:
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
-    if file and collection:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            "A collection selects broken links of all its notes. Give a note or a collection, not both.",
-        )
-    documents, stored = services.vault.documents, services.vault.links
+    stored, names = services.vault.links, named_collections(services, collection)
     if file:
         document = services.lookup.find(file)
         found = [*stored.outgoing([document.id]), *([] if broken else stored.incoming([document.id]))]
     else:
-        found, broken = stored.doubtful(Scope(frozenset(named_collections(services, collection)))), True
-    links = found_links(documents, found)
-    return [link for link in links if link.problem or not broken][:limit]
+        found, broken = stored.doubtful(Scope(frozenset(names))), True
+    links = (link for link in found_links(services.vault.documents, found) if link.problem or not broken)
+    return [link for link in links if not names or link.source.partition("/")[0] in names][:limit]
 
 
 @operation(

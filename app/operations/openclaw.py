@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 from clawmem.app.environment.private_files import write_whole
+from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
 from clawmem.app.operations.operation import (
     Command,
@@ -24,7 +25,7 @@ from clawmem.app.operations.operation import (
     Result,
     operation,
 )
-from clawmem.app.operations.output import Verbatim
+from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
 from clawmem.app.services.openclaw import AgentSettings, MemoryHit
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
@@ -114,11 +115,7 @@ class SavedSession(Result):
     path: str
 
 
-@without_vault(
-    Effect.REPEATABLE,
-    text=lambda saved: saved.path or "The session has no messages.",
-    commands=(Command("openclaw session-note"),),
-)
+@without_vault(Effect.REPEATABLE, commands=(Command("openclaw session-note"),))
 def session_note(
     services: Services,
     transcript: Annotated[PathText, Field(description="Absolute path of the transcript, a .jsonl file.")],
@@ -215,17 +212,7 @@ class AgentAnswer(Result):
     """The best chunks; ``degraded`` names searches that could not take part, with reasons."""
 
     results: list[MemoryHit]
-    model: str | None
     degraded: dict[str, str]
-
-
-class AgentFile(Result):
-    """Lines of a memory file."""
-
-    path: str
-    text: str
-    start_line: int
-    total_lines: int
 
 
 def _state(settings: Settings) -> Path:
@@ -329,13 +316,7 @@ def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
 @of_agent(
     Effect.REPEATABLE,
     commands=(Command("openclaw search"),),
-    text=lambda answer: (
-        "\n\n".join(
-            f"{hit.path}:{hit.start_line}-{hit.end_line}  {hit.score:.2f}\n{hit.snippet.strip()}"
-            for hit in answer.results
-        )
-        or "Nothing in the memory scores high enough."
-    ),
+    text=lambda answer: records_table(answer.results, "path start_line=line score snippet"),
 )
 def search_agent(
     services: Services,
@@ -362,8 +343,7 @@ def search_agent(
     )
     answer = services.openclaw(asked)
     degraded = {**answer.trace.degraded, **({"sync": " ".join(problems)} if problems else {})}
-    model = services.vault.embeddings.fingerprint()
-    return AgentAnswer(results=memory.hits(answer), model=model, degraded=degraded)
+    return AgentAnswer(results=memory.hits(answer), degraded=degraded)
 
 
 @of_agent(
@@ -379,13 +359,13 @@ def get_of_agent(
     agent: Agent = "main",
     from_line: FromLine = None,
     max_lines: MaxLines = None,
-) -> AgentFile:
+) -> Text:
     """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
     memory, _, _ = _synced(services, agent, {})
     address = memory.find(path).display_path
     excerpt = services.lookup.get(address, from_line=from_line, max_lines=max_lines)
-    shown = {name: getattr(excerpt, name) for name in ("text", "start_line", "total_lines")}
-    return AgentFile(path=memory.path_of(excerpt.document), **shown)
+    file = memory.path_of(excerpt.document)
+    return text_of(excerpt, is_numbered=False).model_copy(update={"file": file})
 
 
 @operation(

@@ -45,12 +45,11 @@ MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
 IntentName = Annotated[
-    Literal["WHY", "WHEN", "ENTITY", "WHAT"],
-    BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value),
+    Literal["WHY", "WHEN", "ENTITY", "WHAT"], BeforeValidator(lambda value: str(value).upper())
 ]
 RouteName = Annotated[
     Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
-    BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
+    BeforeValidator(lambda value: str(value).lower()),
 ]
 
 

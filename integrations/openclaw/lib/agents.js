@@ -46,8 +46,7 @@ export class AgentManager extends SearchManager {
 
   async read(path, range) {
     await this.index();
-    const note = await this.command.ask(["openclaw", "get", ...this.agent, ...range, "--", path], { within: SEARCH_MS });
-    return { ...note, file: note.path };
+    return this.command.ask(["openclaw", "get", ...this.agent, ...range, "--", path], { within: SEARCH_MS });
   }
 
   async refresh() {
