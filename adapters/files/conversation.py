@@ -78,16 +78,13 @@ class ConversationFiles:
         """
         plain = re.findall(_PLAIN, message[-READ:])
         end = time.monotonic() + patience_s
-        try:
-            while plain and plain[-1][-LONGEST:].encode() not in self._end():
+        with suppress(OSError, ValueError), open_regular_file(self._transcript) as file:
+            while plain:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - READ))
+                if plain[-1][-LONGEST:].encode() in file.read():
+                    break
                 if time.monotonic() >= end:
                     return False
                 time.sleep(STEP_S)
-        except (OSError, ValueError):
-            return False
-        return True
-
-    def _end(self) -> bytes:
-        with open_regular_file(self._transcript) as opened:
-            opened.seek(max(0, os.fstat(opened.fileno()).st_size - READ))
-            return opened.read()
+            return True
+        return False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import product
+from itertools import product, starmap
 from operator import attrgetter
 
 from rapidfuzz import fuzz, process
@@ -155,7 +155,12 @@ class AddressResolver:
         if address.name.startswith("#"):
             return self._by_docid(address)
         places = self._places(address)
-        return self._at([_parted(tidy_path(path)) for path in address.paths] if places is None else places)
+        if places is None:
+            parts = [tidy_path(path).partition("/") for path in address.paths]
+            places = [(collection, path) for collection, _, path in parts]
+        forms = [[*product(unicode_forms(collection), unicode_forms(path))] for collection, path in places]
+        documents = [next(filter(None, starmap(self._documents.at, form)), None) for form in forms]
+        return [*{document.id: document for document in documents if document}.values()]
 
     def _by_end(self, address: Address, to_change: bool) -> list[Document]:
         """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
@@ -209,14 +214,6 @@ class AddressResolver:
         below = [(collection, f"{root}/") for collection, root in self._roots.items()]
         return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
 
-    def _at(self, places: Iterable[tuple[str, str]]) -> list[Document]:
-        documents: dict[int, Document] = {}
-        for collection, path in places:
-            forms = product(unicode_forms(collection), unicode_forms(path))
-            if document := next(filter(None, (self._documents.at(*form) for form in forms)), None):
-                documents[document.id] = document
-        return list(documents.values())
-
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
         return [document for document in self._documents.latest(active=False) if fits(document)]
 
@@ -234,11 +231,6 @@ def _ends(address: Address) -> list[str]:
     paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
     paths += [path.replace("\\", "/") for path in paths if "\\" in path]
     return paths + [f"{path}.md" for path in paths if "/" in path and not path.endswith(".md")]
-
-
-def _parted(path: str) -> tuple[str, str]:
-    collection, _, rest = path.partition("/")
-    return collection, rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +359,7 @@ class Lookup:
         the front matter means the body's first.
 
         Raises:
-            InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line, or a range that runs
-                backwards; else as `find`.
+            InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line; else as `find`.
         """
         document, reading = self.resolver.resolve(address, suggestions)
         lines = reading.lines
@@ -376,11 +367,6 @@ class Lookup:
         _at_least_one("from_line", first)
         _at_least_one("max_lines", max_lines)
         if lines and lines.last is not None and max_lines is None and from_line is None:
-            if lines.last < lines.first:
-                raise InvalidInput(
-                    "OUT_OF_BOUNDS",
-                    f"The lines {lines.first}-{lines.last} run backwards. Give them as {lines.last}-{lines.first}.",
-                )
             max_lines = max(lines.last - max(lines.first, document.body_line) + 1, 1)
         excerpt = self._excerpt(document, first, max_lines)
         count = max(excerpt.total_lines, 1)
