@@ -43,7 +43,7 @@ class World(NotesVault):
 
     def torn(self) -> list[str]:
         """Differences within the vault. Vectors that nobody uses any more are none: the next embedding clears them."""
-        found = verify(self.vault, DiskFiles(), (), self.clock)
+        found = verify(self.vault, DiskFiles(), ())
         return [sentence for sentence in found if "clawmem embed takes them away" not in sentence]
 
     def body(self, path: str) -> str | None:

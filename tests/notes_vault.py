@@ -167,7 +167,7 @@ class NotesVault:
 
     def verify(self, *folders: Folder) -> list[str]:
         """Return the differences between disk, records and indexes."""
-        return verify(self.vault, DiskFiles(), folders or (self.folder(),), self.clock)
+        return verify(self.vault, DiskFiles(), folders or (self.folder(),))
 
     # -- questions ----------------------------------------------------------------------------------
 

@@ -128,10 +128,10 @@ def status(vault: Vault, clock: Clock | None = None) -> Status:
     return counting
 
 
-def verify(vault: Vault, files: FileSource, folders: Sequence[Folder], clock: Clock) -> list[str]:
+def verify(vault: Vault, files: FileSource, folders: Sequence[Folder]) -> list[str]:
     """Return the differences between *files*, records and indexes."""
     names = ("documents", "storage", "lexical", "vectors", "embeddings", "forgotten_texts")
-    return Verify(*(getattr(vault, name) for name in names), files, folders, parse_yaml, clock)()
+    return Verify(*(getattr(vault, name) for name in names), files, folders, parse_yaml)()
 
 
 def phases(

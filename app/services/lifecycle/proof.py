@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents, names_forgotten
@@ -16,8 +18,6 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
-READ_AT_ONCE = 1 << 20
-SAME_TEXT = "same text"  # the probe for other documents with the text of a forgotten one
 _EVERY = 1_000_000
 _LOOKED_AT = 20  # results per probe
 
@@ -54,7 +54,7 @@ class Prove:
         probes: dict[str, Iterable[str]] = {
             **{name: self._answers(make(), gone, marks) for name, make in self.pipelines.items()},
             "records": self._records(gone),
-            SAME_TEXT: (
+            "same text": (
                 f"{_where(document)} holds it"
                 for hash in hashes
                 for document in vault.documents.holding(hash)
@@ -104,23 +104,13 @@ class Prove:
 
     def _bytes(self, texts: Sequence[str]) -> Iterator[str]:
         """Yield the files that contain one of *texts* as UTF-8, ignoring the case of ASCII letters."""
-        sought = [text.encode("utf-8", "replace").lower() for text in texts]
-        overlap = max(map(len, sought), default=1) - 1
-        for place in map(Path, self.places):
+        sought = b"|".join(re.escape(text.encode("utf-8", "replace")) for text in texts)
+        for place in map(Path, self.places) if sought else ():
             for file in [place] if place.is_file() else sorted(place.rglob("*")):
-                if file.is_file() and _contains(file, sought, overlap):
-                    yield str(file)
-
-
-def _contains(file: Path, sought: Sequence[bytes], overlap: int) -> bool:
-    before = b""
-    with file.open("rb") as stream:
-        while block := stream.read(READ_AT_ONCE):
-            read = before + block.lower()
-            if any(text in read for text in sought):
-                return True
-            before = read[len(read) - overlap :] if overlap else b""
-    return False
+                if file.is_file() and file.stat().st_size:
+                    with file.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+                        if re.search(sought, content, re.IGNORECASE):
+                            yield str(file)
 
 
 def _where(document: Document) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 from clawmem.app.services.indexing.exclusions import Exclusions
@@ -22,7 +23,6 @@ from clawmem.app.services.maintenance.finding import (
 from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash
 from clawmem.domain.text.words import words
-from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import IndexBypassed, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -44,13 +44,10 @@ SAMPLE = 50  # documents that are searched for
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
 DEPTH = 200  # hits among which a document must be found by one of its rare words
 
-NOT_INDEXED, CHANGED, GONE = (
-    "is on disk, but not in the vault.",
-    "was changed on disk since it was indexed.",
-    "is in the vault, but its file is gone.",
-)
+NOT_INDEXED = "is on disk, but not in the vault."
+CHANGED = "was changed on disk since it was indexed."
+GONE = "is in the vault, but its file is gone."
 OF_FILES = (NOT_INDEXED, CHANGED, GONE)  # ends of the sentences about files, which the next update indexes
-_PLACE = attrgetter("collection", "path")
 
 
 def entries_by_grain(documents: DocumentStore, lexical: LexicalIndex) -> dict[Grain, tuple[int, int]]:
@@ -81,7 +78,6 @@ class Verify:
     files: FileSource
     folders: Sequence[Folder]
     parse_yaml: ParseYaml
-    clock: Clock
 
     def __call__(self) -> list[str]:
         """
@@ -102,12 +98,14 @@ class Verify:
             damage += [f"{without_remedy(fault)}. {REBUILD}" for fault in faults]
         if damage:
             return damage
-        documents = sorted(self.documents.latest(), key=_PLACE)
+        documents = sorted(self.documents.latest(), key=attrgetter("collection", "path"))
         withdrawn = [note for note in self.documents.latest(active=False) if not is_forgotten(note)]
         return [
             *(sentence for folder in self.folders for sentence in self._disk(folder)),
-            *filter(
-                None, (text_fault(note, self.documents.body(note.id)) for note in (*documents, *withdrawn))
+            *(
+                fault
+                for note in (*documents, *withdrawn)
+                if (fault := text_fault(note, self.documents.body(note.id)))
             ),
             *self._indexes(documents, withdrawn),
         ]
@@ -141,17 +139,9 @@ class Verify:
             if is_current(known, source_hash(data)):
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
-                now_ms, parse_yaml, extract = self.clock.now_ms(), self.parse_yaml, folder.extract
-                parsed = parse_source(
-                    data,
-                    folder.name,
-                    file.path,
-                    file.stamp,
-                    now_ms=now_ms,
-                    parse_yaml=parse_yaml,
-                    extract=extract,
-                )
-                if not is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known):
+                parse = partial(parse_source, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract)
+                body = parse(data, folder.name, file.path, file.stamp).body
+                if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
                     yield f"{name} {NOT_INDEXED}"
             else:
                 check_readable(data, file.path, folder.extract)
