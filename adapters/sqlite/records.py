@@ -37,10 +37,9 @@ class SqliteRecords:
     def __init__(self, path: str) -> None:
         self._db = Database(path)
 
-    def keep(self, document_ids: Iterable[int] | None, *, receipts: bool) -> None:
+    def keep(self, document_ids: Iterable[int] | None) -> None:
         with self._db.without_rules(), self._db.atomic():
-            if not receipts:
-                self._db.write("delete from receipts")
+            self._db.write("delete from receipts")
             if document_ids is not None:
                 self._keep_documents(document_ids)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import size
-from clawmem.app.services.maintenance.local_models import ModelCheck, ModelState
+from clawmem.app.services.maintenance.local_models import ModelState
 from clawmem.app.settings.config_file import set_value
 from clawmem.ports.errors import InvalidInput
 
@@ -102,6 +102,6 @@ def models_use(
 
 
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
-def models_check(services: Services, name: Name) -> ModelCheck:
-    """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
+def models_check(services: Services, name: Name) -> ModelState:
+    """Check the files of a model; clawmem doctor tests what the model in use computes."""
     return services.model_selection.installed().check(name)

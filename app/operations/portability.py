@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.opening import open_copy, open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
@@ -131,7 +130,6 @@ def export(
     ] = "bundle",
     since: Annotated[str, Field(description="Only documents written since this day.")] = "",
     collection: CollectionNames = "",
-    receipts: Annotated[bool, Field(description="Add the explanations of past answers to a bundle.")] = False,
     force: Force = False,
 ) -> Export:
     """
@@ -141,8 +139,6 @@ def export(
     a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
     reads. Equal content gives equal bytes.
     """
-    if receipts and form != "bundle":
-        raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
     first = parse_iso(since) if since else 0
     if first is None:
         raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
@@ -152,7 +148,7 @@ def export(
     documents = 0
     with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
         if form == "bundle":
-            documents = _write_bundle(services, selection, draft, receipts=receipts)
+            documents = _write_bundle(services.settings, selection, draft)
         elif form == "jsonl":
             lines = [*memory_lines(vault.documents, vault.triples, vault.relations, selection)]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
@@ -166,20 +162,17 @@ def export(
     return Export(file=str(target), documents=documents)
 
 
-def _write_bundle(services: Services, selection: Selection, draft: Path, *, receipts: bool) -> int:
+def _write_bundle(settings: Settings, selection: Selection, draft: Path) -> int:
     """Write the bundle of a copy of the vault to *draft*, and return its number of documents."""
-    config = services.settings.config_file
-    with TemporaryDirectory(prefix="clawmem-") as folder:
-        copy = Path(folder) / "copy.sqlite"
-        services.copy_vault(str(copy), detached=True)
-        with (
-            open_services(_alone(services.settings, copy), create=False) as copied,
-            closing(copied.vault_records()) as records,
-            closing(copied.new_bundle(draft)) as writer,
-        ):
-            settings = redact(config.read_text("utf-8")) if config.is_file() else ""
-            documents = copied.vault.documents
-            return write_bundle(writer, documents, records, selection, settings=settings, receipts=receipts)
+    config = settings.config_file
+    text = redact(config.read_text("utf-8")) if config.is_file() else ""
+    with (
+        open_copy(settings) as copied,
+        closing(copied.vault_records()) as records,
+        closing(copied.new_bundle(draft)) as writer,
+    ):
+        documents = copied.vault.documents
+        return write_bundle(writer, documents, records, selection, settings=text)
 
 
 # -- restored -------------------------------------------------------------------------------------------

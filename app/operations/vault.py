@@ -44,12 +44,9 @@ class Vaults(Result):
 
 def vaults_of(settings: Settings) -> Vaults:
     """Return the vaults of *settings*; open none."""
-    return Vaults(
-        vault=str(settings.vault),
-        config=str(settings.config_file),
-        vaults={name: str(file) for name, file in settings.vaults.items()},
-        missing=[name for name, file in settings.vaults.items() if not is_there(file)],
-    )
+    vaults = {name: str(file) for name, file in settings.vaults.items()}
+    missing = [name for name, file in settings.vaults.items() if not is_there(file)]
+    return Vaults(vault=str(settings.vault), config=str(settings.config_file), vaults=vaults, missing=missing)
 
 
 def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
@@ -69,15 +66,11 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     if building:
         yield "next model", f"{building.fingerprint} is {building.share:.0%} made; run: clawmem embed"
     enriched = f"{notes.notes} documents, {notes.by_model} by a model, {notes.given_up} that it failed on"
-    yield (
-        "enriched",
-        enriched + (f", {notes.waiting} wait; run: clawmem maintain enrich" * bool(notes.waiting)),
-    )
+    waiting = f", {notes.waiting} wait; run: clawmem maintain enrich" if notes.waiting else ""
+    yield "enriched", f"{enriched}{waiting}"
     yield "relations", _counted(report.relations).replace("_", " ")
-    yield (
-        "questions",
-        f"{report.recalls} recorded, {report.receipts} of them explained ({size(report.receipt_bytes)})",
-    )
+    answers = f"{report.receipts} of them explained ({size(report.receipt_bytes)})"
+    yield "questions", f"{report.recalls} recorded, {answers}"
     for provider in report.roles:
         yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
         yield from (("  not taken", reason) for reason in provider.passed_over)
@@ -137,36 +130,26 @@ def vault_path(services: Services) -> Vaults:
     return vaults_of(services.settings)
 
 
-@operation(
-    Effect.READS,
-    text=lambda vaults: [
-        table(("name", "path"), vaults.vaults.items())
-        if vaults.vaults
-        else "No vault has a name. Make one: clawmem vault sync NAME FOLDER"
-    ],
-    commands=(Command("vault list"),),
-    opens=Opening.NOTHING,
-)
+@operation(Effect.READS, commands=(Command("vault list"),), opens=Opening.NOTHING)
 def list_vaults(services: Services) -> Vaults:
     """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
     return vaults_of(services.settings)
 
 
+def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
+    """Return the folders that may be read; ``None`` for a person, who may read every folder of notes."""
+    return None if caller == PERSON else settings.folders_for_programs
+
+
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
-    name = request.vault
+    name, folder = request.vault, str(request.content_root)
     file = new_vault(settings, name) if caller == PERSON and name not in settings.vaults else None
-    folder = str(request.content_root)
     admitted(folder, settings.home, own=settings.own_files, allowed=_allowed(settings, caller))
     if file:
         set_value(settings.config_file, ("vaults", name), str(file))
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
     return of_vault(settings, name)
-
-
-def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
-    """Return the folders that may be read; ``None`` for a person, who may read every folder of notes."""
-    return None if caller == PERSON else settings.folders_for_programs
 
 
 @operation(Effect.REPEATABLE, text=reading_text, opens=Opening.CREATED, settings=named_vault)

@@ -78,7 +78,6 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
     [
         (("--since", "someday"), "is no date"),
         (("-c", "nowhere"), "No collection matches"),
-        (("--format", "jsonl", "--receipts"), "Only a bundle has receipts"),
         (("missing/file",), "no such file"),
     ],
 )

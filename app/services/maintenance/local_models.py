@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
-
-QUESTION = "When did we move the login sessions to another database?"
-ANSWER_TOKENS = 16
-PATIENCE_S = 120.0
 
 EMBED, GENERATE, RERANK = "embed", "generate", "rerank"
 
@@ -79,26 +74,7 @@ class ModelState:
     size_bytes: int
     origin: str
     summary: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCheck:
-    """
-    Result of testing a model on this machine.
-
-    ``query_ms`` is the time for one question (embedder), one document with its question (reranker) or a short answer
-    (generator). A model with faulty files is not run.
-    """
-
-    name: str
-    fingerprint: str
-    faults: list[str]
-    query_ms: float | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """Return the exit code of a command: 1 if the model has a fault."""
-        return 1 if self.faults else 0
+    problems: list[str] = field(default_factory=list)
 
 
 class LocalModels:
@@ -153,29 +129,8 @@ class LocalModels:
             )
         return cast("Embedder", model.opened())
 
-    def check(self, name: str) -> ModelCheck:
-        """
-        Read the files of the model, run it in its role and measure its speed; takes about one to ten seconds.
-
-        Raises:
-            NotFound, InvalidInput: as `find`.
-            EmbeddingError, ModelError, ConfigError: it cannot be loaded.
-        """
-        model = self.find(name, installed=True)
-        opened = model.opened()
-        if faults := model.faults():
-            return ModelCheck(name, opened.fingerprint, [*faults, f"Run: clawmem models add {name}"])
-        return ModelCheck(name, opened.fingerprint, [], _query_ms(model.role, opened))
-
-
-def _query_ms(role: str, model: Any) -> float:
-    """Return the milliseconds of a question to the loaded *model*."""
-    ask: Callable[[], object] = {
-        EMBED: lambda: model.embed_query(QUESTION),
-        GENERATE: lambda: model.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS),
-        RERANK: lambda: model.rerank(QUESTION, [QUESTION], timeout_s=PATIENCE_S),
-    }[role]
-    ask()  # loads the model
-    began = perf_counter()
-    ask()
-    return 1000 * (perf_counter() - began)
+    def check(self, name: str) -> ModelState:
+        """Return the state of an installed model with the faults of its files. Raises as `find`."""
+        faults = self.find(name, installed=True).faults()
+        remedy = [f"Run: clawmem models add {name}"] if faults else []
+        return replace(self.state(name), problems=[*faults, *remedy])

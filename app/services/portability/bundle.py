@@ -38,15 +38,11 @@ def write_bundle(
     selection: Selection,
     *,
     settings: str,
-    receipts: bool,
 ) -> int:
     """
     Write the *selection* of *documents*, those of a copied vault, and return their number.
 
-    *records* reads the file of that copy, and changes it.
-
-    Args:
-        settings: The text of the config file.
+    *records* reads the file of that copy, and changes it. *settings* is the text of the config file.
     """
     notes: dict[str, dict[str, Value]] = {}
     ids: list[int] = []
@@ -56,7 +52,7 @@ def write_bundle(
         ids.append(document.id)
     away = [*filter(selection.holds_place, documents.latest(active=False))]
     ids += [document.id for document in away]
-    records.keep(None if selection.is_everything else ids, receipts=receipts)
+    records.keep(None if selection.is_everything else ids)
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
