@@ -68,14 +68,13 @@ def names_file(line: str, path: str) -> bool:
     paths = [match[0] for match in _PATH.finditer(line) if match[0]]
     if not touched or sum(map(bool, map(_SUFFIX.search, paths))) > MOST_FILES:
         return False
-    return any(_is_same(_parts(path), touched) for path in paths if touched[-1] in path.lower())
-
-
-def _is_same(named: list[str], touched: list[str]) -> bool:
-    shared = min(len(named), len(touched))
-    if not shared or named[-shared:] != touched[-shared:]:
-        return False
-    return shared > 1 or len(touched) == 1 or touched[-1].partition(".")[0] not in EVERYWHERE
+    is_common = touched[-1].partition(".")[0] in EVERYWHERE
+    for named in (_parts(path) for path in paths if touched[-1] in path.lower()):
+        shared = min(len(named), len(touched))
+        is_suffix = shared > 0 and named[-shared:] == touched[-shared:]
+        if is_suffix and (shared > 1 or len(touched) == 1 or not is_common):
+            return True
+    return False
 
 
 def _parts(path: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
@@ -49,7 +50,11 @@ def clean_messages(
         text = clean_text(message.text)
         if text:
             is_prompt = None if message.role is None else message.role is Speaker.USER
-            yield CleanMessage(message.id, _speaker(message), text, before, is_prompt, is_timed)
+            name = (
+                _NOT_IN_NAME.sub(" ", clean_text(message.name[:200])).strip()[:40].strip()
+            )  # as `units.TURN` reads
+            speaker = name or (ROLES[message.role] if message.role else "Someone")
+            yield CleanMessage(message.id, speaker, text, before, is_prompt, is_timed)
 
 
 def clean_text(text: str) -> str:
@@ -62,21 +67,11 @@ def clean_text(text: str) -> str:
 def time_ms(at: RawTime, now_ms: int) -> int | None:
     """Return a recorded time in milliseconds since the epoch; ``None`` if it is missing, before 1980 or in the future."""
     if isinstance(at, str):
-        ms = _of_text(at)
+        ms = None
+        with suppress(ValueError, OverflowError):
+            ms = parse_iso(at) if "-" in at else int(float(at) * 1000)
     elif isinstance(at, (int, float)) and abs(at) < 1e18:  # infinity and nan are not
         ms = int(at / 1000 if at > _MICRO else at if at > _MILLI else at * 1000)
     else:
         ms = None
     return ms if ms is not None and EARLIEST_MS <= ms <= now_ms + AHEAD_MS else None
-
-
-def _of_text(at: str) -> int | None:
-    try:
-        return parse_iso(at) if "-" in at else int(float(at) * 1000)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _speaker(message: ImportedMessage) -> str:
-    name = _NOT_IN_NAME.sub(" ", clean_text(message.name[:200])).strip()[:40].strip()
-    return name or (ROLES[message.role] if message.role else "Someone")

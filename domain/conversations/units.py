@@ -93,17 +93,14 @@ def _exchanges(messages: Iterable[CleanMessage]) -> Iterator[list[CleanMessage]]
     open_: list[CleanMessage] = []
     length = 0
     for message in messages:
-        if open_ and (_is_next(message, open_[-1]) or length + len(message.text) > MAX_UNIT):
+        is_next = message.is_prompt is None or (message.is_prompt and open_ and open_[-1].is_prompt is False)
+        if open_ and (is_next or length + len(message.text) > MAX_UNIT):
             yield open_
             open_, length = [], 0
         open_.append(message)
         length += len(message.text)
     if open_:
         yield open_
-
-
-def _is_next(message: CleanMessage, before: CleanMessage) -> bool:
-    return message.is_prompt is None or (message.is_prompt and before.is_prompt is False)
 
 
 def unit_title(conversation: str, number: int, text: str) -> str:

@@ -17,7 +17,6 @@ _VERBS = [set(pair.split("/")) for pair in "/n /en /d /ed /ing e/ing es/ing ed/i
 _PRONOUN = re.compile(
     r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b", re.IGNORECASE
 )
-_USER = ["user"]  # the name that models use for the speaker of "I"
 
 
 def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool = False) -> bool:
@@ -29,9 +28,11 @@ def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool =
     a quote *by_user* it may also be the user.
     """
     source_words = _content(quote)
-    if not (
-        _is_named(statement.subject, source_words) or _is_meant(statement.subject, quote, title, by_user)
-    ):
+    is_user = by_user and name_words(statement.subject) == [
+        "user"
+    ]  # the name that models use for the speaker of "I"
+    is_meant = _PRONOUN.search(quote) and _is_named(statement.subject, _content(title))
+    if not (is_user or is_meant or _is_named(statement.subject, source_words)):
         return False
     if statement.predicate in LITERAL:
         return all(
@@ -51,12 +52,6 @@ def is_grounded(fact: str, source: str, is_known: Callable[[str], bool] = lambda
     numbers = [word for word in name_words(fact) if word.isdigit()]
     names = [word for name in names_in("", fact, is_known=is_known) for word in _content(name.name)]
     return all(any(_are_forms(word, other) for other in source_words) for word in (*numbers, *names))
-
-
-def _is_meant(subject: str, quote: str, title: str, by_user: bool) -> bool:
-    if by_user and name_words(subject) == _USER:
-        return True
-    return bool(_PRONOUN.search(quote)) and _is_named(subject, _content(title))
 
 
 def _is_named(name: str, source_words: list[str]) -> bool:
