@@ -1,8 +1,22 @@
-"""Selection of notes for a briefing: current and stale notes, and lines that name a file."""
+"""Selection of notes for a briefing, lines that name a file, and the profile of the user."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.capture.cues import Kind, kind_of
+from clawmem.domain.capture.sentences import sentences, spoken_text
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import token_count, words
+from clawmem.ports.sessions import Speaker
 
 PINNED = 1_000.0
 RECENT_DAYS = 7  # age up to which a decision counts as current
@@ -80,3 +94,115 @@ def names_file(line: str, path: str) -> bool:
 def _parts(path: str) -> list[str]:
     plain = path.lower().replace("\\", "/").rstrip(".")
     return [part for part in plain.split("/") if part not in ("", ".", "..") and not part.endswith(":")]
+
+
+DECISIONS = 20  # documents that the profile is built from; as many preferences
+MOST_ITEMS = 10  # with the facts, within the 800 tokens that a session gets
+LONGEST = 200  # characters of a fact
+NEAR = 5  # edit distance below which two facts are duplicates
+TITLE, FACTS = "Profile", "## What holds"
+LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
+_LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
+_HEADING = re.compile(r"^#{1,6}\s.*$", re.MULTILINE)
+
+
+class ProfileLine(NamedTuple):
+    """A statement of the profile with the path and the day of its note."""
+
+    text: str
+    path: str
+    day: str
+
+    def __str__(self) -> str:
+        """Return the printed line; the day is left out where the path names it."""
+        origin = self.path if self.day in self.path else f"{self.path}, {self.day}"
+        return f"- {self.text} ({origin})"
+
+
+def fact_of(title: str, body: str) -> str:
+    """
+    Return the title of a note and what it states, at most 200 characters; a title within the statement is left out.
+
+    The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
+    because a sentence may take back the one before. Sentences have a full stop and more than a reference to another
+    note ("This replaces [...]."). Headings, quotations, code and tables are none.
+    """
+    paragraphs = _HEADING.sub("", spoken_text(body)).split("\n\n")
+    stated = next(filter(None, map(_statements, paragraphs)), [])
+    marked = [
+        sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
+    ]
+    statement = marked[-1] if marked else " ".join(stated[:2])
+    if words(title) == words(statement)[: len(words(title))]:
+        title = ""
+    return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
+
+
+def _statements(paragraph: str) -> list[str]:
+    return [
+        sentence
+        for sentence in sentences(paragraph)
+        if sentence.endswith((".", "!", "。"))
+        and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
+    ]
+
+
+def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> str:
+    """
+    Return the Markdown of the profile: up to 30 facts in 500 tokens and up to 10 items in 280; empty without any.
+
+    A line that does not fit is left out, not cut, and so is one within four edits of an earlier one.
+    """
+    parts = [_part(FACTS, facts, 30, 500), _part("## Lately", items, MOST_ITEMS, 280)]
+    return "\n\n".join([f"# {TITLE}", *filter(None, parts)]) + "\n" if any(parts) else ""
+
+
+def _part(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:
+    distinct: list[ProfileLine] = []
+    for line in lines:
+        near = (
+            Levenshtein.distance(line.text.lower(), other.text.lower(), score_cutoff=NEAR)
+            for other in distinct
+        )
+        if all(edits >= NEAR for edits in near):
+            distinct.append(line)
+    printed: list[str] = []
+    for line in distinct[:most]:
+        if token_count("\n".join([heading, *printed, str(line)])) <= budget:
+            printed.append(str(line))
+    return "\n\n".join([heading, "\n".join(printed)]) if printed else ""
+
+
+SHORTEST = 4  # letters of a significant word
+LEAST, MOST = 3, 20  # texts with a phrase; phrases returned
+# The lines of captured and imported notes that state who said it, where and in answer to what.
+_PROVENANCE = re.compile(r"^(?:Said by the (?:user|assistant) in .*|In answer to: .*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A sequence of words and the number of texts that contain it."""
+
+    text: str
+    times: int
+
+
+def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
+    """
+    Return up to twenty phrases of two or three words that three *texts* or more contain, most frequent first.
+
+    A text counts once, because the note of a sentence has it as title, heading and quotation. Words of up to three
+    letters, stop words and the origin of a sentence are skipped. Phrases of equal frequency are sorted by number of
+    words descending, then alphabetically.
+    """
+    counts = Counter(phrase for text in texts for phrase in set(_phrases(text)))
+    often = [(phrase, count) for phrase, count in counts.items() if count >= LEAST]
+    often.sort(key=lambda entry: (-entry[1], -len(entry[0]), entry[0]))
+    return [Phrase(" ".join(phrase), count) for phrase, count in islice(often, MOST)]
+
+
+def _phrases(text: str) -> Iterator[tuple[str, ...]]:
+    for paragraph in _PROVENANCE.sub("", text).split("\n\n"):
+        row = [word for word in words(paragraph) if len(word) >= SHORTEST and word not in STOP_WORDS]
+        for length in (2, 3):
+            yield from (tuple(row[place : place + length]) for place in range(len(row) - length + 1))

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from clawmem.domain.capture.contradiction import Verdict
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import TITLE_CHARS, Note, confidence_of
-from clawmem.domain.knowledge.evidence import is_grounded, proves
 from clawmem.domain.knowledge.llm_answer import (
     INTEGER,
     NUMBER,
@@ -20,7 +19,7 @@ from clawmem.domain.knowledge.llm_answer import (
     list_schema,
     object_schema,
 )
-from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, TRIPLES, read_triples
+from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, TRIPLES, is_grounded, proves, read_triples
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 100  # the latest messages

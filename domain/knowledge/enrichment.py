@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.entities import KINDS, Name, cap_of, is_name, name_words
-from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.llm_answer import (
     BOOLEAN,
     INTEGER,
@@ -26,7 +25,7 @@ from clawmem.domain.knowledge.llm_answer import (
     list_schema,
     object_schema,
 )
-from clawmem.domain.knowledge.triples import PREDICATES, TRIPLES, Statement, read_triples
+from clawmem.domain.knowledge.triples import PREDICATES, TRIPLES, Statement, proves, read_triples
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.knowledge import RelationKind

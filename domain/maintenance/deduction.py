@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.capture.sentences import sentences
-from clawmem.domain.knowledge.evidence import is_grounded
 from clawmem.domain.knowledge.llm_answer import BOOLEAN, TEXT, ModelTask, list_schema, object_schema
+from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.merge_gate import lexical_anchors, written_words
 from clawmem.domain.security.injections import has_injection

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from clawmem.app.services.capture.feedback import is_referenced
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.packing import packed
-from clawmem.domain.briefing.profile import fact_of
-from clawmem.domain.briefing.selection import current_rank, is_current, is_stale
+from clawmem.domain.briefing.selection import current_rank, fact_of, is_current, is_stale
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms

@@ -15,8 +15,7 @@ from clawmem.domain.knowledge.enrichment import (
     read_links,
 )
 from clawmem.domain.knowledge.entities import Name, cap_of, entity_id, is_name, is_same, names_in
-from clawmem.domain.knowledge.evidence import proves
-from clawmem.domain.knowledge.triples import Statement, ends_statement, read_triples
+from clawmem.domain.knowledge.triples import Statement, ends_statement, proves, read_triples
 from clawmem.domain.text.likeness import edit_similarity
 
 

@@ -22,22 +22,20 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.packing import block, packed, section
-from clawmem.domain.briefing.profile import (
+from clawmem.domain.briefing.selection import (
     DECISIONS,
     MOST_ITEMS,
+    RECENT_DAYS,
     Phrase,
     ProfileLine,
-    fact_of,
-    profile_text,
-    repeated_phrases,
-)
-from clawmem.domain.briefing.selection import (
-    RECENT_DAYS,
     current_rank,
+    fact_of,
     file_name,
     is_current,
     is_stale,
     names_file,
+    profile_text,
+    repeated_phrases,
 )
 from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.handoff import is_empty

@@ -24,7 +24,7 @@ from clawmem.domain.capture.notes import (
     source,
 )
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.knowledge.evidence import is_grounded
+from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact
 from clawmem.ports import sessions

@@ -11,7 +11,7 @@ from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.domain.knowledge.evidence import is_grounded
+from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, RejectionReason
