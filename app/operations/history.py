@@ -22,7 +22,7 @@ from clawmem.app.operations.answers import (
     session_line,
 )
 from clawmem.app.operations.fields import Address, Limit, LongLimit
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, records_table
 from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
@@ -53,7 +53,7 @@ def timeline(
     docid: Address,
     before: Around = AROUND,
     after: Around = AROUND,
-    same_collection: Annotated[bool, Field(description="Only of its collection.")] = False,
+    same_collection: Annotated[bool, "Only of its collection."] = False,
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
     document = services.lookup.find(docid)
@@ -98,7 +98,7 @@ class SessionUse(Result):
 )
 def budget(
     services: Services,
-    session: Annotated[str, Field(description="Only this session.")] = "",
+    session: Annotated[str, "Only this session."] = "",
     limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of sessions.")] = 5,
 ) -> list[SessionUse]:
     """Show the tokens that hooks added to prompts of the last 30 days, and how much of them was used."""
@@ -175,7 +175,7 @@ def show_receipt(
     id: Annotated[
         str,
         Field(max_length=100, description="Its number, as an explained answer returns it."),
-        Option(metavar="ID", is_argument=True),
+        argument("ID"),
     ],
 ) -> Receipt:
     """Show how an answer came about."""
@@ -205,13 +205,9 @@ class SessionTopic(Result):
 )
 def focus(
     services: Services,
-    topic: Annotated[
-        str,
-        Field(description="The topic, up to 256 characters; empty shows it."),
-        Option(metavar="TOPIC...", is_argument=True),
-    ] = "",
-    clear: Annotated[bool, Field(description="Remove the topic.")] = False,
-    session_id: Annotated[str, Field(description="Session; by default the one that runs this command.")] = "",
+    topic: Annotated[str, "The topic, up to 256 characters; empty shows it.", argument("TOPIC...")] = "",
+    clear: Annotated[bool, "Remove the topic."] = False,
+    session_id: Annotated[str, "Session; by default the one that runs this command."] = "",
 ) -> SessionTopic:
     """Set the topic of a session: notes about it are ranked first."""
     known = [session_id, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
@@ -261,9 +257,7 @@ def _report_text(result: VaultReport) -> Iterator[Part]:
 @operation(Effect.READS, text=_report_text, is_tool=False, in_own_process=True)
 def report(
     services: Services,
-    since: Annotated[
-        str | None, Field(description="Count questions from then on: a day, or days such as 30d.")
-    ] = None,
+    since: Annotated[str | None, "Count questions from then on: a day, or days such as 30d."] = None,
     top: Annotated[
         int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
     ] = 10,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Limit, LongLimit
-from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import cell_of, plural
 from clawmem.app.services.documents.records import DocumentReference, reference_to
 from clawmem.app.services.knowledge.facts import (
@@ -79,7 +79,7 @@ def find_entities(
     query: Annotated[
         str,
         Field(max_length=MOST_CHARACTERS, description="Words of its name, or how they begin."),
-        Option(metavar="NAME...", is_argument=True),
+        argument("NAME..."),
     ] = "",
     limit: Limit = 10,
 ) -> list[Entity]:
@@ -96,14 +96,14 @@ def kg_query(
     entity: Annotated[
         str,
         Field(min_length=1, max_length=MOST_CHARACTERS, description="The name or the id of an entity."),
-        Option(metavar="NAME...", is_argument=True),
+        argument("NAME..."),
     ],
     as_of: Annotated[
-        str | None, Field(description="Only what held on this day, 2026-03-31; otherwise what ended as well.")
+        str | None, "Only what held on this day, 2026-03-31; otherwise what ended as well."
     ] = None,
     direction: Annotated[
         Literal["outgoing", "incoming", "both"],
-        Field(description="Facts with the entity as subject (outgoing), as object (incoming), or both."),
+        "Facts with the entity as subject (outgoing), as object (incoming), or both.",
     ] = "both",
     limit: LongLimit = 100,
 ) -> EntityFacts:
@@ -187,7 +187,7 @@ def find_causal_links(
     docid: Address,
     direction: Annotated[
         Literal["causes", "caused_by", "both"],
-        Field(description="Effects of the document (causes), its causes (caused_by), or both."),
+        "Effects of the document (causes), its causes (caused_by), or both.",
     ] = "both",
     depth: Annotated[
         int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")

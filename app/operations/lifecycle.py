@@ -9,7 +9,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
-from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import Text, few, plural, records_table
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
 from clawmem.app.services.documents.records import (
@@ -92,8 +92,8 @@ def status(services: Services) -> LifecycleStatus:
 )
 def lifecycle_sweep(
     services: Services,
-    dry_run: Annotated[bool, Field(description="List what would go, change nothing.")] = True,
-    purge: Annotated[bool, Field(description="Archive nothing, and clear the vault's free space.")] = False,
+    dry_run: Annotated[bool, "List what would go, change nothing."] = True,
+    purge: Annotated[bool, "Archive nothing, and clear the vault's free space."] = False,
 ) -> SweepReport:
     """Archive idle documents and forget documents archived long ago, by the configured policy."""
     lifecycle, policy = services.lifecycle, services.settings.archive_policy
@@ -131,9 +131,7 @@ def lifecycle_sweep(
 def lifecycle_search(
     services: Services,
     words: Annotated[
-        str,
-        Field(min_length=1, description="Words of an archived note."),
-        Option(metavar="WORDS...", is_argument=True),
+        str, Field(min_length=1, description="Words of an archived note."), argument("WORDS...")
     ],
     limit: Limit = 20,
 ) -> list[TitledFile]:
@@ -150,10 +148,8 @@ def _restored_text(result: RestoreReport) -> Text:
 def lifecycle_restore(
     services: Services,
     query: OptionalAddress = "",
-    collection: Annotated[
-        str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
-    ] = "",
-    all: Annotated[bool, Field(description="Restore every archived document.")] = False,
+    collection: Annotated[str, "Restore every archived document of it.", Option(("-c", "--collection"))] = "",
+    all: Annotated[bool, "Restore every archived document."] = False,
 ) -> RestoreReport:
     """Serve archived documents again: one, those of a collection, or all."""
     documents = services.lifecycle.to_restore(query, collection, everything=all)
@@ -175,7 +171,7 @@ def lifecycle_undo(
     act: Annotated[
         int | None,
         Field(ge=1, le=2**53, description="The number of the act to undo; without it the acts are listed."),
-        Option(metavar="ACT", is_argument=True),
+        argument("ACT"),
     ] = None,
     limit: Limit = 20,
 ) -> list[RecordedAct]:
@@ -258,9 +254,7 @@ def memory_forget(
     query: Docid,
     confirm: Confirm = None,
     why: Why = "",
-    prove: Annotated[
-        bool, Field(description="Look for its text everywhere afterwards."), Option(tool=None)
-    ] = False,
+    prove: Annotated[bool, "Look for its text everywhere afterwards.", Option(tool=None)] = False,
 ) -> Forgotten:
     """
     Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
@@ -300,10 +294,8 @@ def _confirmation_missing(services: Services, note: Document) -> ConfirmationMis
 @operation(Effect.DESTROYS, text=_forgotten_text, commands=(Command("mine", "--forget"),), is_tool=False)
 def source_forget(
     services: Services,
-    source: Annotated[str, Field(description="Its name."), Option(metavar="SOURCE", is_argument=True)],
-    collection: Annotated[
-        str, Field(description="Only in this collection."), Option(("-c", "--collection"))
-    ] = "",
+    source: Annotated[str, "Its name.", argument("SOURCE")],
+    collection: Annotated[str, "Only in this collection.", Option(("-c", "--collection"))] = "",
     confirm: Confirm = None,
 ) -> Forgotten:
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
@@ -381,7 +373,7 @@ def _treatment_text(result: Treatment) -> str:
 def memory_pin(
     services: Services,
     query: Address,
-    unpin: Annotated[bool, Field(description="Take the pin back.")] = False,
+    unpin: Annotated[bool, "Take the pin back."] = False,
     why: Why = "",
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
@@ -404,10 +396,7 @@ def memory_snooze(
     services: Services,
     query: Address,
     until: Annotated[
-        str | None,
-        Field(
-            description="The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
-        ),
+        str | None, "The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
     ] = None,
     why: Why = "",
 ) -> Treatment:

@@ -18,7 +18,7 @@ from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_fold
 from clawmem.app.environment.private_files import draft_folder, files_of_vault, sweep_drafts, write_whole
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, counts_text, fields_text, plural, records_table
 from clawmem.app.services.capture.briefing import Reflection
 from clawmem.app.services.capture.briefing import reflect as reflection_of
@@ -120,7 +120,7 @@ def _counted(rows: Mapping[str, int | None]) -> str:
 )
 def repair(
     services: Services,
-    confirm: Annotated[bool | None, Field(description="Must be true. Anything else changes nothing.")] = None,
+    confirm: Annotated[bool | None, "Must be true. Anything else changes nothing."] = None,
 ) -> SalvageReport:
     """
     Rebuild a damaged vault from every row that can be read.
@@ -221,11 +221,9 @@ def verify(services: Services) -> Differences:
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.ANY_BACKEND)
 def rebuild(
     services: Services,
-    index: Annotated[
-        Literal["all", "lexical", "vectors"], Field(description="The index: lexical, vectors or all.")
-    ] = "all",
+    index: Annotated[Literal["all", "lexical", "vectors"], "The index: lexical, vectors or all."] = "all",
     backend: Annotated[
-        str | None, Field(description="The backend that shall keep the indexes; by default the present one.")
+        str | None, "The backend that shall keep the indexes; by default the present one."
     ] = None,
 ) -> VaultInfo:
     """
@@ -345,8 +343,8 @@ def _status_text(result: LaneStatus) -> Iterator[Part]:
 def lanes_status(
     services: Services,
     limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of runs.")] = 10,
-    lane: Annotated[LaneName | None, Field(description="Runs of one lane: light or heavy.")] = None,
-    journal: Annotated[bool, Field(description="The runs with their decisions.")] = False,
+    lane: Annotated[LaneName | None, "Runs of one lane: light or heavy."] = None,
+    journal: Annotated[bool, "The runs with their decisions."] = False,
 ) -> LaneStatus:
     """Show the lanes: workers, next runs, trends of merged notes, costs of models, and the last runs."""
     settings, vault, now_ms = services.settings.lanes, services.vault, services.clock.now_ms()
@@ -382,13 +380,9 @@ def lanes_status(
 )
 def lanes_run(
     services: Services,
-    lane: Annotated[
-        LaneName, Field(description="light: small work often; heavy: large work at quiet times.")
-    ],
-    now: Annotated[
-        bool, Field(description="Run outside of the quiet hours and while questions are asked.")
-    ] = False,
-    dry_run: Annotated[bool, Field(description="Show the effects of the rules; write nothing.")] = False,
+    lane: Annotated[LaneName, "light: small work often; heavy: large work at quiet times."],
+    now: Annotated[bool, "Run outside of the quiet hours and while questions are asked."] = False,
+    dry_run: Annotated[bool, "Show the effects of the rules; write nothing."] = False,
 ) -> LaneReport:
     """
     Run a lane once, unless another process works in it.
@@ -433,9 +427,7 @@ def _reflection_text(result: Reflection) -> Iterator[Part]:
 @operation(Effect.READS, text=_reflection_text, is_tool=False)
 def reflect(
     services: Services,
-    days: Annotated[
-        int, Field(ge=1, le=36_500, description="Of how many days."), Option(metavar="DAYS", is_argument=True)
-    ] = 14,
+    days: Annotated[int, Field(ge=1, le=36_500, description="Of how many days."), argument("DAYS")] = 14,
 ) -> Reflection:
     """Show repeated decisions, failed attempts, and notes used together."""
     return reflection_of(services.vault.documents, services.vault.usage, services.clock, days)
@@ -460,11 +452,9 @@ class DuplicateFile(Result):
 def consolidate(
     services: Services,
     most: Annotated[
-        int,
-        Field(ge=1, le=10_000, description="Number of uncertain notes to examine."),
-        Option(metavar="MOST", is_argument=True),
+        int, Field(ge=1, le=10_000, description="Number of uncertain notes to examine."), argument("MOST")
     ] = 50,
-    dry_run: Annotated[bool, Field(description="Only name them."), Option(("--dry-run",))] = False,
+    dry_run: Annotated[bool, "Only name them.", Option(("--dry-run",))] = False,
 ) -> list[DuplicateFile]:
     """
     Archive unsure notes that repeat another note of their collection, and list them.
@@ -515,7 +505,7 @@ def enrich(
     all: Annotated[bool, Field(description="Also notes that another model described, and failed ones.")] = (
         False
     ),
-    no_model: Annotated[bool, Field(description="Use rules alone."), Option(("--no-model",))] = False,
+    no_model: Annotated[bool, "Use rules alone.", Option(("--no-model",))] = False,
 ) -> EnrichReport:
     """
     Add keywords, names and links to new and changed documents.

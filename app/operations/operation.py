@@ -8,9 +8,21 @@ from enum import Enum
 from functools import cached_property
 from inspect import Parameter, getdoc, signature
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+)
 
-from pydantic import BaseModel, ConfigDict, RootModel, create_model
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic.fields import FieldInfo
 
 from clawmem.app.operations.output import Text, fields_text, records_table
@@ -104,6 +116,11 @@ class Option(NamedTuple):
     from_stdin: bool = False  # an argument `-` reads stdin
 
 
+def argument(metavar: str) -> Option:
+    """Return the spelling of a positional parameter."""
+    return Option(metavar=metavar, is_argument=True)
+
+
 def option_of(field: FieldInfo) -> Option:
     """Return how *field* is spelt on the command line; of several spellings the last."""
     return next((option for option in reversed(field.metadata) if isinstance(option, Option)), Option())
@@ -141,7 +158,7 @@ class Operation(Generic[P, R]):
     """
     One operation, made by `operation` from a function ``(services, ...) -> result``.
 
-    The parameters of the function are those of the request, with the constraints of their annotations. Operations that
+    The parameters of the function are those of the request, with the constraints of their annotations; a plain text is a description. Operations that
     share many parameters take them as one `Request` instead, called ``request``. The docstring of the function describes
     the operation in every interface.
 
@@ -202,7 +219,7 @@ class Operation(Generic[P, R]):
         parameters = list(signature(self.function).parameters.values())[1:]
         fields = {
             parameter.name: (
-                self._evaluated(parameter.annotation),
+                _described(self._evaluated(parameter.annotation)),
                 ... if parameter.default is Parameter.empty else parameter.default,
             )
             for parameter in parameters
@@ -285,6 +302,14 @@ class Operation(Generic[P, R]):
         """Return *annotation*, which may be a text. That of the services is never evaluated: it would load the program."""
         names = cast(FunctionType, self.function).__globals__
         return eval(annotation, names) if isinstance(annotation, str) else annotation
+
+
+def _described(annotation: Any) -> Any:
+    """Return *annotation* with the field of a plain text, which is a description."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *metadata = get_args(annotation)
+    return Annotated[kind, *(Field(description=part) if isinstance(part, str) else part for part in metadata)]
 
 
 def operation(
