@@ -13,7 +13,6 @@ from typing import Any
 from clawmem.adapters.sqlite.database import Bindings, Row
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import Store, documents_in
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import (
     ATTEMPTS,
     DOCUMENTS_EACH,
@@ -32,20 +31,19 @@ from clawmem.ports.knowledge import (
 from clawmem.ports.records import EVERYTHING, Origin, Scope, least_trusted
 
 _ENTITY_COLUMNS = "id, name, kind, mention_count"
+_SELECT = f"select {_ENTITY_COLUMNS} from entities"
 _MENTION = "insert or ignore into mentions select ?, key from entities where id = ?"
 _MENTIONS = f"""
 select {_ENTITY_COLUMNS} from mentions join entities on key = entity
  where document_id = ? and document_id in (select id from documents where inactive is null)
  order by id
 """
+_FREQUENT = f"{_SELECT} where mention_count > 0 order by mention_count desc, id limit ?"
 _SEARCH = f"""
-select {_ENTITY_COLUMNS} from entities
+{_SELECT}
  where key in (select rowid from entity_names where entity_names match ?) and mention_count > 0
  order by mention_count desc, id limit ?
 """
-_FREQUENT = (
-    f"select {_ENTITY_COLUMNS} from entities where mention_count > 0 order by mention_count desc, id limit ?"
-)
 _COMPANIONS = """
 select companion, max(count) as together
   from companions join entities on key = companion
@@ -123,15 +121,13 @@ class SqliteEntities(Store):
         return self._db.values(_MENTIONING, (entity_id, max(limit, 0)))
 
     def known(self, ids: Iterable[str]) -> dict[str, Entity]:
-        sql = f"select {_ENTITY_COLUMNS} from entities where id in (select value from json_each(?))"
+        sql = f"{_SELECT} where id in (select value from json_each(?))"
         return {entity.id: entity for entity in self._entities(sql, (json.dumps(list(ids)),))}
 
     def search(self, text: str, limit: int) -> list[Entity]:
         words = _WORD.findall(unicodedata.normalize("NFC", text))
-        if not words:
-            return []
         match = " ".join(f'"{word}"*' for word in words)
-        return self._entities(_SEARCH, (match, max(limit, 0)))
+        return self._entities(_SEARCH, (match, max(limit, 0))) if words else []
 
     def frequent(self, limit: int) -> list[Entity]:
         return self._entities(_FREQUENT, (max(limit, 0),))
@@ -156,11 +152,12 @@ class SqliteEntities(Store):
 
 
 _ADD = """
-insert or ignore into triples
+insert into triples
        (subject, predicate, object, literal, document_id, valid_from, valid_to, confidence, said, ended_by)
 select key, :predicate, (select key from entities where id = :object), :literal, :document_id, :valid_from,
        nullif(:valid_to, ''), :confidence, :said, :ended_by
   from entities where id = :subject
+on conflict do nothing
 """
 
 _END = """
@@ -212,20 +209,6 @@ select count(*) from (
 """
 
 
-def _check_triple(triple: Triple) -> None:
-    reason = ""
-    if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
-        reason = "A triple needs a subject, a predicate and an object."
-    elif not 0 < triple.confidence <= 1:
-        reason = f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
-    elif triple.valid_to and triple.valid_to < triple.valid_from:
-        reason = f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
-    for day in filter(None, (triple.valid_from, triple.valid_to)):
-        check_day(day)
-    if reason:
-        raise InvalidInput("INVALID_INPUT", reason)
-
-
 class SqliteTriples(Store):
     """``TripleStore`` in one table with an index for subject and object."""
 
@@ -233,7 +216,6 @@ class SqliteTriples(Store):
         count = 0
         with self._db.atomic():
             for triple in triples:
-                _check_triple(triple)
                 for end in (triple.subject, triple.object):
                     if isinstance(end, Entity):
                         self._db.write(_SAVE_ENTITY, astuple(end)[:3])
@@ -357,12 +339,12 @@ class SqliteRelations(Store):
 
     def put(self, relations: Iterable[Relation]) -> int:
         with self._db.atomic():
-            return self._insert(_PUT, self._checked(relations))
+            return self._insert(_PUT, relations)
 
     def renew(
         self, kind: RelationKind, origin: str, sources: Iterable[int], relations: Iterable[Relation]
     ) -> int:
-        renewed = self._checked(relations)
+        renewed = list(relations)
         pairs = json.dumps([(relation.source, relation.target) for relation in renewed])
         bindings = {"sources": json.dumps(list(sources)), "kind": kind, "origin": origin, "pairs": pairs}
         with self._db.atomic():
@@ -395,18 +377,7 @@ class SqliteRelations(Store):
     outbound = partialmethod(_strongest, "outbound")
     inbound = partialmethod(_strongest, "inbound")
 
-    def _checked(self, relations: Iterable[Relation]) -> list[Relation]:
-        checked = list(relations)
-        for relation in checked:
-            if relation.source == relation.target:
-                reason = f"Document {relation.source} cannot be related to itself."
-                raise InvalidInput("INVALID_INPUT", reason)
-            if not 0 < relation.weight <= 1:
-                reason = f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1."
-                raise InvalidInput("OUT_OF_BOUNDS", reason)
-        return checked
-
-    def _insert(self, sql: str, relations: list[Relation]) -> int:
+    def _insert(self, sql: str, relations: Iterable[Relation]) -> int:
         count = 0
         for relation in relations:
             metadata = json.dumps(dict(relation.metadata), ensure_ascii=False, sort_keys=True)

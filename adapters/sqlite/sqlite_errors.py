@@ -58,6 +58,8 @@ def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         return InvalidInput(
             "INVALID_INPUT", "It refers to a document that does not exist. Nothing was stored."
         )
+    if getattr(error, "extendedresult", 0) in (apsw.SQLITE_CONSTRAINT_CHECK, apsw.SQLITE_CONSTRAINT_NOTNULL):
+        return InvalidInput("OUT_OF_BOUNDS", f"A value is not allowed: {message}. Nothing was stored.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return VaultLocked(path)
     if refused := write_refusal(error, path):

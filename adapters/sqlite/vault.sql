@@ -236,11 +236,12 @@ create table relations (
     kind       text not null check (kind in (
         'semantic', 'causal', 'temporal', 'entity', 'supporting', 'contradicts', 'usage', 'links_to')),
     target     integer not null references documents (id) on delete cascade,
-    weight     real not null,                       -- (0, 1]
+    weight     real not null check (weight > 0 and weight <= 1),
     origin     text not null default '',            -- who wrote it
     created_at text not null default '',
     metadata   text not null default '{}',
-    primary key (source, kind, target)
+    primary key (source, kind, target),
+    check (source <> target)
 ) strict, without rowid;
 -- Strongest first from either end, so that a query reads only the beginning of a range of the index.
 create index relations_outbound on relations (source, kind, weight desc, target);
@@ -248,7 +249,7 @@ create index relations_inbound on relations (target, kind, weight desc, source);
 
 create table entities (
     key           integer primary key,
-    id            text not null unique,
+    id            text not null unique check (id <> ''),
     name          text not null,
     kind          text not null,
     mention_count integer not null default 0        -- by served documents
@@ -264,13 +265,13 @@ create index mentions_entity on mentions (entity, document_id);
 create table triples (
     id          integer primary key,
     subject     integer not null references entities (key),
-    predicate   text not null,
+    predicate   text not null check (predicate <> ''),
     object      integer references entities (key),  -- null: a text of its own
-    literal     text,
+    literal     text check (literal <> ''),
     document_id integer not null references documents (id) on delete cascade,
-    valid_from  text not null,                      -- a day; empty: since ever
-    valid_to    text,                               -- a day; null: it holds
-    confidence  real not null,
+    valid_from  text not null check (valid_from = '' or valid_from is date(valid_from)),  -- a day; empty: since ever
+    valid_to    text check (valid_to is null or valid_to is date(valid_to) and valid_to >= valid_from),  -- a day; null: it holds
+    confidence  real not null check (confidence > 0 and confidence <= 1),
     said        text not null,                      -- the sentence that it comes from
     ended_by    integer references documents (id) on delete set null,
     check ((object is null) <> (literal is null))
