@@ -16,7 +16,6 @@ from clawmem.contracts.samples import (
     WHEN,
     WINDOWS,
     cosine,
-    raw_vector,
     save,
     sha,
     unit_vector,
@@ -30,16 +29,6 @@ EAST = unit_vector(1, 0, 0, 0)
 NORTH = unit_vector(0, 1, 0, 0)
 WEST = unit_vector(-1, 0, 0, 0)
 NORTH_EAST = unit_vector(1, 1, 0, 0)
-
-REFUSED = {
-    "not a number": raw_vector(math.nan, 1, 0, 0),
-    "infinite": raw_vector(math.inf, 0, 0, 0),
-    "all zeros": raw_vector(0, 0, 0, 0),
-    "shorter": unit_vector(1, 0, 0),
-    "longer": unit_vector(1, 0, 0, 0, 0),
-    "empty": b"",
-    "cut off": EAST[:-1],
-}
 
 
 class VectorSearchContract(VaultContract):
@@ -156,21 +145,6 @@ class VectorUpkeepContract(VaultContract):
 
         assert found(vault, EAST, 10) == [here] * 3
         assert index_of(vault).count() == 3
-
-    def test_bad_vector_is_refused(self, vault: Vault) -> None:
-        """
-        A vector that is not finite, all zeros or of another length is refused, and nothing of its batch is stored.
-        """
-        first, second = put_all(vault, [EAST, NORTH])
-
-        for name, bad in REFUSED.items():
-            with pytest.raises(BadVector):
-                index_of(vault).put(
-                    [VectorEntry(FragmentKey(first, 0), WEST), VectorEntry(FragmentKey(second, 1), bad)]
-                )
-            assert index_of(vault).count() == 2, name
-            scores = [hit.score for hit in vault.vectors.search(EAST, 10)]
-            assert scores == pytest.approx([1, 0], abs=1e-5), name
 
     def test_clear_allows_another_length(self, vault: Vault) -> None:
         """A cleared index is empty and accepts vectors of another length."""

@@ -160,7 +160,7 @@ class VectorIndex(VectorSearch, DerivedIndex, Protocol):
     """Index outside of the vault, filled from its embeddings."""
 
     def put(self, entries: Iterable[VectorEntry]) -> None:
-        """Add vectors, replacing those with the same keys; raise BadVector for an unusable one."""
+        """Add vectors of an `EmbeddingStore`, which has checked them, replacing those with the same keys."""
 
     def remove(self, document_id: int) -> None:
         """Delete every vector of a document."""

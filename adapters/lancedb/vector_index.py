@@ -43,20 +43,15 @@ class LanceVectorIndex(LanceIndex):
     fewest_probes = 20  # up to this number all partitions are searched
 
     def put(self, entries: Iterable[VectorEntry]) -> None:
-        rows = [{**scope_columns(entry), "vector": entry.vector} for entry in entries]
-        if rows:
-            first = next((row for document in self._rows.values() for row in document.values()), None)
-            with self._latest() as table:
-                length = len(first["vector"]) if first else _length(table)
-            _refuse_bad([row["vector"] for row in rows], length)
-        self._put(rows)
+        self._put({**scope_columns(entry), "vector": entry.vector} for entry in entries)
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         with self._latest() as table:
             length = _length(table)
             if limit < 1 or not length or not any(vector):
                 return []
-            _refuse_bad([vector], length)
+            if len(vector) != length:
+                raise BadVector(f"it has {len(vector)} bytes, the stored ones have {length}")
             return self._nearest(table, vector, limit, condition(scope))
 
     def count(self) -> int:
@@ -117,18 +112,3 @@ def _length(table: Any) -> int:
     if "vector" not in table.schema.names or not (table.count_rows() > 1 or _count(table)):
         return 0
     return 4 * int(table.schema.field("vector").type.list_size)
-
-
-def _refuse_bad(vectors: Sequence[Vector], length: int) -> None:
-    """
-    Raise `BadVector` if one of *vectors* is not finite, is all zeros, or has another *length* in bytes.
-
-    A *length* of 0 is that of the first vector. Call this before the first is written.
-    """
-    expected = length or len(vectors[0])
-    for vector in vectors:
-        if not vector or len(vector) % 4 or len(vector) != expected:
-            raise BadVector(f"it has {len(vector)} bytes, the others have {expected}, 4 for each number")
-        numbers = np.frombuffer(vector, "<f4")
-        if not np.isfinite(numbers).all() or not numbers.any():
-            raise BadVector("one of its numbers is not finite, or it is all zeros")
