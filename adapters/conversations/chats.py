@@ -21,11 +21,9 @@ _BARE = re.compile(rf"^(?P<name>{_NAME}): ?(?P<text>.*)$")
 _FORMS = (
     re.compile(rf"^\[?(?P<at>{_TIME})\]?(?: -)? <?(?P<name>{_NAME})>?: ?(?P<text>.*)$"),
     re.compile(rf"^\*\*(?P<name>{_NAME}):?\*\*:?(?: \((?P<at>{_TIME})\))?:?[ \t]*(?P<text>.*)$"),
-    re.compile(rf"^#{{1,6}} (?P<name>{_NAME}?):?(?: \((?P<at>{_TIME})\))?(?P<text>)$"),
     _BARE,
 )
 _DAY = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?!\d)")
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 
 
 class _Turn(NamedTuple):
@@ -77,7 +75,7 @@ def _turns(text: str, form: re.Pattern[str]) -> tuple[str, list[_Turn]]:
     """Return the title above the first turn, and the turns that *form* marks, outside of fenced code."""
     title, turns, is_code = "", list[_Turn](), False
     for line in text.replace("\r\n", "\n").split("\n"):
-        is_code ^= bool(_FENCE.match(line))
+        is_code ^= line.lstrip(" ").startswith(("```", "~~~"))
         if not is_code and (match := form.match(line[:300])):
             rest = match["text"] + line[300:]
             turns.append(_Turn(match["name"].strip(), match.groupdict().get("at") or "", [rest]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import stat
 import zipfile
 import zlib
@@ -33,8 +32,6 @@ MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
 _CHUNK, _HEAD = 1 << 16, 1 << 22  # characters; a session may begin with a pasted image
-
-_HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 
 
 class Unreadable(Exception):
@@ -71,7 +68,7 @@ class Record(dict[str, Any]):
 
 def whole(text: str) -> str:
     """Return *text* with ``U+FFFD`` in the place of escaped halves of characters."""
-    return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def records_in(value: object) -> list[Record]:

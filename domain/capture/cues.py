@@ -94,7 +94,6 @@ _FOREIGN = _any(
 )
 _CREDITED = _any(r",\s+(?:says|said|writes|wrote|claims|according to|sagt|sagte|meint|laut|so steht)\b")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”"]*[“”"]|«[^»]*»|`[^`]*`|(?<!\w)[\'‘][^\'’]*[\'’](?!\w)')
-_QUESTION_MARK = re.compile(r"\?[\"')\]]*$")
 _CUES_OF_ASSISTANT = ((Kind.DECISION, _DECIDED), (Kind.ANTIPATTERN, _FAILED))
 _CUES_OF_USER = (
     (Kind.PREFERENCE, _PREFERRED),
@@ -109,7 +108,7 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
     own = _QUOTED.sub("…", sentence.replace("’", "'"))
     if _CREDITED.search(own):
         return None
-    is_question = _QUESTION_MARK.search(own) is not None
+    is_question = own.rstrip("])\"'").endswith("?")
     for kind, pattern in _CUES_OF_USER if speaker is Speaker.USER else _CUES_OF_ASSISTANT:
         if is_question and pattern is not _PREFERRED:  # "I prefer small steps, can you split this?"
             continue

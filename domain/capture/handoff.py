@@ -10,6 +10,7 @@ from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.capture.sentences import sentences, spoken_text
 from clawmem.domain.knowledge.llm_answer import TEXTS, ModelTask, object_schema
+from clawmem.domain.text.words import words
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MOST_FILES = 20
@@ -190,7 +191,6 @@ MESSAGES = 200  # the latest messages
 DECISIONS = 15
 QUESTIONS = 10
 LONGEST_PATH = 300
-_WORD = re.compile(r"\w{4,}")
 # A tag within backticks is a quotation, not markup.
 _SCRATCHPAD = re.compile(
     r"(?<!`)<analysis\b[^<>]*>.*?(?:</analysis\s*>|(?=(?<!`)<summary\b)|\Z)", re.DOTALL | re.IGNORECASE
@@ -213,9 +213,9 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
         message.text for message in reversed(recent) if message.speaker is Speaker.USER and message.text
     )
     request = next(prompts, "")[:REQUEST_CHARS]
-    wanted = set(_WORD.findall(request.lower()))
+    wanted = {word for word in words(request) if len(word) > 3}
     decisions = [note.quote for note in reversed(notes) if note.kind is Kind.DECISION]
-    decisions.sort(key=lambda sentence: -len(wanted.intersection(_WORD.findall(sentence.lower()))))
+    decisions.sort(key=lambda sentence: -len(wanted.intersection(words(sentence))))
     latest = (sentence for message in recent[-20:] for sentence in sentences(message.text))
     paths = [path for path in files_written(recent) if 10 <= len(path) <= LONGEST_PATH]
     sections = {

@@ -19,8 +19,6 @@ _NAME_CHARS = 60  # of the words of a file name, at most four bytes each; file s
 
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_OTHER = re.compile(r"[^\w]+")
-_HEADING_MARKS = re.compile(r"\A(?:#{1,6}|[-*+>]|\d+[.)])\s+")
 
 
 def checked_text(text: str) -> str:
@@ -63,7 +61,7 @@ def checked_name(what: str, name: str) -> str:
 def title_of(text: str) -> str:
     """Return the first line of *text* without marks of Markdown, cut after a word at 80 characters."""
     line = next(filter(None, map(str.strip, text.splitlines())), "")
-    return shortened(" ".join(_HEADING_MARKS.sub("", line).split()), TITLE_CHARS)
+    return shortened(" ".join(re.sub(r"\A(?:#{1,6}|[-*+>]|\d+[.)])\s+", "", line).split()), TITLE_CHARS)
 
 
 def file_names(title: str, day: str) -> Iterator[str]:
@@ -73,7 +71,7 @@ def file_names(title: str, day: str) -> Iterator[str]:
     Letters and digits of every script are kept in lower case; every other run of characters becomes a hyphen, so
     that a title cannot name another folder, a hidden file or a device.
     """
-    words = _OTHER.sub("-", title.lower()).strip("-_")
+    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
     if len(words) > _NAME_CHARS:
         words = words[:_NAME_CHARS].rpartition("-")[0] or words[:_NAME_CHARS]
     stem = f"{day}-{words.strip('-_') or 'note'}"

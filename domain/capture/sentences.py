@@ -12,15 +12,11 @@ _NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _LIST_MARK = re.compile(
     r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+", re.MULTILINE
 )
-_BREAK = re.compile(r"\n[ \t]*\n|\n(?=\x00)")
 _END = re.compile(
     rf"(?!(?<=\d)\.\s+(?:[a-zäöü]|(?i:{'|'.join(MONTHS)})\b))"  # ordinal numbers: "zum 1. Mai", "am 3. des Monats"
     r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
     r"(?:[.!?。！？]{1,9}[\"')\]»”]{0,9}(?=\s)|[。！？])\s*"
 )
-_EMPHASIS = re.compile(r"\*\*|__")
-_BLANKS = re.compile(r"\s+")
-_ITEM = "\x00"
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -29,20 +25,16 @@ def sentences(text: str) -> Iterator[str]:
 
     The end of a list item, heading or paragraph ends a sentence. Fenced code, quoted lines and tables are left out.
     """
-    for block in _BREAK.split(_LIST_MARK.sub(_ITEM, spoken_text(text))):
-        flat = _BLANKS.sub(" ", _EMPHASIS.sub("", block.replace(_ITEM, ""))).strip()
-        yield from _of_block(flat)
+    for block in re.split(r"\n\s*\n", _LIST_MARK.sub("\n\n", spoken_text(text))):
+        flat = " ".join(block.replace("**", "").replace("__", "").split())
+        start = 0
+        for end in _END.finditer(flat):
+            yield flat[start : end.end()].strip()
+            start = end.end()
+        if rest := flat[start:].strip():
+            yield rest
 
 
 def spoken_text(text: str) -> str:
     """Return *text* without fenced code, quoted lines and tables."""
-    return _NOT_SAID.sub("", _FENCED.sub("\n\n", text.replace(_ITEM, "")))
-
-
-def _of_block(block: str) -> Iterator[str]:
-    start = 0
-    for end in _END.finditer(block):
-        yield block[start : end.end()].strip()
-        start = end.end()
-    if rest := block[start:].strip():
-        yield rest
+    return _NOT_SAID.sub("", _FENCED.sub("\n\n", text))
