@@ -50,8 +50,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("collection_add", {"path": "{home}/shared"}),
     ("collection_add", {"path": "{home}", "confirm": False}),
     ("trust_set", {"name": "shared", "trust": "outside"}),
-    ("collection_describe", {"place": "notes/work", "text": "What was before"}),
-    ("collection_describe", {}),
     ("update", {}),
     ("collections", {}),
     ("search", {"query": "sessions", "compact": False}),
@@ -126,7 +124,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory", {"command": "view", "path": "/memories"}),
     ("memory", {"command": "create", "path": "/memories/a.md", "file_text": "A file.\n"}),
     ("memory", {"command": "view", "path": "/memories/a.md"}),
-    ("collection_describe", {"place": "notes/work", "remove": True}),
     ("collection_remove", {"name": "shared", "confirm": False}),
     ("collection_remove", {"name": "shared"}),
 )

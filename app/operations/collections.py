@@ -1,15 +1,14 @@
-"""The folders that are remembered, the trust in their notes, and their descriptions."""
+"""The folders that are remembered, and the trust in their notes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import (
     Collection,
@@ -26,26 +25,14 @@ from clawmem.app.settings.config_file import (
     set_value,
     typed_folder,
 )
-from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
-
-EVERYTHING = "/"  # the place of a description of all collections
-MOST = 1000  # characters; a description is read with every note below its folder
 
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
 Confirm = Annotated[
     bool | None, Field(description="Do it all the same; false only shows what would be done.")
 ]
-
-
-class Context(Result):
-    """A place, its description, and the one before a change; the place / is everything."""
-
-    place: str
-    text: str
-    before: str = ""
 
 
 @operation(
@@ -174,78 +161,3 @@ def trust_set(
             vault.documents, vault.transactions, services.publisher, documents, TRUST[trust]
         )
     return Collection(name, changed, trust=trust)
-
-
-def _descriptions(settings: Settings) -> Mapping[str, tuple[tuple[str, ...], str]]:
-    """Return the keys in the config file and the text of every description, by its place."""
-    described = {
-        f"{name}/{prefix.strip('/')}".rstrip("/"): (("collections", name, "context", prefix), text)
-        for name, collection in settings.collections.items()
-        for prefix, text in collection.context.items()
-    }
-    everything = settings.global_context
-    return {EVERYTHING: (("global_context",), everything), **described} if everything.strip() else described
-
-
-def _place(settings: Settings, text: str) -> str:
-    """Return the place that *text* names, a collection and a path in it, or a path on the disk."""
-    collections = settings.collections
-    name, _, prefix = text.strip("/").partition("/")
-    if text == EVERYTHING or name in collections:
-        return f"{name}/{prefix}".rstrip("/") or EVERYTHING
-    path = Path(text).expanduser().absolute()
-    above = [collection for collection, folder in collections.items() if path.is_relative_to(folder.path)]
-    if not above:
-        raise NotFound("collection", name or text, suggestions=sorted(collections))
-    inner = max(above, key=lambda collection: len(collections[collection].path.parts))
-    return f"{inner}/{path.relative_to(collections[inner].path).as_posix()}".removesuffix("/.")
-
-
-@operation(
-    Effect.REPEATABLE,
-    columns="place text=description before",
-    empty="No descriptions yet. Run: clawmem collection describe FOLDER TEXT",
-    items="contexts",
-    only_reads=lambda request: not (request.text or request.remove),
-    is_tool=False,
-    opens=Opening.NOTHING,
-)
-def collection_describe(
-    services: Services,
-    place: Annotated[
-        str,
-        Field(description="A collection, a folder or file in it such as notes/work, or / for everything."),
-        Option(metavar="PLACE", is_argument=True),
-    ] = "",
-    text: Annotated[
-        str, Field(description="The description.", max_length=MOST), Option(metavar="TEXT", is_argument=True)
-    ] = "",
-    remove: Annotated[bool, Field(description="Remove the description.")] = False,
-) -> list[Context]:
-    """
-    Describe a folder, a file or everything; without a text, list the descriptions.
-
-    The description is shown with every note below the folder, in results and above its text. Vectors of the notes
-    include it after: clawmem update --all
-    """
-    settings, text = services.settings, " ".join(text.split())
-    described, place = _descriptions(settings), place and _place(settings, place)
-    if not (text or remove):
-        contexts = [Context(place=name, text=known) for name, (_, known) in sorted(described.items())]
-        return [context for context in contexts if f"{context.place}/".startswith(place.rstrip("/"))]
-    name, _, prefix = place.partition("/")
-    usual = (
-        ("global_context",) if place == EVERYTHING else ("collections", name, "context", prefix or EVERYTHING)
-    )
-    keys, before = described.get(place, (usual, ""))
-    if remove and not before:
-        raise NotFound("description", place, suggestions=sorted(described))
-    if text and place != EVERYTHING:
-        root = settings.collections[name].path
-        if root.is_dir() and not (root / prefix).exists():
-            raise NotFound("folder or file", str(root / prefix))
-    if remove:
-        remove_value(settings.config_file, keys)
-    else:
-        set_value(settings.config_file, keys, text)
-    return [Context(place=place, text=text, before=before)]

@@ -35,7 +35,6 @@ def test_each_vault_has_its_own(remembered: Invoke, home: Path, side: Path) -> N
     ] == ["boats"]
     assert "Nothing found" in remembered("--vault", side, "search", "redis").stdout
     assert "Nothing found" in remembered("search", "keel").stdout
-    assert remembered("--vault", side, "collection", "describe", "boats", "Boats.").exit_code == 0
     assert (home / ".config/clawmem/config.yaml").read_bytes() == config
     assert remembered("--vault", side, "collection", "remove", "boats", "--yes").exit_code == 0
     assert (names(), names("--vault", side)) == (["notes"], [])

@@ -58,40 +58,13 @@ def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
     assert {one["file"]: one for one in SEARCHES[way](world)["results"]}[NOTE]["context"] == CONTEXT
 
 
-def test_set_list_and_remove(invoke: Invoke, notes: Path, home: Path) -> None:
-    """A place is everything, a collection, or a path in it, as an address or on the disk; other settings stay."""
-    write_notes(notes, {"work/plan.md": TEXT})
-    invoke("bootstrap", notes, "--skip-embed")
-    config = home / ".config/clawmem/config.yaml"
-    config.write_text(f"# mine\n{config.read_text('utf-8')}", "utf-8")
-
-    for place, text in {
-        "/": EVERYTHING,
-        "notes": "Club.",
-        "notes/work/": "Paid  work.",
-        notes / "a.md": "x",
-    }.items():
-        assert invoke("collection", "describe", place, text).exit_code == (
-            3 if place == notes / "a.md" else 0
-        )
-    assert "Paid work." in invoke("collection", "describe", notes / "work", "Work: paid.").stdout
-
-    listed = ask_json(invoke, "collection", "describe")["contexts"]
-    assert [(one["place"], one["text"]) for one in listed] == [
-        ("/", EVERYTHING), ("notes", "Club."), ("notes/work", "Work: paid.")
-    ]  # fmt: skip
-    assert ask_json(invoke, "get", "notes/work/plan.md")["context"] == f"{EVERYTHING}\n\nClub.\n\nWork: paid."
-    for place in ("/", "notes", "notes/work"):
-        assert invoke("collection", "describe", "--remove", place).exit_code == 0
-    assert "No descriptions yet" in invoke("collection", "describe").stdout
-    assert config.read_text("utf-8").startswith("# mine\n")
-
-
-def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: Path) -> None:
+def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: Path, home: Path) -> None:
     """After a reindex, a question by its words finds notes without them; verify takes no description for damage."""
     write_notes(notes, {"a/x.md": "# Monday\n\nIt rained.\n", "b/y.md": "# Tuesday\n\nThe sun shone.\n"})
     invoke("bootstrap", notes)
-    assert invoke("collection", "describe", "notes/b", "Trips of the sailing boat.").exit_code == 0
+    config = home / ".config/clawmem/config.yaml"
+    before = config.read_text("utf-8")
+    config.write_text(f"{before}    context: {{b: Trips of the sailing boat.}}\n", "utf-8")
     assert invoke("doctor", "--verify").exit_code == 0
 
     for command in (("update", "--all"), ("embed",)):
@@ -102,7 +75,7 @@ def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: P
         for one in ask_json(invoke, "query", "--mode", "vectors", "sailing boat", "-n", 1)["results"]
     ] == ["notes/b/y.md"]
     assert invoke("doctor", "--verify").exit_code == 0
-    invoke("collection", "describe", "--remove", "notes/b")
+    config.write_text(before, "utf-8")
     assert invoke("doctor", "--verify").exit_code == 0
     invoke("update", "--all")
     invoke("embed")

@@ -148,7 +148,7 @@ COMMANDS: list[list[str]] = [
     ["import", "jsonl", "memories.jsonl", "--dry-run"],
     ["vault", "init"],
     ["bootstrap", "."],
-    ["collection", "describe", "/", "Animals."],
+    ["collection", "list"],
     ["update"],
     ["doctor", "."],
     ["vault", "path"],

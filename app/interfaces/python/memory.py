@@ -136,7 +136,6 @@ class Memory:
     collection_add = method(collections.collection_add)
     collection_remove = method(collections.collection_remove)
     trust_set = method(collections.trust_set)
-    collection_describe = method(collections.collection_describe)
     collections = method(collections.list_all)
     reflect = method(maintenance.reflect)
     consolidate = method(maintenance.consolidate)
