@@ -309,9 +309,7 @@ class UseCases(containers.DeclarativeContainer):
     why: ReceiptReader = use_case("retrieval.receipts:ReceiptReader")
 
     # documents
-    lookup: Lookup = use_case(
-        "documents.lookup:Lookup", resolver=use_case("documents.lookup:AddressResolver", roots=option.roots)
-    )
+    lookup: Lookup = use_case("documents.lookup:Lookup", roots=option.roots)
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)

@@ -4,7 +4,7 @@ import pytest
 from wired import publisher
 
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.app.services.documents.lookup import AddressResolver, Lookup, MultiGet
+from clawmem.app.services.documents.lookup import Lookup, MultiGet
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
@@ -20,8 +20,7 @@ def lookup(vault: Vault) -> Lookup:
 
 
 def lookup_below(vault: Vault, roots: dict[str, str]) -> Lookup:
-    resolver = AddressResolver(vault.documents, vault.journal, vault.acts, roots)
-    return Lookup(resolver, vault.documents, vault.successions)
+    return Lookup(vault.documents, vault.successions, vault.journal, vault.acts, roots)
 
 
 def put(vault: Vault, name: str, source: str | None = None) -> Document:

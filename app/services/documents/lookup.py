@@ -48,191 +48,6 @@ _REMEDIES = {
 _NO_SUCCESSOR = "No note is served in its place."
 
 
-class AddressResolver:
-    """
-    Resolver of addresses: exact matches only, and one rule for every interface.
-
-    The first rule with any match decides: a complete place (``collection/path``, virtual or absolute path) or a
-    ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. Several matches are ambiguous, but
-    ends of paths and names of documents of the user and of assistants go before those of others. Files are not
-    accessed: paths below a collection's folder are compared as text.
-
-    Args:
-        roots: The absolute folder of each collection, by its name.
-    """
-
-    def __init__(
-        self,
-        documents: DocumentStore,
-        journal: Journal,
-        acts: ActJournal,
-        roots: Mapping[str, str],
-    ) -> None:
-        self._documents = documents
-        self._journal = journal
-        self._acts = acts
-        self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
-
-    def resolve(
-        self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False
-    ) -> tuple[Document, Address]:
-        """
-        Return the served document that *text* names, and the reading of the address that named it.
-
-        Args:
-            suggestions: The number of candidates that an error may name.
-            to_change: Let a forgotten document count as a match too, so that repeating a command with the end of
-                a path never reaches another document with the same file name.
-
-        Raises:
-            NotFound: with candidates; without any for a ``#docid``. NotServed: the document is no longer served.
-            Ambiguous: several documents match; documents with the same content count separately.
-            InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
-        """
-        readings = read_address(text)  # the most literal first
-        for rule in (self._by_place, self._by_end, self._gone_with_end, self._by_name):
-            for address in readings:
-                if documents := rule(address, to_change):
-                    return self._only(text, documents), address
-        if text.strip().startswith("#"):
-            normalise_docid(text.strip().partition(" ")[0])
-            raise NotFound("document", text)
-        near = self._similar(readings[-1].name, suggestions)
-        raise NotFound("document", text, candidates=candidates_of(self._documents, near))
-
-    def _similar(self, text: str, limit: int) -> list[Document]:
-        """Return served documents whose path, title, file name or alias resembles *text*, best first."""
-        served = {document.id: document for document in self._documents.latest()}
-        names = [
-            (name, document.id)
-            for document in served.values()
-            for name in (document.display_path, *document_names(document))
-        ]
-        near = process.extract(
-            text,
-            [name for name, _ in names],
-            scorer=fuzz.token_set_ratio,
-            processor=default_process,
-            score_cutoff=LEAST_LIKENESS,
-            limit=None,
-        )
-        numbers = dict.fromkeys(names[place][1] for _, _, place in near)
-        return [served[number] for number in numbers][:limit]
-
-    def _only(self, text: str, documents: Sequence[Document]) -> Document:
-        if len(documents) > 1:
-            raise Ambiguous(text, candidates_of(self._documents, sorted(documents, key=PLACE)))
-        [document] = documents
-        reason = document.inactive
-        if reason is None:
-            return document
-        successors, remedy = candidates_of(self._documents, self._successors(document)), _REMEDIES[reason]
-        if reason is InactiveReason.SUPERSEDED and not successors:
-            remedy = _NO_SUCCESSOR
-        remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
-        raise NotServed(document, shown_title(document), remedy, successors)
-
-    def _successors(self, document: Document) -> list[Document]:
-        """Return the served documents that replaced *document*, over any number of steps."""
-        served: dict[int, Document] = {}
-        waiting, seen = [document.id], {document.id}
-        while waiting:
-            number = waiting.pop()
-            replacements = self._journal.replacements(number)
-            newer = {entry.document_id for entry in replacements if number in entry.replaced} - seen
-            seen |= newer
-            for successor in self._documents.many(newer).values():
-                if successor.inactive is None:
-                    served[successor.id] = successor
-                else:
-                    waiting.append(successor.id)
-        return list(served.values())
-
-    # -- rules, the strictest first -----------------------------------------------------------------
-
-    def _by_place(self, address: Address, to_change: bool) -> list[Document]:
-        """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
-        if address.name.startswith("#"):
-            return self._by_docid(address)
-        places = self._places(address)
-        if places is None:
-            parts = [tidy_path(path).partition("/") for path in address.paths]
-            places = [(collection, path) for collection, _, path in parts]
-        forms = [[*product(unicode_forms(collection), unicode_forms(path))] for collection, path in places]
-        documents = [next(filter(None, starmap(self._documents.at, form)), None) for form in forms]
-        return [*{document.id: document for document in documents if document}.values()]
-
-    def _by_end(self, address: Address, to_change: bool) -> list[Document]:
-        """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
-        ending = next(filter(None, map(self._documents.by_suffix, _ends(address))), [])
-        documents = verified_if_any(ending)
-        if address.docid:
-            documents = verified_if_any([*ending, *self._by_name(address, to_change)])
-            documents += self._by_docid(address)
-        elif documents and to_change:
-            gone = self._gone_with_end(address, to_change)
-            documents += [document for document in gone if document.inactive is InactiveReason.FORGOTTEN]
-        return list({document.id: document for document in documents}.values())
-
-    def _gone_with_end(self, address: Address, to_change: bool) -> list[Document]:
-        ends = _ends(address)
-        return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
-
-    def _by_name(self, address: Address, to_change: bool) -> list[Document]:
-        """Return the documents with this title, file name or alias; the served ones come first."""
-        is_called = name_matcher(address)
-        served = verified_if_any([*filter(is_called, every_served(self._documents))])
-        if served and not to_change:
-            return served
-        gone = self._inactive(is_called)
-        return served + [note for note in gone if not served or note.inactive is InactiveReason.FORGOTTEN]
-
-    def _by_docid(self, address: Address) -> list[Document]:
-        """
-        Return the documents of a docid, or of ``#docid place``, the format in which candidates are printed.
-
-        The docid of a forgotten document is recorded only in the log of lifecycle acts.
-        """
-        if not address.docid:
-            return []
-        digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
-
-        def had_docid(note: Document) -> bool:
-            acts = self._acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()
-            return note.hash.startswith(digits) or any(act.before == digits[:DOCID_LENGTH] for act in acts)
-
-        documents = self._documents.by_hash(digits) or self._inactive(had_docid)
-        return [document for document in documents if place.startswith(document.display_path) or not place]
-
-    def _places(self, address: Address) -> list[tuple[str, str]] | None:
-        """Return the places that *address* states in full; ``None`` when it does not."""
-        if virtual := parse_virtual_path(address.name):
-            return [virtual]
-        if not _ABSOLUTE.match(address.name):
-            return None
-        path = tidy_path(address.name)
-        below = [(collection, f"{root}/") for collection, root in self._roots.items()]
-        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
-
-    def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
-        return [document for document in self._documents.latest(active=False) if fits(document)]
-
-
-def tidy_path(path: str) -> str:
-    """Return *path* without repeated slashes and ``.`` segments; an absolute path of Windows with forward slashes."""
-    if _ABSOLUTE.match(path) and not path.startswith("/"):
-        path = path.replace("\\", "/")  # elsewhere a backslash is part of a name
-    root = "/" if path.startswith("/") else ""
-    return root + "/".join(part for part in path.split("/") if part not in ("", "."))
-
-
-def _ends(address: Address) -> list[str]:
-    """Return the ends of a path that *address* may be, in the spellings that file systems use, and without ``.md``."""
-    paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
-    paths += [path.replace("\\", "/") for path in paths if "\\" in path]
-    return paths + [f"{path}.md" for path in paths if "/" in path and not path.endswith(".md")]
-
-
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """
@@ -272,20 +87,176 @@ class MultiGet:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Served documents by address (see `AddressResolver`), and their text."""
+    """
+    Served documents by address, and their text: exact matches only, and one rule for every interface.
 
-    resolver: AddressResolver
+    The first rule with any match decides: a complete place (``collection/path``, virtual or absolute path) or a
+    ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. Several matches are ambiguous, but
+    ends of paths and names of documents of the user and of assistants go before those of others. Files are not
+    accessed: paths below a collection's folder are compared as text.
+
+    Args:
+        roots: The absolute folder of each collection, by its name.
+    """
+
     documents: DocumentStore
     successions: SuccessionStore
+    journal: Journal
+    acts: ActJournal
+    roots: Mapping[str, str]
+
+    def resolve(
+        self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False
+    ) -> tuple[Document, Address]:
+        """
+        Return the served document that *text* names, and the reading of the address that named it.
+
+        Args:
+            suggestions: The number of candidates that an error may name.
+            to_change: Let a forgotten document count as a match too, so that repeating a command with the end of
+                a path never reaches another document with the same file name.
+
+        Raises:
+            NotFound: with candidates; without any for a ``#docid``. NotServed: the document is no longer served.
+            Ambiguous: several documents match; documents with the same content count separately.
+            InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
+        """
+        readings = read_address(text)  # the most literal first
+        for rule in (self._by_place, self._by_end, self._gone_with_end, self._by_name):
+            for address in readings:
+                if documents := rule(address, to_change):
+                    return self._only(text, documents), address
+        if text.strip().startswith("#"):
+            normalise_docid(text.strip().partition(" ")[0])
+            raise NotFound("document", text)
+        near = self._similar(readings[-1].name, suggestions)
+        raise NotFound("document", text, candidates=candidates_of(self.documents, near))
+
+    def _similar(self, text: str, limit: int) -> list[Document]:
+        """Return served documents whose path, title, file name or alias resembles *text*, best first."""
+        served = {document.id: document for document in self.documents.latest()}
+        names = [
+            (name, document.id)
+            for document in served.values()
+            for name in (document.display_path, *document_names(document))
+        ]
+        near = process.extract(
+            text,
+            [name for name, _ in names],
+            scorer=fuzz.token_set_ratio,
+            processor=default_process,
+            score_cutoff=LEAST_LIKENESS,
+            limit=None,
+        )
+        numbers = dict.fromkeys(names[place][1] for _, _, place in near)
+        return [served[number] for number in numbers][:limit]
+
+    def _only(self, text: str, documents: Sequence[Document]) -> Document:
+        if len(documents) > 1:
+            raise Ambiguous(text, candidates_of(self.documents, sorted(documents, key=PLACE)))
+        [document] = documents
+        reason = document.inactive
+        if reason is None:
+            return document
+        successors, remedy = candidates_of(self.documents, self._successors(document)), _REMEDIES[reason]
+        if reason is InactiveReason.SUPERSEDED and not successors:
+            remedy = _NO_SUCCESSOR
+        remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
+        raise NotServed(document, shown_title(document), remedy, successors)
+
+    def _successors(self, document: Document) -> list[Document]:
+        """Return the served documents that replaced *document*, over any number of steps."""
+        served: dict[int, Document] = {}
+        waiting, seen = [document.id], {document.id}
+        while waiting:
+            number = waiting.pop()
+            replacements = self.journal.replacements(number)
+            newer = {entry.document_id for entry in replacements if number in entry.replaced} - seen
+            seen |= newer
+            for successor in self.documents.many(newer).values():
+                if successor.inactive is None:
+                    served[successor.id] = successor
+                else:
+                    waiting.append(successor.id)
+        return list(served.values())
+
+    # -- rules, the strictest first -----------------------------------------------------------------
+
+    def _by_place(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
+        if address.name.startswith("#"):
+            return self._by_docid(address)
+        places = self._places(address)
+        if places is None:
+            parts = [tidy_path(path).partition("/") for path in address.paths]
+            places = [(collection, path) for collection, _, path in parts]
+        forms = [[*product(unicode_forms(collection), unicode_forms(path))] for collection, path in places]
+        documents = [next(filter(None, starmap(self.documents.at, form)), None) for form in forms]
+        return [*{document.id: document for document in documents if document}.values()]
+
+    def _by_end(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
+        ending = next(filter(None, map(self.documents.by_suffix, _ends(address))), [])
+        documents = verified_if_any(ending)
+        if address.docid:
+            documents = verified_if_any([*ending, *self._by_name(address, to_change)])
+            documents += self._by_docid(address)
+        elif documents and to_change:
+            gone = self._gone_with_end(address, to_change)
+            documents += [document for document in gone if document.inactive is InactiveReason.FORGOTTEN]
+        return list({document.id: document for document in documents}.values())
+
+    def _gone_with_end(self, address: Address, to_change: bool) -> list[Document]:
+        ends = _ends(address)
+        return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
+
+    def _by_name(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the documents with this title, file name or alias; the served ones come first."""
+        is_called = name_matcher(address)
+        served = verified_if_any([*filter(is_called, every_served(self.documents))])
+        if served and not to_change:
+            return served
+        gone = self._inactive(is_called)
+        return served + [note for note in gone if not served or note.inactive is InactiveReason.FORGOTTEN]
+
+    def _by_docid(self, address: Address) -> list[Document]:
+        """
+        Return the documents of a docid, or of ``#docid place``, the format in which candidates are printed.
+
+        The docid of a forgotten document is recorded only in the log of lifecycle acts.
+        """
+        if not address.docid:
+            return []
+        digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
+
+        def had_docid(note: Document) -> bool:
+            acts = self.acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()
+            return note.hash.startswith(digits) or any(act.before == digits[:DOCID_LENGTH] for act in acts)
+
+        documents = self.documents.by_hash(digits) or self._inactive(had_docid)
+        return [document for document in documents if place.startswith(document.display_path) or not place]
+
+    def _places(self, address: Address) -> list[tuple[str, str]] | None:
+        """Return the places that *address* states in full; ``None`` when it does not."""
+        if virtual := parse_virtual_path(address.name):
+            return [virtual]
+        if not _ABSOLUTE.match(address.name):
+            return None
+        path = tidy_path(address.name)
+        below = [(name, f"{tidy_path(root).rstrip('/')}/") for name, root in self.roots.items()]
+        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
+
+    def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
+        return [document for document in self.documents.latest(active=False) if fits(document)]
 
     def find(self, address: str) -> Document:
         """
         Return the one served document that *address* names, for reading; line numbers at its end are passed over.
 
         Raises:
-            InvalidInput: as `AddressResolver.resolve`.
+            InvalidInput: as `resolve`.
         """
-        return self.resolver.resolve(address)[0]
+        return self.resolve(address)[0]
 
     def target(self, address: str) -> Document:
         """
@@ -294,9 +265,9 @@ class Lookup:
         The end of a path that also fits a forgotten document is ambiguous.
 
         Raises:
-            InvalidInput: as `AddressResolver.resolve`.
+            InvalidInput: as `resolve`.
         """
-        return self.resolver.resolve(address, to_change=True)[0]
+        return self.resolve(address, to_change=True)[0]
 
     def forgettable(self, address: str) -> Document:
         """
@@ -361,7 +332,7 @@ class Lookup:
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line; else as `find`.
         """
-        document, reading = self.resolver.resolve(address, suggestions)
+        document, reading = self.resolve(address, suggestions)
         lines = reading.lines
         first = from_line if from_line is not None or lines is None else lines.first
         _at_least_one("from_line", first)
@@ -460,3 +431,18 @@ def _within(part: Excerpt, max_bytes: int) -> Excerpt | LookupFailure:
     name = part.document.display_path
     advice = f'Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
     return LookupFailure(name, TOO_LARGE, f"{name} has {size:,} bytes, more than {max_bytes:,}. {advice}")
+
+
+def tidy_path(path: str) -> str:
+    """Return *path* without repeated slashes and ``.`` segments; an absolute path of Windows with forward slashes."""
+    if _ABSOLUTE.match(path) and not path.startswith("/"):
+        path = path.replace("\\", "/")  # elsewhere a backslash is part of a name
+    root = "/" if path.startswith("/") else ""
+    return root + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def _ends(address: Address) -> list[str]:
+    """Return the ends of a path that *address* may be, in the spellings that file systems use, and without ``.md``."""
+    paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
+    paths += [path.replace("\\", "/") for path in paths if "\\" in path]
+    return paths + [f"{path}.md" for path in paths if "/" in path and not path.endswith(".md")]
