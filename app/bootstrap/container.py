@@ -336,7 +336,6 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # knowledge, with a model or by rules
-    make_sketches = use_case("indexing.embed:SketchPending")
     embed: EmbedPending = use_case(
         "indexing.embed:EmbedPending", embedder=gateways.embedder, older=embedder.provided.of
     )

@@ -18,7 +18,6 @@ class PruningSettings(NamedTuple):
     Results after the ``kept_assistants``-th last message of the assistant are never touched.
     """
 
-    ttl_ms: int = CACHE_TTL_MS
     kept_assistants: int = 3
     soft_ratio: float = 0.3
     hard_ratio: float = 0.5

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from clawmem.app.services.indexing.serving_embedder import kept_vectors
 from clawmem.domain.documents.markdown import with_columns
-from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.documents import DocumentStore
@@ -32,46 +32,6 @@ ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them doe
 MODEL_FAILED = 6  # exit code
 Progress = Callable[[int, int], None]
 GoOn = Callable[[int, int], bool]  # texts that were tried, all texts
-OlderModel = Callable[[str], Embedder]
-
-
-class SketchPending:
-    """Makes missing sketches batch by batch; an interrupted run can be continued at any point."""
-
-    def __init__(self, documents: DocumentStore, sketches: SketchStore, transactions: Transactions) -> None:
-        self._documents = documents
-        self._sketches = sketches
-        self._transactions = transactions
-
-    def __call__(self, sketcher: Sketcher, *, progress: Progress = lambda done, total: None) -> int:
-        """
-        Run until every line has a sketch by *sketcher*; return the number of new sketches.
-
-        Raises:
-            EmbeddingError, ModelError: the model failed; sketches made before are kept.
-        """
-        self._sketches.begin(sketcher.fingerprint)
-        total, made = self._sketches.waiting(), 0
-        after: FragmentKey | None = None
-        while batch := self._sketches.pending(SKETCH_BATCH, after):
-            texts = self._texts(batch)
-            distinct = list(dict.fromkeys(texts.values()))  # "Thanks!" is in many lines of chats
-            sketches = dict(zip(distinct, sketcher.sketch(distinct, STOP_WORDS), strict=True))
-            with self._transactions.writing():
-                by_line = {key: sketches[text] for key, text in texts.items()}
-                self._sketches.store(sketcher.fingerprint, by_line)
-            made, after = made + len(batch), batch[-1]
-            progress(made, max(total, made))
-        return made
-
-    def _texts(self, keys: Sequence[FragmentKey]) -> dict[FragmentKey, str]:
-        """Return the texts of the lines, reading each body once; lines deleted in between are left out."""
-        spans = self._documents.spans(keys)
-        texts: dict[FragmentKey, str] = {}
-        for document_id, of_document in groupby(sorted(spans), key=lambda key: key.document_id):
-            body = self._documents.body(document_id) or ""
-            texts |= {key: with_columns(body, spans[key].start, spans[key].end)[:READ] for key in of_document}
-        return texts
 
 
 @dataclass(slots=True)
@@ -108,6 +68,16 @@ class EmbedReport:
         return MODEL_FAILED if self.waiting_for else 0
 
 
+@dataclass(slots=True)
+class _Space:
+    """An embedding space to fill by a model: the serving one, or the one under construction."""
+
+    model: Embedder
+    is_building: bool = False
+    has_failed: bool = False  # the model failed, not a single text
+
+
+@dataclass(frozen=True, slots=True)
 class EmbedPending:
     """
     Embeds texts without vectors, batch by batch; an interrupted run can be continued at any point.
@@ -121,22 +91,13 @@ class EmbedPending:
         by_name: Whether the model was chosen by name. If not, the vault keeps the model of its vectors (`keeps_vectors`).
     """
 
-    def __init__(
-        self,
-        embeddings: EmbeddingStore,
-        transactions: Transactions,
-        make_sketches: SketchPending,
-        embedder: Embedder,
-        older: OlderModel | None = None,
-        *,
-        by_name: bool = True,
-    ) -> None:
-        self._embeddings = embeddings
-        self._transactions = transactions
-        self._make_sketches = make_sketches
-        self._chosen = self._embedder = for_background(embedder)
-        self._older_of = older
-        self._by_name = by_name
+    documents: DocumentStore
+    embeddings: EmbeddingStore
+    sketches: SketchStore
+    transactions: Transactions
+    embedder: Embedder
+    older: Callable[[str], Embedder] | None = None
+    by_name: bool = True
 
     def __call__(
         self,
@@ -147,54 +108,59 @@ class EmbedPending:
     ) -> EmbedReport:
         """
         Run until nothing is pending, or *go_on* returns False after a batch; with *force* rebuild every vector next to
-        the serving ones, by the chosen model.
+        the serving ones, by the chosen model. Lines are sketched last, as search works without sketches.
 
         Raises:
             ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.
             EmbeddingError, ModelError: the chosen model has no known fingerprint.
         """
-        report = EmbedReport()
-        self._embedder = self._chosen if force else self._unforced()
-        fillings = self._begun(report, force)
-        total = self._pending(fillings)
+        report, model = EmbedReport(), self.embedder if force else self._unforced()
+        model = for_background(model)
+        spaces = self._begun(model, report, force)
+        total = self._pending(spaces)
         while True:
-            while any(filling.advance(BATCH) for filling in fillings):
-                _add_up(report, fillings)
+            while any(self._advance(space, report) for space in spaces):
+                report.stopped = spaces[-1].has_failed
                 progress(report.embedded, max(total, report.embedded))
                 if not go_on(report.embedded + report.failed, max(total, report.embedded)):
-                    report.pending = self._pending(fillings)
+                    report.pending = self._pending(spaces)
                     report.paused = report.pending > 0
                     if report.paused:
                         return report
-            if not fillings[-1].building or self._has_ended(fillings[-1], report):
+            if not spaces[-1].is_building or self._has_ended(spaces[-1], report):
                 break
-        while self._embeddings.discard(DISCARDED_AT_ONCE):
+        while self.embeddings.discard(DISCARDED_AT_ONCE):
             pass
-        self._sketch(report, progress)
-        report.pending = self._embeddings.counts().pending
+        sketcher = sketcher_of(model)
+        if sketcher and not report.stopped and self.embeddings.fingerprint() == sketcher.fingerprint:
+            try:
+                self._sketch(sketcher, report, progress)
+            except (EmbeddingError, ModelError) as error:
+                report.error, report.stopped = str(error), True
+        report.pending = self.embeddings.counts().pending
         return report
 
     @property
     def serves(self) -> bool:
         """Whether a run without force adds to the vectors of the vault. Raises as a run does."""
-        serving = self._embeddings.fingerprint()
-        return self._embeddings.building() is None and serving in (None, self._unforced().fingerprint)
+        serving = self.embeddings.fingerprint()
+        return self.embeddings.building() is None and serving in (None, self._unforced().fingerprint)
 
     def _unforced(self) -> Embedder:
         """Return the model of a run without force."""
-        if self._by_name:
-            return self._chosen
-        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
-        new = building.fingerprint if building else None
-        is_older = keeps_vectors(serving, new, self._chosen.fingerprint)
-        return self._older(serving or "") if is_older else self._chosen
+        fingerprint = kept_vectors(self.embeddings, lambda: self.embedder, by_name=self.by_name)
+        return self._older(fingerprint) if fingerprint else self.embedder
 
-    def _begun(self, report: EmbedReport, force: bool) -> list[SpaceFiller]:
+    def _older(self, fingerprint: str) -> Embedder:
+        if self.older is None:
+            raise ModelMismatch(fingerprint, self.embedder.fingerprint)
+        return for_background(self.older(fingerprint))
+
+    def _begun(self, model: Embedder, report: EmbedReport, force: bool) -> list[_Space]:
         """Begin, continue or give up a space under construction; return the spaces to fill, the serving one first."""
-        embeddings = self._embeddings
-        # The fingerprint may need a request to a server, so get it outside the transaction.
-        wanted = self._embedder.fingerprint
-        with self._transactions.writing():
+        embeddings = self.embeddings
+        wanted = model.fingerprint  # outside the transaction, because it may need a request to a server
+        with self.transactions.writing():
             report.cleaned = embeddings.clean()
             serving, building = embeddings.fingerprint(), embeddings.building()
             if serving is None and force:
@@ -204,120 +170,92 @@ class EmbedPending:
                 embeddings.begin(wanted)
             elif serving is None or not is_building:
                 embeddings.give_up()
-        fillings = []
-        with suppress(
-            EmbeddingError, ModelError
-        ):  # new texts are found by words until the new vectors take over
-            model = self._embedder if serving in (None, wanted) else self._older(serving or "")
-            fillings.append(SpaceFiller(embeddings, self._transactions, model))
+        spaces = []
+        # Without the older model, new texts are found by words until the new vectors take over.
+        with suppress(EmbeddingError, ModelError):
+            spaces.append(_Space(model if serving in (None, wanted) else self._older(serving or "")))
         if embeddings.building():
-            fillings.append(SpaceFiller(embeddings, self._transactions, self._embedder, building=True))
-        return fillings
+            spaces.append(_Space(model, is_building=True))
+        return spaces
 
-    def _older(self, fingerprint: str) -> Embedder:
-        if self._older_of is None:
-            raise ModelMismatch(fingerprint, self._chosen.fingerprint)
-        return for_background(self._older_of(fingerprint))
+    def _pending(self, spaces: Sequence[_Space]) -> int:
+        return sum(self.embeddings.counts(building=space.is_building).pending for space in spaces)
 
-    def _sketch(self, report: EmbedReport, progress: Progress) -> None:
-        """Sketch lines after all vectors are complete, as search works without sketches, if this model serves."""
-        sketcher = sketcher_of(self._embedder)
-        if report.stopped or sketcher is None or self._embeddings.fingerprint() != sketcher.fingerprint:
-            return
-        try:
-            report.sketched = self._make_sketches(sketcher, progress=progress)
-        except (EmbeddingError, ModelError) as error:
-            report.error, report.stopped = str(error), True
-
-    def _pending(self, fillings: Sequence[SpaceFiller]) -> int:
-        return sum(self._embeddings.counts(building=filling.building).pending for filling in fillings)
-
-    def _has_ended(self, filling: SpaceFiller, report: EmbedReport) -> bool:
+    def _has_ended(self, space: _Space, report: EmbedReport) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
-        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
-        if filling.stopped:
-            if (
-                building is None and serving == self._embedder.fingerprint
-            ):  # another process has done this work
+        serving, building = self.embeddings.fingerprint(), self.embeddings.building()
+        if space.has_failed:
+            if building is None and serving == space.model.fingerprint:  # another process has done this work
                 report.stopped, report.error = False, None
             return True
-        counts = self._embeddings.counts(building=True)
+        counts = self.embeddings.counts(building=True)
         # The older vectors are better than those of a model that fails on many texts; one is always allowed.
         allowed = max(1, ALLOWED_FAILURES * (counts.stored + counts.failed)) if counts.stored else 0
         if counts.failed > allowed:
             report.waiting_for = serving
             report.error = f"{counts.failed} of {counts.stored + counts.failed} texts cannot be embedded"
             return True
-        with self._transactions.writing():
-            if not self._embeddings.take_over():
-                return self._embeddings.building() is None
+        with self.transactions.writing():
+            if not self.embeddings.take_over():
+                return self.embeddings.building() is None
         report.replaced = serving
         return True
 
-
-def _add_up(report: EmbedReport, fillings: Sequence[SpaceFiller]) -> None:
-    """Add up the counts of all spaces; the status comes from the last one, which is of the chosen model."""
-    report.embedded = sum(filling.embedded for filling in fillings)
-    report.failed = sum(filling.failed for filling in fillings)
-    report.error = next((f.error for f in reversed(fillings) if f.error), None)
-    report.stopped = fillings[-1].stopped
-
-
-@dataclass(slots=True)
-class SpaceFiller:
-    """
-    Fills the serving embedding space, or the one under construction, and counts the results.
-
-    ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
-    """
-
-    embeddings: EmbeddingStore
-    transactions: Transactions
-    embedder: Embedder
-    building: bool = False
-    embedded: int = field(default=0, init=False)
-    failed: int = field(default=0, init=False)
-    stopped: bool = field(default=False, init=False)
-    error: str | None = field(default=None, init=False)
-
-    def advance(self, limit: int) -> bool:
-        """Embed the next *limit* texts; return whether there were any."""
-        batch = [] if self.stopped else self.embeddings.pending(limit, building=self.building)
+    def _advance(self, space: _Space, report: EmbedReport) -> bool:
+        """Embed the next texts; return whether there were any."""
+        batch = [] if space.has_failed else self.embeddings.pending(BATCH, building=space.is_building)
         if batch:
-            self._embed(batch)
+            self._embed(space, batch, report)
         return bool(batch)
 
-    def _embed(self, batch: Sequence[tuple[str, str]]) -> None:
+    def _embed(self, space: _Space, batch: Sequence[tuple[str, str]], report: EmbedReport) -> None:
         """Embed *batch*; stop if the model fails. For a text that it cannot read, halve the batch to find it."""
         try:
-            vectors = self.embedder.embed_documents([text for _, text in batch])
+            vectors = space.model.embed_documents([text for _, text in batch])
+            known = {name: vector for (name, _), vector in zip(batch, vectors, strict=True) if any(vector)}
+            reason = "the model knows no word of it"
         except (EmbeddingError, ModelError) as error:
-            if isinstance(error, BadVector | ModelError | ModelMismatch) and not isinstance(
-                error, InputTooLong
-            ):
-                self.error, self.stopped = str(error), True
-            elif len(batch) == 1:
-                self._fail([batch[0][0]], str(error))
-            else:
-                half = len(batch) // 2
-                for part in (batch[:half], batch[half:]):
-                    if not self.stopped:
-                        self._embed(part)
-            return
-        known = {name: vector for (name, _), vector in zip(batch, vectors, strict=True) if any(vector)}
-        wordless = [name for name, _ in batch if name not in known]
+            is_of_model = isinstance(error, BadVector | ModelError | ModelMismatch)
+            if is_of_model and not isinstance(error, InputTooLong):
+                report.error, space.has_failed = str(error), True
+                return
+            half = len(batch) // 2
+            for part in (batch[:half], batch[half:]) if half else ():
+                if not space.has_failed:
+                    self._embed(space, part, report)
+            if half:
+                return
+            known, reason = {}, str(error)
+        failed = [name for name, _ in batch if name not in known]
         try:
             with self.transactions.writing():
-                self.embeddings.store(self.embedder.fingerprint, known, building=self.building)
+                if known:
+                    self.embeddings.store(space.model.fingerprint, known, building=space.is_building)
+                if failed:
+                    self.embeddings.fail(failed, reason, building=space.is_building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
-            self.error, self.stopped = str(error), True
+            report.error, space.has_failed = str(error), True
             return
-        self.embedded += len(known)
-        if wordless:
-            self._fail(wordless, "the model knows no word of it")
+        report.embedded += len(known)
+        report.failed += len(failed)
+        if failed:
+            report.error = reason
 
-    def _fail(self, text_hashes: Sequence[str], error: str) -> None:
-        with self.transactions.writing():
-            self.embeddings.fail(text_hashes, error, building=self.building)
-        self.failed += len(text_hashes)
-        self.error = error
+    def _sketch(self, sketcher: Sketcher, report: EmbedReport, progress: Progress) -> None:
+        """Sketch every line that has no sketch; lines deleted in between are left out."""
+        self.sketches.begin(sketcher.fingerprint)
+        total = self.sketches.waiting()
+        after: FragmentKey | None = None
+        while batch := self.sketches.pending(SKETCH_BATCH, after):
+            spans = self.documents.spans(batch)
+            texts: dict[FragmentKey, str] = {}
+            for document_id, keys in groupby(sorted(spans), key=lambda key: key.document_id):
+                body = self.documents.body(document_id) or ""
+                texts |= {key: with_columns(body, spans[key].start, spans[key].end)[:READ] for key in keys}
+            distinct = list(dict.fromkeys(texts.values()))  # "Thanks!" is in many lines of chats
+            sketches = dict(zip(distinct, sketcher.sketch(distinct, STOP_WORDS), strict=True))
+            with self.transactions.writing():
+                by_line = {key: sketches[text] for key, text in texts.items()}
+                self.sketches.store(sketcher.fingerprint, by_line)
+            report.sketched, after = report.sketched + len(batch), batch[-1]
+            progress(report.sketched, max(total, report.sketched))

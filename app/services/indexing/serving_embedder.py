@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 STATIC = "wordllama:"  # prefix of the fingerprints of the static word vectors
 
 
+def kept_vectors(embeddings: EmbeddingStore, chosen: Callable[[], Embedder], *, by_name: bool) -> str | None:
+    """Return the fingerprint of the vectors that the vault keeps although another model is *chosen*, see `keeps_vectors`."""
+    if by_name:
+        return None
+    serving, building = embeddings.fingerprint(), embeddings.building()
+    new = building.fingerprint if building else None
+    return serving if keeps_vectors(serving, new, chosen().fingerprint) else None
+
+
 class ServingEmbedder:
     """
     ``Embedder`` of the currently serving space; for an empty vault, the chosen model.
@@ -97,12 +106,12 @@ class ServingEmbedder:
 
     def of_vault(self) -> Embedder | None:
         """Return the embedder of the vectors that the vault keeps, else the chosen one; ``None`` if it is unavailable."""
-        older = self._older_vectors()
+        older = kept_vectors(self._embeddings, self._chosen, by_name=self._by_name)
         return self._local(older) if older else self._chosen()
 
     def shown_provider(self, chosen: Provider) -> Provider:
         """Return the provider of the embedder of the vault, which may differ from the *chosen* one; loads nothing."""
-        older = self._older_vectors()
+        older = kept_vectors(self._embeddings, self._chosen, by_name=self._by_name)
         if not older:
             return chosen
         change = f"{chosen.chosen} is installed; to change to it, run: clawmem embed --force"
@@ -111,14 +120,6 @@ class ServingEmbedder:
             return Provider(chosen.role, NONE, reason, (change,))
         name = "static" if older.startswith(STATIC) else older
         return Provider(chosen.role, name, "the vectors are of this model", (change,))
-
-    def _older_vectors(self) -> str | None:
-        """Return the fingerprint of the vectors that the vault keeps although another model is chosen."""
-        if self._by_name:
-            return None
-        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
-        new = building.fingerprint if building else None
-        return serving if keeps_vectors(serving, new, self._chosen().fingerprint) else None
 
     def _serving(self) -> Embedder:
         stored = self._embeddings.fingerprint()
