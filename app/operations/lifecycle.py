@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
-from clawmem.app.operations.output import Text, few, plural, records_table
+from clawmem.app.operations.output import few, plural, records_table
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
 from clawmem.app.services.documents.records import (
     DocumentReference,
@@ -57,7 +57,7 @@ def _sweep_text(result: SweepReport) -> Iterator[str]:
         f"{would}forgotten for good": result.purged,
     }
     if result.dry_run:
-        yield "Nothing was changed. `dry_run: false` in the lifecycle policy of the config file lets it archive."
+        yield "A preview, by --dry-run or by `dry_run` in the lifecycle policy of the config file: nothing was changed."
         parts |= {"used often, could be pinned": result.pin, "never used, could be snoozed": result.snooze}
     for state, files in parts.items():
         yield f"{plural(len(files), 'note')} {state}"
@@ -139,12 +139,12 @@ def lifecycle_search(
     return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
 
 
-def _restored_text(result: RestoreReport) -> Text:
-    nothing = "" if result.problems else "Nothing of that is archived."
-    return records_table(result.documents, "file title") if result.documents else nothing
-
-
-@operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore", commands=(Command("restore"),))
+@operation(
+    Effect.REPEATABLE,
+    text=lambda result: records_table(result.documents, "file title") or "No document was restored.",
+    route="/lifecycle/restore",
+    commands=(Command("restore"),),
+)
 def lifecycle_restore(
     services: Services,
     query: OptionalAddress = "",

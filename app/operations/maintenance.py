@@ -301,27 +301,23 @@ def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
 
 def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
     """Yield a table of *runs*, then their decisions."""
-    if runs:
-        yield from records_table(
-            runs,
-            "started_at=when lane phase status reason selected=seen created=made rejected=refused "
-            "metrics.dry_run=dry_run metrics.stopped=stopped",
-        )
+    columns = (
+        "started_at=when lane phase status reason selected=seen created=made rejected=refused "
+        "metrics.dry_run=dry_run metrics.stopped=stopped"
+    )
+    yield from records_table(runs, columns)
     for decision in (decision for run in runs for decision in run.metrics.get("decisions", ())):
         if notes := decision.get("notes"):
-            figures = {name: decision[name] for name in _FIGURES if name in decision} | decision.get(
-                "yields", {}
-            )
-            why = ", ".join([decision["why"], *(f"{name} {value}" for name, value in figures.items())])
+            figures = (f"{name} {decision[name]}" for name in _FIGURES if name in decision)
+            why = ", ".join([decision["why"], *figures])
             yield f"  {decision['verdict']}: {' | '.join(notes)}: {why}"
 
 
 def _status_text(result: LaneStatus) -> Iterator[Part]:
     yield from fields_text(result.model_dump(mode="json", exclude={"costs", "runs"}))
-    if result.costs:
-        yield from records_table(
-            result.costs, "model purpose calls failed prompt_tokens answer_tokens took_ms=ms"
-        )
+    yield from records_table(
+        result.costs, "model purpose calls failed prompt_tokens answer_tokens took_ms=ms"
+    )
     yield from _runs_text(result.runs)
 
 
@@ -420,8 +416,7 @@ def _reflection_text(result: Reflection) -> Iterator[Part]:
         (result.antipatterns, "file title=tried_in_vain"),
         (result.together, "count one=used_together other"),
     ):
-        if records:
-            yield from records_table(records, columns)
+        yield from records_table(records, columns)
 
 
 @operation(Effect.READS, text=_reflection_text, is_tool=False)

@@ -158,9 +158,9 @@ class Operation(Generic[P, R]):
     """
     One operation, made by `operation` from a function ``(services, ...) -> result``.
 
-    The parameters of the function are those of the request, with the constraints of their annotations; a plain text is a description. Operations that
-    share many parameters take them as one `Request` instead, called ``request``. The docstring of the function describes
-    the operation in every interface.
+    The parameters of the function are those of the request, with the constraints of their annotations, in which a plain
+    text is the description. Operations that share many parameters take them as one `Request` instead, called
+    ``request``. The docstring of the function describes the operation in every interface.
 
     The result is a record, a dataclass or a model, or a list of records. It may have the attributes ``exit_code``,
     ``remarks``, ``problems`` and ``degraded``, see `exit_code_of`. A list is called ``items`` in JSON, beside its ``count``.
@@ -260,7 +260,7 @@ class Operation(Generic[P, R]):
         if self.text:
             return self.text(result)
         if isinstance(result, list):
-            return records_table(result, self.columns) if result else self.empty
+            return records_table(result, self.columns) or self.empty
         return fields_text(self.record(result))
 
     @property

@@ -125,7 +125,7 @@ def confidence_text(confidence: float | None) -> str:
 
 def records_table(records: Sequence[object], columns: str) -> list[Part]:
     """
-    Return a table with a row for each of *records*; columns without any value are left out.
+    Return a table with a row for each of *records*, without the columns that have no value; none without records.
 
     Args:
         columns: Names of attributes, separated by blanks; ``name=heading`` has another heading, with ``_`` for a blank.
@@ -138,7 +138,8 @@ def records_table(records: Sequence[object], columns: str) -> list[Part]:
     ]
     cells = [[cell_of(record, name) for record in records] for name, *_ in names]
     used = [(heading, column) for heading, column in zip(headings, cells, strict=True) if any(column)]
-    return [table([heading for heading, _ in used], zip(*(column for _, column in used), strict=True))]
+    rows = zip(*(column for _, column in used), strict=True)
+    return [table([heading for heading, _ in used], rows)] if used else []
 
 
 def cell_of(record: object, name: str) -> str:

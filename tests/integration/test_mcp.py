@@ -74,7 +74,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("memory_forget", {"query": FERRY, "confirm": True}, "forgotten"),
     ("lifecycle_status", {}, "forgotten: 1"),
     ("lifecycle_sweep", {}, "0 notes would be archived"),
-    ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
+    ("lifecycle_restore", {"all": True}, "No document was restored"),
 )
 
 # What cannot be meant, and the code and the words of the refusal.
