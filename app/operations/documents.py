@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -54,8 +53,7 @@ from clawmem.app.services.retrieval.pipelines import SIMILAR
 from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.documents import TAGS
-from clawmem.ports.knowledge import Note
-from clawmem.ports.records import Document, Origin, Scope
+from clawmem.ports.records import Origin, Scope
 
 BACKLINKS = 10  # of a note, shown with its text
 TITLE = "title"
@@ -68,19 +66,15 @@ LineNumbers = Annotated[bool, Field(description="Put its number before every lin
 
 
 class Text(SelectedResult, DatedDocument):
-    """
-    Lines of a document; only `get` has the last keys.
-
-    ``context`` is from the config file, ``note.context`` from enrichment.
-    """
+    """Lines of a document; only `get` has the last keys."""
 
     start_line: int
     total_lines: int
     text: str
-    context: str | None = Field(default=None, description="The descriptions of its folders.")
+    context: str = Field(default="", description="The descriptions of its folders in the config file.")
     properties: dict[str, list[str]] = Field(default={}, description="Front matter, fields and tags.")
     backlinks: list[FoundLink] = Field(default=[], description="The first links of other notes to this one.")
-    note: Note | None = Field(default=None, description="Its description, by rules or by a model.")
+    note: str = Field(default="", description="A sentence of a model about it, or characteristic words.")
     entities: dict[str, str] = Field(default={}, description="Persons and things that it names, with kinds.")
 
     @property
@@ -160,29 +154,16 @@ def get(
     """Read one document, or lines of it: the address may end with :LINE."""
     excerpt, vault = services.lookup.get(file, from_line=from_line, max_lines=max_lines), services.vault
     document, origin = excerpt.document, excerpt.document.origin
-    note = vault.notes.get(document.id)
-    if note:
-        keywords, tags = (
-            [without_orders(word, origin) for word in words] for words in (note.keywords, note.tags)
-        )
-        context, reason = (without_orders(text, origin) for text in (note.context, note.reason))
-        note = replace(note, keywords=(*keywords,), tags=(*tags,), context=context, reason=reason)
-    stored = [
-        property
-        for property in vault.properties.many([document.id]).get(document.id, ())
-        if property.name != TAGS
-    ]
-    pairs = [
-        *((property.name, property.value) for property in stored),
-        *((TAGS, tag) for tag in document.tags),
-    ]
+    note, stored = vault.notes.get(document.id), vault.properties.many([document.id]).get(document.id, ())
+    pairs = [(property.name, property.value) for property in stored if property.name != TAGS]
+    pairs += [(TAGS, tag) for tag in document.tags]
     return text_of(
         excerpt,
         is_numbered=line_numbers,
-        context=services.settings.context_of(document.collection, document.path),
+        context=services.settings.context_of(document.collection, document.path) or "",
         properties=properties_to_read(pairs, origin),
         backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:BACKLINKS]),
-        note=note,
+        note=without_orders(note.context or ", ".join(note.keywords), origin) if note else "",
         entities={
             without_orders(entity.name, origin): entity.kind
             for entity in vault.entities.mentions(document.id)
@@ -210,6 +191,8 @@ def multi_get(
     line_numbers: LineNumbers = False,
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
+    if not isinstance(pattern, str) and len(pattern) == 1:  # which may be several with commas
+        [pattern] = pattern
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     texts = [text_of(excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts]
     return Texts(count=len(texts), documents=texts, errors=[*found.errors])
@@ -272,18 +255,15 @@ def list_documents(
     values = {name: vault.properties.named(name) for name in names.values()}
     documents = vault.documents.latest(scope, limit=None if sort or reverse else limit)
 
-    def key(document: Document) -> Any:
-        return (
-            document.title.casefold()
-            if sort == TITLE
-            else sort_key(values[names[sort.casefold()]].get(document.id, ()))
-        )
-
-    if sort:
-        documents = sorted(documents, key=key, reverse=reverse)
-    if ordering:  # notes without the property come last
-        documents = sorted(documents, key=lambda document: key(document) == sort_key(()))
-    documents = (documents[::-1] if reverse and not sort else documents)[:limit]
+    if sort == TITLE:
+        documents = sorted(documents, key=lambda document: document.title.casefold(), reverse=reverse)
+    elif sort:  # notes without the property come last
+        keys = {note.id: sort_key(values[names[sort.casefold()]].get(note.id, ())) for note in documents}
+        documents = sorted(documents, key=lambda document: keys[document.id], reverse=reverse)
+        documents = sorted(documents, key=lambda document: keys[document.id] == sort_key(()))
+    elif reverse:
+        documents = documents[::-1]
+    documents = documents[:limit]
     ids = docids(vault.documents, documents)
     newer = current_successors(vault.documents, vault.successions, ids)
     return Listing(

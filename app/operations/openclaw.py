@@ -190,8 +190,7 @@ class IndexAgent(Request):
         int | None, Field(ge=50, le=8_000, description=f"Tokens of a chunk; at first {CHUNK_TOKENS}.")
     ] = None
     chunk_overlap: Annotated[
-        int | None,
-        Field(ge=0, le=4_000, description=f"Tokens of the chunk before; at first {OVERLAP_TOKENS}."),
+        int | None, Field(ge=0, le=4_000, description=f"Tokens that chunks share; at first {OVERLAP_TOKENS}.")
     ] = None
 
 

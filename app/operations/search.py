@@ -59,8 +59,8 @@ class Question(Request):
     query: QuestionText
     limit: Limit = 10
     collection: CollectionNames = ""
-    since: Annotated[str, Field(description="Only documents written since this day, 2026-03-31.")] = ""
-    until: Annotated[str, Field(description="Only documents written until this day.")] = ""
+    since: Annotated[str, Field(description="Only documents written on or after this day.")] = ""
+    until: Annotated[str, Field(description="Only documents written on or before this day.")] = ""
     as_of: AsOf = ""
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
     tag: TagNames = ""
