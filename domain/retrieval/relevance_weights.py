@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from clawmem.domain.retrieval.relevance_model import AnsweredWeights, PlacedWeights
 
-ANSWERED_BY_WORDS = AnsweredWeights(bias=-4.018, cosine=0.0, shared=6.312, miss=2.929, specificity=4.247, entries=0.303, task=3.314)  # fmt: skip
+ANSWERED_BY_WORDS = AnsweredWeights(bias=-5.018, cosine=0.0, shared=6.312, miss=2.929, specificity=4.247, entries=0.303, task=3.314)  # fmt: skip
 
 ANSWERED = MappingProxyType({
     "wordllama:l2_supercat": AnsweredWeights(bias=-6.285, cosine=9.284, shared=3.461, miss=4.377, specificity=6.378, entries=0.4704, task=2.831),

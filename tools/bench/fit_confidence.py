@@ -69,6 +69,7 @@ SAMPLE = (
 )
 # Added to the fitted biases: a result is called likely where it answers more often than not among near questions too.
 LENIENCY = -0.2
+WORDS_LENIENCY = -1.2  # words alone tell an answer less well: with it .96 of the unrelated prompts are silent
 # What a question counts besides. An unrelated block disturbs the work on code; many of the unanswerable questions are about
 # notes that a reader would want to see.
 COUNTS = {"coding without": 8.0, "unanswerable without": 0.75, "judged with": 2.0}
@@ -101,7 +102,7 @@ def main() -> None:
         answered[FAMILIES[name]] = report(name, facts, LENIENCY)
         if name == "static":
             by_words = report(
-                "words alone", [{**fact, "evidence": fact["by_words"]} for fact in facts], LENIENCY
+                "words alone", [{**fact, "evidence": fact["by_words"]} for fact in facts], WORDS_LENIENCY
             )
             placed = {
                 unit: fit_places([fact for fact in facts if fact["unit"] == unit])
