@@ -27,7 +27,7 @@ from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
-    from clawmem.app.services.capture.briefing import Briefings, Profile
+    from clawmem.app.services.capture.briefing import Briefings
     from clawmem.app.services.capture.decisions import DecisionExtractor
     from clawmem.app.services.capture.feedback import FeedbackLoop
     from clawmem.app.services.capture.handoffs import Handoffs
@@ -313,7 +313,6 @@ class UseCases(containers.DeclarativeContainer):
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
-    profile: Profile = use_case("capture.briefing:Profile")
     briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions

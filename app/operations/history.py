@@ -234,7 +234,7 @@ class UserProfile(Result):
 )
 def profile(services: Services) -> UserProfile:
     """Return the profile of the user: current decisions and preferences, and what the last sessions came to."""
-    return UserProfile(text=services.profile.text() or None)
+    return UserProfile(text=services.briefings.profile() or None)
 
 
 # -- the use and the growth of a vault --------------------------------------------------------------------

@@ -246,12 +246,12 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         Settings(vault=tmp_path / "vault.sqlite", config_file=tmp_path / "none.yaml")
     ) as services:
         world = World(services.vault, world.clock, tmp_path)
-        assert "Postgres" in services.profile.text()
+        assert "Postgres" in services.briefings.profile()
         decision = next(one for one in world.kept() if one.content_type == "decision")
         handoffs = [one for one in world.kept() if one.content_type == "handoff"]
 
         assert services.forgetting([decision, *handoffs], "cli").left == ""
-        assert "Postgres" not in services.profile.text()
+        assert "Postgres" not in services.briefings.profile()
         assert services.vault.sessions.get("s1") is None or services.vault.sessions.recent(1)[0].summary == ""
         services.vault.captures.advance("s1", READER, Cursor())
         world.extract(session)

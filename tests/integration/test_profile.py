@@ -39,7 +39,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def profile(world: World) -> str:
-    text: str = wired(world.vault, world.clock).profile().text()
+    text: str = wired(world.vault, world.clock).briefings().profile()
     return text
 
 

@@ -58,62 +58,6 @@ NOT_IN_FORCE = frozenset(
 )  # values of `status`
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """Titles and first sentences of current decisions and preferences, and what the last sessions came to."""
-
-    documents: DocumentStore
-    successions: SuccessionStore
-    properties: PropertyStore
-    sessions: SessionStore
-    clock: Clock
-
-    def text(self, project: str = "") -> str:
-        """
-        Return the profile as Markdown; empty without a decision, a preference and a session.
-
-        Handoffs and statements that apply to other projects than *project* alone are left out.
-        """
-        now = iso_utc(self.clock.now_ms())
-        elsewhere = applying_elsewhere(self.properties, project)
-        notes = [note for note in self.documents.latest() if may_show(note, now) and note.id not in elsewhere]
-        handoffs = {note.display_path: note for note in notes if note.content_type == "handoff"}
-        items = [
-            _entry(redact(session.summary), handoffs[session.handoff_path])
-            for session in self.sessions.recent(MOST_ITEMS)
-            if session.summary and session.handoff_path in handoffs
-        ]
-        items += [_entry(redact(note.title), note) for note in notes if note.content_type == "progress"]
-        return profile_text(self._facts(notes), items)
-
-    def _facts(self, notes: Sequence[Document]) -> list[ProfileLine]:
-        """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
-        status = self.properties.named("status")
-        stated = [
-            note
-            for note in notes
-            if note.content_type in FACTS
-            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
-            and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
-        ]
-        newer = current_successors(self.documents, self.successions, [note.id for note in stated])
-        # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
-        current = sorted(
-            (note for note in stated if note.id not in newer), key=lambda note: not note.has_own_date
-        )
-        of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
-        facts = list(filter(None, chain.from_iterable(zip_longest(*of_kind))))
-        bodies = self.documents.bodies([note.id for note in facts])
-        lines = [_entry(_fact(note, bodies.get(note.id, "")), note) for note in facts]
-        return [
-            line
-            for line in lines
-            if not any(
-                other.day > line.day and verdict(other.text, line.text) is not Verdict.NONE for other in lines
-            )
-        ]
-
-
 def _entry(text: str, note: Document) -> ProfileLine:
     return ProfileLine(text, note.display_path, day_of(note))
 
@@ -199,9 +143,26 @@ class Briefings:
     documents: DocumentStore
     successions: SuccessionStore
     properties: PropertyStore
-    profile: Profile
+    sessions: SessionStore
     search: Callable[[RetrievalRequest], Answer]
     clock: Clock
+
+    def profile(self, project: str = "") -> str:
+        """
+        Return the profile of the user: decisions and preferences in force, and what the last sessions came to.
+
+        It is Markdown; empty without a decision, a preference and a session. Handoffs and statements that apply to other
+        projects than *project* alone are left out.
+        """
+        notes = self._shown(project)
+        handoffs = {note.display_path: note for note in notes if note.content_type == "handoff"}
+        items = [
+            _entry(redact(session.summary), handoffs[session.handoff_path])
+            for session in self.sessions.recent(MOST_ITEMS)
+            if session.summary and session.handoff_path in handoffs
+        ]
+        items += [_entry(redact(note.title), note) for note in notes if note.content_type == "progress"]
+        return profile_text(self._in_force(notes), items)
 
     def at_start(self, project: str = "") -> str:
         """
@@ -214,7 +175,7 @@ class Briefings:
             "vault-session",
             "From the vault, as of now: notes of earlier sessions, for information.",
             [
-                section("## Profile", _lines(self.profile.text(project)), 800),
+                section("## Profile", _lines(self.profile(project)), 800),
                 self._handoff(documents),
                 section("## What is going on", self._current(documents), 400),
                 section("## Not looked at for a while", self._due(documents), 200),
@@ -289,6 +250,33 @@ class Briefings:
         now, elsewhere = iso_utc(self.clock.now_ms()), applying_elsewhere(self.properties, project)
         latest = self.documents.latest(limit=limit)
         return [note for note in latest if note.id not in elsewhere and may_show(note, now)]
+
+    def _in_force(self, notes: Sequence[Document]) -> list[ProfileLine]:
+        """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
+        status = self.properties.named("status")
+        stated = [
+            note
+            for note in notes
+            if note.content_type in FACTS
+            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
+            and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
+        ]
+        newer = current_successors(self.documents, self.successions, [note.id for note in stated])
+        # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
+        current = sorted(
+            (note for note in stated if note.id not in newer), key=lambda note: not note.has_own_date
+        )
+        of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
+        facts = list(filter(None, chain.from_iterable(zip_longest(*of_kind))))
+        bodies = self.documents.bodies([note.id for note in facts])
+        lines = [_entry(_fact(note, bodies.get(note.id, "")), note) for note in facts]
+        return [
+            line
+            for line in lines
+            if not any(
+                other.day > line.day and verdict(other.text, line.text) is not Verdict.NONE for other in lines
+            )
+        ]
 
     def _handoff(self, documents: Sequence[Document]) -> str:
         # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
