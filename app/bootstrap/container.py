@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
     from clawmem.app.services.capture.briefing import Briefings
     from clawmem.app.services.capture.decisions import DecisionExtractor
-    from clawmem.app.services.capture.feedback import FeedbackLoop
     from clawmem.app.services.capture.handoffs import Handoffs
     from clawmem.app.services.capture.memories import Diary
     from clawmem.app.services.capture.remembering import Remember
-    from clawmem.app.services.capture.session import RedactedTranscripts
+    from clawmem.app.services.capture.session import FeedbackLoop, RedactedTranscripts
     from clawmem.app.services.conversations.mining import MineConversations
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
     from clawmem.app.services.documents.lookup import Lookup
@@ -318,7 +317,7 @@ class UseCases(containers.DeclarativeContainer):
     # captures of sessions
     decision_extractor: Callable[..., DecisionExtractor] = function("capture.decisions:DecisionExtractor")
     handoffs: Callable[..., Handoffs] = function("capture.handoffs:Handoffs")
-    feedback_loop: FeedbackLoop = use_case("capture.feedback:FeedbackLoop")
+    feedback_loop: FeedbackLoop = use_case("capture.session:FeedbackLoop")
     save_session: SaveSession = use_case("openclaw:SaveSession")
 
     # life cycle

@@ -8,7 +8,7 @@ from typing import Any
 from bindings_maintenance import policy_of
 from pydantic import ValidationError
 
-from clawmem.app.services.capture.feedback import is_referenced
+from clawmem.app.services.capture.session import is_referenced
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.packing import packed
 from clawmem.domain.briefing.selection import current_rank, fact_of, is_current, is_stale

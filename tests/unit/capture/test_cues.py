@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.capture.feedback import answer_to
+from clawmem.app.services.capture.session import answer_to
 from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.domain.capture.contradiction import Verdict, lowered, revises, verdict
 from clawmem.domain.capture.cues import kind_of
