@@ -74,7 +74,14 @@ def prune(messages: Sequence[Message], context_window: int, settings: PruningSet
     """
     before = sum(len(message.text) for message in messages)
     window = context_window * CHARS_PER_TOKEN
-    old = [at for at in _prunable(messages, settings.kept_assistants) if not messages[at].is_fixed]
+    users = [at for at, message in enumerate(messages) if message.role == "user"]
+    ends = [*(at for at, message in enumerate(messages) if message.role == "assistant"), len(messages)]
+    end = ends[-settings.kept_assistants - 1] if len(ends) > settings.kept_assistants else 0
+    old = [
+        at
+        for at in range(users[0] if users else end, end)
+        if messages[at].role == "tool" and not messages[at].is_fixed
+    ]
     if window <= 0 or not old or before < settings.soft_ratio * window:
         return Pruned({}, before, before)
     texts = {
@@ -100,13 +107,3 @@ def trimmed(text: str, settings: PruningSettings = DEFAULTS) -> str:
     head, tail = text[: settings.head], text[len(text) - settings.tail :]
     note = f"[Tool result trimmed: first {settings.head} and last {settings.tail} of {len(text)} characters kept.]"
     return f"{head}\n...\n{tail}\n\n{note}"
-
-
-def _prunable(messages: Sequence[Message], kept_assistants: int) -> list[int]:
-    """Return the positions of the tool results between the first user's message and the protected end."""
-    assistants = [at for at, message in enumerate(messages) if message.role == "assistant"]
-    if kept_assistants > 0 and len(assistants) < kept_assistants:
-        return []
-    end = assistants[-kept_assistants] if kept_assistants > 0 else len(messages)
-    start = next((at for at, message in enumerate(messages) if message.role == "user"), len(messages))
-    return [at for at in range(start, end) if messages[at].role == "tool"]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import TypedDict
 
 from clawmem.app.services.documents.listing import docids
 from clawmem.domain.retrieval.succession import successor_label
@@ -53,15 +52,8 @@ class DatedDocument(DocumentReference):
     superseded_by: Successor | None = None
 
 
-class Provenance(TypedDict):
-    """The origin of a text, and whether it is the user or an assistant; no other text is an instruction."""
-
-    origin: Origin
-    trusted: bool
-
-
-def provenance_of(origin: Origin) -> Provenance:
-    """Return *origin* as a record."""
+def provenance_of(origin: Origin) -> dict[str, Any]:
+    """Return *origin*, and whether it is the user or an assistant; no other text is an instruction."""
     return {"origin": origin, "trusted": is_verified(origin)}
 
 
