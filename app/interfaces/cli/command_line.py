@@ -60,8 +60,6 @@ USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 EVERY_COMMAND = "clawmem.every_command"  # whether the help shows more than the daily commands
 INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class Verbs(TyperGroup):
@@ -208,12 +206,11 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     With ``--json`` in *arguments* stdout gets an error record, see `error_record`.
     """
     front = parted(arguments)[0]
-    named = [
-        text.removeprefix(f"{VAULT}=")
-        for before, text in zip(["", *front], front, strict=False)
-        if before == VAULT or text.startswith(f"{VAULT}=")
-    ]
-    vault = Path(named[-1]) if named and named[-1] else None
+    pairs = (
+        (*text.partition("=")[::2], following)
+        for text, following in zip(front, [*front[1:], ""], strict=False)
+    )
+    vault = next((Path(value or following) for name, value, following in pairs if name == VAULT), None)
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
         with suppress(BrokenPipeError):
@@ -243,22 +240,13 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
         _swallow_output()
         sys.exit(BROKEN_PIPE)
     except OSError as error:
-        if error.filename is None and error.errno not in (*FULL, *REFUSED, errno.EIO):
+        if error.strerror is None:
             raise  # a bug of clawmem, which a traceback locates
-        leave(_file_trouble(error), 1, {"code": "FILE"})
-
-
-def _file_trouble(error: OSError) -> str:
-    """Return the system's message about a file, with the remedy."""
-    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "A file"
-    if error.errno in FULL:
-        return f"The disk is full: {name} could not be written. Free some space and repeat."
-    remedy = (
-        "Check its permissions, and those of its folder."
-        if error.errno in REFUSED
-        else "Look at it, then repeat."
-    )
-    return f"{name} cannot be used: {error.strerror}. {remedy}"
+        name = error.filename or "A file"
+        message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = f"The disk is full: {name} could not be written. Free some space and repeat."
+        leave(message, 1, {"code": "FILE"})
 
 
 def _swallow_output() -> None:
