@@ -17,7 +17,7 @@ from clawmem.app.environment.places import session_places
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, operation
 from clawmem.app.operations.output import counts_text, one_line
-from clawmem.app.services.conversations.mining import MiningInterrupted, MiningOptions, MiningReport
+from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
 from clawmem.app.services.conversations.sources import ImportedSource, imported_sources
 from clawmem.app.services.conversations.synthesis import MOST_ASKED
 from clawmem.app.services.issues import COLLECTION as ISSUES
@@ -125,13 +125,8 @@ def mine(services: Services, request: Mine) -> MiningReport:
 
     Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """
-    try:
-        with services.progress("Importing") as step:
-            report = services.mining(request.places, request.options, step)
-    except MiningInterrupted as stopped:
-        lines = [*_mined_text(stopped.report), "Not finished. Run the same command again to continue."]
-        stopped.add_note("\n".join(lines))
-        raise
+    with services.progress("Importing") as step:
+        report = services.mining(request.places, request.options, step)
     if request.dry_run:
         return report
     if request.synthesize:

@@ -14,7 +14,7 @@ from clawmem.app.operations.output import few, fields_text
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
-from clawmem.app.services.indexing.update import PassInterrupted, PassReport
+from clawmem.app.services.indexing.update import PassReport
 from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
@@ -132,21 +132,11 @@ def embed(services: Services, force: Force = False) -> EmbedReport:
 def read_folders(
     services: Services, folders: Iterable[Folder], *, force: bool = False, allow_empty: bool = False
 ) -> list[PassReport]:
-    """
-    Run one pass over each folder. A note of an interrupt has the committed counts.
-
-    Raises:
-        PassInterrupted: Ctrl-C; the next run continues.
-    """
-    reports: list[PassReport] = []
+    """Run one pass over each folder."""
+    reports = []
     for folder in folders:
-        try:
-            with services.progress(f"Reading {folder.name}") as step:
-                reports.append(services.update(folder, force=force, allow_empty=allow_empty, progress=step))
-        except PassInterrupted as stopped:
-            done = "\n".join(map(str, [*reports, stopped.report]))
-            stopped.add_note(f"{done}\nNot finished. Run the same command again to continue.")
-            raise
+        with services.progress(f"Reading {folder.name}") as step:
+            reports.append(services.update(folder, force=force, allow_empty=allow_empty, progress=step))
     return reports
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C keeps what was finished, and the report says what that is."""
+"""Ctrl-C keeps what was finished."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wired import mine_conversations
 from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.conversations.mining import MiningInterrupted, MiningOptions
+from clawmem.app.services.conversations.mining import MiningOptions
 from clawmem.ports.imports import ExportPart
 from clawmem.ports.records import SourceFile
 from clawmem.ports.vault import Vault
@@ -40,10 +40,10 @@ def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_p
         MiningOptions("conversations"),
         Interrupted(messages_in, lambda data: data.decode()),
     )
-    with pytest.raises(MiningInterrupted) as stopped:
+    with pytest.raises(KeyboardInterrupt):
         mine_conversations(vault, clock, interrupted)([str(tmp_path)], options)
     kept = vault.documents.collections()["conversations"]
-    assert stopped.value.report.sources["chatgpt"].added == kept == 8
+    assert kept == 8
 
     report = mine_conversations(vault, clock, exports)([str(tmp_path)], options)
 

@@ -235,7 +235,8 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     except (KeyboardInterrupt, typer.Abort) as interruption:
         for note in getattr(interruption, "__notes__", ()):  # the work that was done until then
             sys.stderr.write(f"{note}\n")
-        leave("interrupted; what was finished before is kept.", INTERRUPTED, {"code": "INTERRUPTED"})
+        kept = "interrupted; what was finished before is kept. Run the same command again to continue."
+        leave(kept, INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:
         _swallow_output()
         sys.exit(BROKEN_PIPE)

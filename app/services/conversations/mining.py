@@ -104,14 +104,6 @@ class MiningReport:
         return int(is_empty or failed)
 
 
-class MiningInterrupted(KeyboardInterrupt):
-    """An interrupt during an import; ``report`` counts the committed documents."""
-
-    def __init__(self, report: MiningReport) -> None:
-        super().__init__("the import was interrupted")
-        self.report = report
-
-
 class MiningOptions(NamedTuple):
     """Options of an import: ``since_ms`` leaves out earlier exchanges; a ``dry_run`` changes nothing."""
 
@@ -160,28 +152,24 @@ class MineConversations:
 
         Raises:
             SourceUnreadable: none of *paths* can be read.
-            MiningInterrupted: Ctrl-C; the next import continues.
             VaultError: earlier commits are kept.
         """
         run = _Import(self, options)
-        try:
-            every, faults = self.exports.files(paths)
-            for fault in faults:
-                run.complain(fault)
-            changed = [file for file in every if not run.has_file(file)]
-            run.report.skipped = len(every) - len(changed)
-            total, done = sum(file.stamp.size for file in changed), 0
-            for part in self.exports.read(changed, every):
-                if isinstance(part, ImportedConversation):
-                    run.take(part)
-                elif isinstance(part, ReadFault):
-                    run.complain(part)
-                else:
-                    run.finish(part)
-                    done += part.file.stamp.size
-                progress(done, total)
-        except KeyboardInterrupt as error:
-            raise MiningInterrupted(run.report) from error
+        every, faults = self.exports.files(paths)
+        for fault in faults:
+            run.complain(fault)
+        changed = [file for file in every if not run.has_file(file)]
+        run.report.skipped = len(every) - len(changed)
+        total, done = sum(file.stamp.size for file in changed), 0
+        for part in self.exports.read(changed, every):
+            if isinstance(part, ImportedConversation):
+                run.take(part)
+            elif isinstance(part, ReadFault):
+                run.complain(part)
+            else:
+                run.finish(part)
+                done += part.file.stamp.size
+            progress(done, total)
         if options.source:
             run.complain_of_doubles()
         return run.report

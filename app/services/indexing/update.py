@@ -73,14 +73,6 @@ class PassReport:
         return f"{self.collection}: {counts}"
 
 
-class PassInterrupted(KeyboardInterrupt):
-    """An interrupt during a pass; ``report`` counts the committed files."""
-
-    def __init__(self, report: PassReport) -> None:
-        super().__init__(f"the pass over {report.collection} was interrupted")
-        self.report = report
-
-
 @dataclass(frozen=True, slots=True)
 class UpdateCollection:
     """
@@ -127,15 +119,11 @@ class UpdateCollection:
         With *allow_empty* a folder without any matching file loses all of its documents, however many they are.
 
         Raises:
-            PassInterrupted: Ctrl-C; earlier commits are kept.
             VaultError: earlier commits are kept.
         """
         self.forget_again()  # repeats forgetting in a recreated vault
         update = _Pass(self, folder, force=force, allow_empty=allow_empty)
-        try:
-            update.run(progress)
-        except KeyboardInterrupt as error:
-            raise PassInterrupted(update.report) from error
+        update.run(progress)
         return update.report
 
 
