@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hook_process import ask, transcript
 
-CAUSE = "The root cause of ERR_HOLD_EXPIRED is that the sweep compares local time with UTC."
+CAUSE = "Bookings fail with ERR_HOLD_EXPIRED because the sweep compares local time with UTC."
 FIRST = (
     ("Why do riders see errors in the morning?", "I will look at the log of the booking service."),
     ("What did you find?", CAUSE),
