@@ -28,7 +28,6 @@ class Cleanup:
 
     Args:
         retention: Retention of receipts, and of recalls, which also applies to model answers and the journal.
-        forgets: Whether anything is deleted at all.
     """
 
     telemetry: Telemetry
@@ -38,7 +37,6 @@ class Cleanup:
     transactions: Transactions
     clock: Clock
     retention: Retention
-    forgets: bool = True
 
     def __call__(self, run: PhaseRun) -> PhaseRun:
         """Run the cleanup in small transactions; the metrics count candidates and deleted records."""
@@ -48,15 +46,9 @@ class Cleanup:
             "pin_candidates": sum(map(is_pin_candidate, surfaced)),
             "snooze_candidates": sum(map(is_snooze_candidate, surfaced)),
         }
-        if self.forgets:
-            self._trim(run)
-        return run
-
-    def _trim(self, run: PhaseRun) -> None:
-        """Delete old records, storing the cut-off times first: recalls and answers use connections of their own."""
         now_ms = self.clock.now_ms()
         recalls, receipts = (iso_utc(now_ms - days * DAY_MS) for days in self.retention)
-        with run.effect(self.transactions):
+        with run.effect(self.transactions):  # first, as recalls and answers use connections of their own
             run.metrics |= {"recalls_before": recalls, "receipts_before": receipts}
         for counter, trim, before in (
             ("recalls_gone", self.telemetry.trim, recalls),
@@ -73,3 +65,4 @@ class Cleanup:
                     run.save(run)
                     if deleted < AT_ONCE:
                         break
+        return run
