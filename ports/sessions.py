@@ -175,22 +175,6 @@ class CaptureStore(Protocol):
         """Clear the quotes and payloads of a document's sightings, whose sources stay known; return their number."""
 
 
-class RecallStats(NamedTuple):
-    """
-    Statistics over the times at which one document was surfaced, see `clawmem.domain.lifecycle.recall`.
-
-    ``queries`` and ``days`` count distinct values; ``negatives`` the times at which the document was not used.
-    """
-
-    document_id: int
-    recalls: int
-    queries: int
-    days: int
-    negatives: int
-    diversity: float
-    spacing: float
-
-
 class UsageStore(Protocol):
     """Use of documents after they were surfaced: accesses, and pairs of documents used together."""
 

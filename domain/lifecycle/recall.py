@@ -7,12 +7,9 @@ from math import log
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
-from clawmem.ports.sessions import RecallStats
 from clawmem.ports.telemetry import Recall
 
 ENOUGH = 5  # distinct queries or days at which the measures reach their maximum
-A_WEEK = 7.0
-_DAY_CHARS = 10
 
 PIN_DIVERSITY, PIN_SPACING, PIN_RECALLS = 0.4, 0.5, 3
 SNOOZE_RECALLS, SNOOZE_IGNORED = 5, 0.8
@@ -26,21 +23,34 @@ class Surfacing(NamedTuple):
     was_referenced: bool = False
 
 
-def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
+class RecallStats(NamedTuple):
+    """
+    Statistics over the times at which one document was surfaced.
+
+    ``queries`` and ``days`` count distinct values; ``negatives`` the times at which the document was not used.
+    ``diversity`` is from 0 to 1 with the distinct queries and days, ``spacing`` with their even distribution over time.
+    """
+
+    recalls: int
+    queries: int
+    days: int
+    negatives: int
+    diversity: float
+    spacing: float
+
+
+def recall_stats(times: Sequence[Surfacing]) -> RecallStats:
     """Return the statistics of *times*, one or more in any order."""
-    days = sorted({surfacing.at[:_DAY_CHARS] for surfacing in times})
+    days = sorted({surfacing.at[: len("2026-03-31")] for surfacing in times})
     queries = len({surfacing.query_hash for surfacing in times})
-    first, last = parse_iso(days[0]), parse_iso(days[-1])
-    span_days = 0.0 if first is None or last is None else (last - first) / DAY_MS
-    return RecallStats(
-        document_id,
-        len(times),
-        queries,
-        len(days),
-        sum(not surfacing.was_referenced for surfacing in times),
-        diversity(queries, len(days)),
-        spacing(len(days), span_days),
-    )
+    spacing = 0.2
+    if len(days) > 1:
+        first, last = parse_iso(days[0]), parse_iso(days[-1])
+        span_days = 0.0 if first is None or last is None else (last - first) / DAY_MS
+        spacing = 0.55 * min(1.0, log(len(days)) / log(ENOUGH)) + 0.45 * min(1.0, span_days / 7.0)
+    negatives = sum(not surfacing.was_referenced for surfacing in times)
+    diversity = min(1.0, max(queries, len(days)) / ENOUGH)
+    return RecallStats(len(times), queries, len(days), negatives, diversity, spacing)
 
 
 def surfaced_stats(recalls: Iterable[Recall], verb: str) -> dict[int, RecallStats]:
@@ -50,25 +60,7 @@ def surfaced_stats(recalls: Iterable[Recall], verb: str) -> dict[int, RecallStat
         for hit in recall.hits if recall.verb == verb else ():
             surfacing = Surfacing(recall.asked_at, recall.query_hash, hit.was_referenced)
             times.setdefault(hit.document_id, []).append(surfacing)
-    return {number: recall_stats(number, surfacings) for number, surfacings in times.items()}
-
-
-def diversity(queries: int, days: int) -> float:
-    """Return the larger number of distinct queries and distinct days, divided by five and capped at 1."""
-    return min(1.0, max(queries, days) / ENOUGH)
-
-
-def spacing(days: int, span_days: float) -> float:
-    """
-    Return from 0 to 1 how evenly over time a document was surfaced.
-
-    Args:
-        days: Number of distinct days.
-        span_days: Days from the first to the last of them.
-    """
-    if days < 2:
-        return 0.2 * max(0, days)
-    return 0.55 * min(1.0, log(days) / log(ENOUGH)) + 0.45 * min(1.0, span_days / A_WEEK)
+    return {number: recall_stats(surfacings) for number, surfacings in times.items()}
 
 
 def is_pin_candidate(stats: RecallStats) -> bool:

@@ -118,7 +118,7 @@ def _diary_path(given: dict[str, Any]) -> str:
 
 def _recall_stats(given: dict[str, Any]) -> dict[str, Any]:
     times = [Surfacing(iso_utc(NOW_MS + day * DAY_MS), query, used) for day, query, used in given["times"]]
-    stats = recall_stats(1, times)
+    stats = recall_stats(times)
     proposed = "pin" if is_pin_candidate(stats) else "snooze" if is_snooze_candidate(stats) else None
     names = ("recalls", "queries", "days", "negatives", "diversity", "spacing")
     return {**{name: getattr(stats, name) for name in names}, "proposed": proposed}

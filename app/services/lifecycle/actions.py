@@ -15,7 +15,7 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc, read_moment
 from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
-from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
+from clawmem.domain.lifecycle.recall import RecallStats, is_pin_candidate, is_snooze_candidate, surfaced_stats
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
@@ -24,7 +24,7 @@ from clawmem.ports.errors import InvalidInput, NotFound, NotServed, SourceMissin
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry, ActJournal
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.sessions import RecallStats, UsageStore
+from clawmem.ports.sessions import UsageStore
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Telemetry
 
