@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +18,6 @@ from clawmem.ports.models import Cost, CostLedger, GeneratedText, Generator, Mod
 
 CALLS_A_DAY = 500
 TIMEOUT_S = 60.0  # long, because enrichment runs in the background
-DAY = len("2026-03-31")
 
 
 class DailyLimitReached(Exception):
@@ -55,48 +54,38 @@ class Ask:
         value = None if cached is None else read_json(cached, task.schema)
         if value is not None and not fitted(value, task.schema).problem:
             return value
-        value = json_answer(self._charged(task), prompt, task.schema)
+        value = json_answer(partial(self._answer, task), prompt, task.schema)
         if value is not None:
             with suppress(VaultError):  # an answer that is not cached can be asked for again
                 now = iso_utc(self.clock.now_ms())
                 self.answers.keep(self.model, task.purpose, {prompt: json.dumps(value)}, at=now)
         return value
 
-    def _charged(self, task: ModelTask) -> Callable[[str], str]:
-        def ask(prompt: str) -> str:
-            if self.ledger.calls_on(self._today()) >= self.calls_a_day:
-                raise DailyLimitReached(self.calls_a_day)
-            began, answer = perf_counter(), None
-            try:
-                answer = self.generator.generate(
-                    prompt,
-                    timeout_s=TIMEOUT_S,
-                    max_tokens=task.max_tokens,
-                    temperature=task.temperature,
-                    schema=task.schema,
-                )
-            finally:
-                self._charge(task.purpose, prompt, answer, perf_counter() - began)
-            return answer
-
-        return ask
-
-    def _charge(self, purpose: str, prompt: str, answer: str | None, took_s: float) -> None:
-        counted = answer if isinstance(answer, GeneratedText) else GeneratedText("")
-        read, written = counted.prompt_tokens, counted.answer_tokens
-        cost = Cost(
-            self._today(),
-            self.model,
-            purpose,
-            failed=int(answer is None),
-            prompt_tokens=token_count(prompt) if read is None else read,
-            answer_tokens=token_count(answer or "") if written is None else written,
-            took_ms=round(took_s * 1000),
-        )
-        self.ledger.charge(cost)
-
-    def _today(self) -> str:
-        return iso_utc(self.clock.now_ms())[:DAY]
+    def _answer(self, task: ModelTask, prompt: str) -> str:
+        """Return the model's answer, and charge it to the ledger, also if it fails."""
+        today = iso_utc(self.clock.now_ms())[:10]
+        if self.ledger.calls_on(today) >= self.calls_a_day:
+            raise DailyLimitReached(self.calls_a_day)
+        began, answer = perf_counter(), None
+        most, temperature, schema = task.max_tokens, task.temperature, task.schema
+        try:
+            answer = self.generator.generate(
+                prompt, timeout_s=TIMEOUT_S, max_tokens=most, temperature=temperature, schema=schema
+            )
+        finally:
+            counted = answer if isinstance(answer, GeneratedText) else GeneratedText("")
+            read, written = counted.prompt_tokens, counted.answer_tokens
+            cost = Cost(
+                today,
+                self.model,
+                task.purpose,
+                failed=int(answer is None),
+                prompt_tokens=token_count(prompt) if read is None else read,
+                answer_tokens=token_count(answer or "") if written is None else written,
+                took_ms=round((perf_counter() - began) * 1000),
+            )
+            self.ledger.charge(cost)
+        return answer
 
 
 def ask_of(

@@ -357,11 +357,10 @@ class Enrich:
 
     def _put_links(self, document_id: int, links: Sequence[tuple[int, enrichment.Link]]) -> int:
         """Renew the relations that a model states, which replace those from vectors; return the number of changes."""
-        relations = self.relations
         stated = {target for target, link in links if link.kind is RelationKind.SEMANTIC}
-        similar = relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
+        similar = self.relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
         others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in stated]
-        relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], others)
+        self.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], others)
         changed = 0
         for kind in LINK_KINDS:
             of_kind = [
