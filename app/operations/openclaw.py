@@ -23,6 +23,7 @@ from clawmem.app.operations.operation import (
     Option,
     Request,
     Result,
+    argument,
     operation,
 )
 from clawmem.app.operations.output import Verbatim, records_table
@@ -85,12 +86,12 @@ class FlushPlan(Result):
 def flush_plan(
     services: Services,
     context_window: ContextWindow = WINDOW,
-    total_tokens: Annotated[Tokens, Field(description="Tokens of the conversation.")] = 0,
-    compactions: Annotated[Tokens, Field(description="Compactions so far.")] = 0,
+    total_tokens: Annotated[Tokens, "Tokens of the conversation."] = 0,
+    compactions: Annotated[Tokens, "Compactions so far."] = 0,
     flushed_at: Annotated[int | None, Field(ge=0, description="Compactions at the last flush.")] = None,
-    transcript_bytes: Annotated[Tokens, Field(description="Size of the transcript.")] = 0,
-    reserve_tokens: Annotated[Tokens, Field(description="Tokens that the program keeps free.")] = 0,
-    compacts_at: Annotated[Tokens, Field(description="Tokens at which it compacts; 0: unknown.")] = 0,
+    transcript_bytes: Annotated[Tokens, "Size of the transcript."] = 0,
+    reserve_tokens: Annotated[Tokens, "Tokens that the program keeps free."] = 0,
+    compacts_at: Annotated[Tokens, "Tokens at which it compacts; 0: unknown."] = 0,
 ) -> FlushPlan:
     """Return when and how an agent saves its memory before a compaction; once for each compaction."""
     threshold = flush_threshold(context_window, reserve_tokens=reserve_tokens, compacts_at=compacts_at)
@@ -118,8 +119,8 @@ class SavedSession(Result):
 @without_vault(Effect.REPEATABLE, commands=(Command("openclaw session-note"),))
 def session_note(
     services: Services,
-    transcript: Annotated[PathText, Field(description="Absolute path of the transcript, a .jsonl file.")],
-    workspace: Annotated[PathText, Field(description="Folder of the agent.")],
+    transcript: Annotated[PathText, "Absolute path of the transcript, a .jsonl file."],
+    workspace: Annotated[PathText, "Folder of the agent."],
 ) -> SavedSession:
     """
     Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
@@ -324,7 +325,7 @@ def search_agent(
     limit: Limit = MOST_RESULTS,
     min_score: Annotated[float, Field(ge=0, le=1, description="Leave out what scores less.")] = LEAST_SCORE,
     source: Annotated[
-        Literal["all", "memory", "sessions"], Field(description="Search only memory files, or only sessions.")
+        Literal["all", "memory", "sessions"], "Search only memory files, or only sessions."
     ] = "all",
 ) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
@@ -352,9 +353,7 @@ def search_agent(
 )
 def get_of_agent(
     services: Services,
-    path: Annotated[
-        PathText, Field(description="As a search reports it."), Option(metavar="PATH", is_argument=True)
-    ],
+    path: Annotated[PathText, "As a search reports it.", argument("PATH")],
     agent: Agent = "main",
     from_line: FromLine = None,
     max_lines: MaxLines = None,

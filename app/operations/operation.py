@@ -116,9 +116,9 @@ class Option(NamedTuple):
     from_stdin: bool = False  # an argument `-` reads stdin
 
 
-def argument(metavar: str) -> Option:
+def argument(metavar: str, **spelling: Any) -> Option:
     """Return the spelling of a positional parameter."""
-    return Option(metavar=metavar, is_argument=True)
+    return Option(metavar=metavar, is_argument=True, **spelling)
 
 
 def option_of(field: FieldInfo) -> Option:

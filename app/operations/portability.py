@@ -21,7 +21,7 @@ from clawmem.app.environment.private_files import (
     write_whole,
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.services.portability.bundle import write_bundle
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
 from clawmem.app.settings.model import Settings, load_settings
@@ -101,7 +101,7 @@ def _written(target: Path) -> Iterator[None]:
 @operation(Effect.READS, is_tool=False, in_own_process=True)
 def backup(
     services: Services,
-    file: Annotated[Path, Field(description="The new file."), Option(metavar="FILE", is_argument=True)],
+    file: Annotated[Path, "The new file.", argument("FILE")],
     force: Force = False,
 ) -> Export:
     """
@@ -118,17 +118,11 @@ def backup(
 @operation(Effect.READS, is_tool=False, in_own_process=True)
 def export(
     services: Services,
-    output: Annotated[
-        Path | None,
-        Field(description="The new file, or folder for markdown."),
-        Option(metavar="FILE", is_argument=True),
-    ] = None,
+    output: Annotated[Path | None, "The new file, or folder for markdown.", argument("FILE")] = None,
     form: Annotated[
-        Literal["bundle", "markdown", "jsonl"],
-        Field(description="bundle, markdown or jsonl."),
-        Option(("--format",)),
+        Literal["bundle", "markdown", "jsonl"], "bundle, markdown or jsonl.", Option(("--format",))
     ] = "bundle",
-    since: Annotated[str, Field(description="Only documents written since this day.")] = "",
+    since: Annotated[str, "Only documents written since this day."] = "",
     collection: CollectionNames = "",
     force: Force = False,
 ) -> Export:
@@ -210,7 +204,7 @@ def _refuse_content(services: Services) -> None:
 )
 def restore(
     services: Services,
-    bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],
+    bundle: Annotated[Path, "A bundle.", argument("BUNDLE")],
 ) -> Restored:
     """
     Make a vault from a bundle, with the same ids and the same answers.

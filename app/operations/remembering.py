@@ -37,14 +37,12 @@ def _saved_text(note: SavedNote) -> str:
 )
 def memory_remember(
     services: Services,
-    text: Annotated[str, Field(description="Text to remember, as Markdown."), TYPED],
-    title: Annotated[str, Field(description="Its title; the first line of the text otherwise.")] = "",
-    tag: Annotated[Names, Field(description="Its tags.")] = "",
-    collection: Annotated[
-        str, Field(description="Its collection, if there are several."), Option(("--in",))
-    ] = "",
-    supersedes: Annotated[str, Field(description="The note that it replaces: path, #docid, title …")] = "",
-    anyway: Annotated[bool, Field(description="Save it although a note states it already.")] = False,
+    text: Annotated[str, "Text to remember, as Markdown.", TYPED],
+    title: Annotated[str, "Its title; the first line of the text otherwise."] = "",
+    tag: Annotated[Names, "Its tags."] = "",
+    collection: Annotated[str, "Its collection, if there are several.", Option(("--in",))] = "",
+    supersedes: Annotated[str, "The note that it replaces: path, #docid, title …"] = "",
+    anyway: Annotated[bool, "Save it although a note states it already."] = False,
 ) -> SavedNote:
     """
     Save a text as a Markdown file in a folder of the user; it can be found at once.
@@ -98,9 +96,7 @@ def diary_write(
 def diary_read(
     services: Services,
     last_n: Limit = LAST,
-    agent: Annotated[
-        str, Field(description="Only of this writer; empty for all."), Option(("-a", "--agent"))
-    ] = "",
+    agent: Annotated[str, "Only of this writer; empty for all.", Option(("-a", "--agent"))] = "",
 ) -> list[DiaryEntry]:
     """Return the last entries of the diary, newest first."""
     return services.diary.read(last_n, agent)

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import make_folder
 from clawmem.app.operations.indexing import (
@@ -19,7 +17,7 @@ from clawmem.app.operations.indexing import (
     reading_of,
     reading_text,
 )
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import size, table
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import Statistics, StatusReport
@@ -156,20 +154,18 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
 def vault_sync(
     services: Services,
     vault: Annotated[
-        str,
-        Field(description="Name of the vault, see list_vaults; a missing vault is created."),
-        Option(metavar="NAME", is_argument=True),
+        str, "Name of the vault, see list_vaults; a missing vault is created.", argument("NAME")
     ],
     content_root: Annotated[
         Path,
-        Field(description="An absolute folder of notes."),
+        "An absolute folder of notes.",
         Option(
             metavar="FOLDER", is_argument=True, parser=lambda text: typed_folder(text).expanduser().absolute()
         ),
     ],
-    pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md",
+    pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     collection_name: Annotated[
-        str | None, Field(description="Its collection; called as the vault, else."), Option(("--collection",))
+        str | None, "Its collection; called as the vault, else.", Option(("--collection",))
     ] = None,
     embed: EmbedOrNot = None,
     allow_empty: AllowEmpty = False,
