@@ -8,8 +8,7 @@ from pathlib import Path
 
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, Progress, UpdateCollection
-from clawmem.app.settings.config_file import RESERVED, typed_folder
-from clawmem.domain.documents.eligibility import is_collection_name
+from clawmem.app.settings.config_file import existing_folder, fault_of_name, typed_folder
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.key_material import key_material_in
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
@@ -74,19 +73,14 @@ class SyncFolder:
             InvalidInput: invalid folder, collection name or pattern.
             VaultError: earlier commits are kept.
         """
-        if not is_collection_name(collection) or collection in RESERVED:
-            raise InvalidInput(
-                "INVALID_INPUT",
-                f"{collection!r} is no name for a collection of files. Use letters, digits, '-' and '_'.",
-            )
+        if fault := fault_of_name(collection):
+            raise InvalidInput("INVALID_INPUT", fault)
         root = admitted(folder, self.home, own=self.own, allowed=allowed)
-        files = GuardedFiles(
-            self.files if allowed is None else self.single_files,
-            self.home,
-            [path.resolve() for path in self.own],
+        source = self.files if allowed is None else self.single_files
+        files = GuardedFiles(source, self.home, [path.resolve() for path in self.own])
+        report = self.update_alone(files=files)(
+            Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress
         )
-        update = self.update_alone(files=files)
-        report = update(Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress)
         report.problems.extend(files.skipped.values())
         return report
 
@@ -110,11 +104,7 @@ def admitted(
     whole_home = home.resolve()  # if the home folder is a link, either of its names is accepted
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
         raise RestrictedFolder(folder, why)
-    try:
-        root = Path(called).resolve(strict=True)
-        next(root.iterdir(), None)
-    except (OSError, ValueError, RuntimeError) as error:  # missing, an invalid name, or a loop of links
-        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Give the path of one.") from error
+    root = existing_folder(Path(called))
     if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
         raise RestrictedFolder(folder, why)
     if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):
