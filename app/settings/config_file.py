@@ -163,10 +163,10 @@ def typed_folder(text: str) -> Path:
 
 def existing_folder(folder: Path) -> Path:
     """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist."""
-    resolved = os.path.realpath(folder.expanduser())
-    if not os.path.isdir(resolved):  # noqa: PTH112  which is false for a name that is too long
+    expanded = folder.expanduser()
+    if not os.path.isdir(expanded):  # noqa: PTH112  which is false for a name that is too long or invalid
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
-    return Path(resolved)
+    return Path(os.path.realpath(expanded))
 
 
 def fault_of_name(name: str) -> str | None:
