@@ -129,7 +129,6 @@ def memory_evolution_status(services: Services, docid: Address, limit: Limit = 1
 # -- relations between documents ------------------------------------------------------------------------
 
 EFFECTS = {"causes": "led to", "caused_by": "because of"}
-GraphType = Literal["temporal", "semantic", "all"]
 
 
 class Graphs(Result):
@@ -152,7 +151,7 @@ def _causes_text(links: list[CausalLink]) -> Iterator[str]:
 def build_graphs(
     services: Services,
     graph_types: Annotated[
-        list[GraphType] | None,
+        list[Literal["temporal", "semantic", "all"]] | None,
         Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
         Option(("--type",)),
     ] = None,

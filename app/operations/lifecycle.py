@@ -29,8 +29,6 @@ from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
 from clawmem.ports.journal import Act
 from clawmem.ports.records import Document
 
-BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
-
 # -- archived and restored ------------------------------------------------------------------------------
 
 
@@ -81,13 +79,7 @@ def status(services: Services) -> LifecycleStatus:
     route="/lifecycle/sweep",
     commands=(
         Command("archive", fixed={"purge": False}, defaults={"dry_run": False}),
-        Command(
-            "archive",
-            "--purge",
-            fixed={"purge": True},
-            defaults={"dry_run": False},
-            about="Forget documents archived for long, and clear the vault's free space.",
-        ),
+        Command("archive", "--purge", fixed={"purge": True}, defaults={"dry_run": False}),
     ),
 )
 def lifecycle_sweep(
@@ -95,7 +87,7 @@ def lifecycle_sweep(
     dry_run: Annotated[bool, "List what would go, change nothing."] = True,
     purge: Annotated[bool, "Archive nothing, and clear the vault's free space."] = False,
 ) -> SweepReport:
-    """Archive idle documents and forget documents archived long ago, by the configured policy."""
+    """Archive idle documents, and forget documents archived long ago (or only these), by the configured policy."""
     lifecycle, policy = services.lifecycle, services.settings.archive_policy
     if not (policy or dry_run or purge):
         raise ConfigError(
@@ -208,9 +200,7 @@ class Forgotten(Result):
     @property
     def exit_code(self) -> int:
         """Return 7 where a probe found a trace, and 1 where bytes remain."""
-        if any((self.probes or {}).values()):
-            return TRACE_FOUND
-        return BYTES_REMAIN if self.left else 0
+        return 7 if any((self.probes or {}).values()) else int(bool(self.left))
 
 
 def _forgotten_text(result: Forgotten) -> Iterator[str]:
@@ -308,9 +298,8 @@ def source_forget(
         raise NotFound("source", source, suggestions=sorted(known))
     if confirm is not True:
         size = sum(document.body_length for document in documents)
-        days = sorted(document.authored_at[:10] for document in documents)
         counts = f"{plural(len(documents), 'document')} from {source}, {size:,} characters"
-        line = f"This would forget {counts}, written {days[0]} to {days[-1]}, and memories derived from them."
+        line = f"This would forget {counts}, and memories derived from them."
         raise ConfirmationMissing([line], {"source": source, "documents": len(documents), "characters": size})
     with services.progress("Forgetting") as step:
         try:
@@ -363,10 +352,7 @@ def _treatment_text(result: Treatment) -> str:
     commands=(
         Command("pin", fixed={"unpin": False}),
         Command(
-            "pin",
-            "--off",
-            fixed={"unpin": True},
-            about="Take back a pin; one that the note itself asks for stays.",
+            "pin", "--off", fixed={"unpin": True}, about="Take back a pin; that of the note itself stays."
         ),
     ),
 )

@@ -201,16 +201,12 @@ DIFFERENCES = 7
     Effect.REPEATABLE,
     text=lambda result: result.differences or "Files, records and indexes agree.",
     route="/verify",
-    commands=(
-        Command(
-            "doctor", "--verify", about="Compare files, records and indexes; exit code 7 on any difference."
-        ),
-    ),
+    commands=(Command("doctor", "--verify"),),
     is_tool=False,
     opens=Opening.CURRENT,
 )
 def verify(services: Services) -> Differences:
-    """Compare files, records and indexes, after updating the indexes."""
+    """Compare files, records and indexes, after updating the indexes; exit code 7 on any difference."""
     lag = index_faults(services)
     return Differences(
         differences=[*lag, *services.verify()] or services.forgotten_places.warnings(),
@@ -327,11 +323,7 @@ def _status_text(result: LaneStatus) -> Iterator[Part]:
     commands=(
         Command("maintain", fixed={"journal": False}),
         Command(
-            "maintain",
-            "--journal",
-            fixed={"journal": True},
-            defaults={"limit": 20},
-            about="List the last runs with each decision and its reason.",
+            "maintain", "--journal", fixed={"journal": True}, about="Show the decisions of the last runs."
         ),
     ),
     is_tool=False,
@@ -364,11 +356,7 @@ def lanes_status(
     commands=(
         Command("maintain", "WORK=light", fixed={"lane": "light"}, repeats=True),
         Command(
-            "maintain",
-            "WORK=heavy",
-            fixed={"lane": "heavy"},
-            repeats=True,
-            about="Do the large work of quiet times.",
+            "maintain", "WORK=heavy", fixed={"lane": "heavy"}, repeats=True, about="Do large, quiet work."
         ),
     ),
     only_reads=lambda request: request.dry_run,
