@@ -121,7 +121,7 @@ def entry(
 ) -> LexicalEntry:
     """Return one entry for the lexical index."""
     key = FragmentKey(document_id, seq)
-    return LexicalEntry(key, grain, collection, title, text, f"{document_id}.md", authored_at)
+    return LexicalEntry(key, grain, collection, title, text, authored_at)
 
 
 def any_of(*terms: str | Term) -> LexicalQuery:

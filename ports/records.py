@@ -60,14 +60,11 @@ class Grain(StrEnum):
 
     LINE = "line"  # a paragraph, a list item or a chat turn
     PASSAGE = "passage"  # adjacent lines packed to about 400 tokens
-    SECTION = (
-        "section"  # from one heading to the next; has no entries, but external indexes have a place for them
-    )
     DOCUMENT = "document"
 
 
 class FragmentKind(StrEnum):
-    """Kind of a fragment; the first four are also granularities, see `Grain`."""
+    """Kind of a fragment; three of them are also granularities, see `Grain`."""
 
     DOCUMENT = "document"
     SECTION = "section"
@@ -277,7 +274,6 @@ class LexicalEntry(NamedTuple):
     collection: str
     title: str
     text: str
-    path: str = ""
     authored_at: str = ""
 
 

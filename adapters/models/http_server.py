@@ -37,8 +37,6 @@ FAIR_S = 0.5  # missing a shorter timeout does not mean that the server is down
 FRESH_MS = 60_000  # for which the identity of the served model is not requested again
 
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
-# These codes come with status 429, which is otherwise temporary.
-_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 _MEANINGS = {
     401: ", the API key is missing or wrong",
     403: ", the API key may not do this",
@@ -209,7 +207,7 @@ class HttpServer:
         if error := too_long(self.label, message):
             return error
         reason = f"HTTP {status}{_MEANINGS.get(status, '')}: {message}".rstrip(": ")
-        if status in _LATER and not any(code in message for code in _OUT_OF_MONEY):
+        if status in _LATER:
             wait_s = requested_wait_s(response.headers.get("retry-after", ""), self.clock.now_ms())
             return ModelUnavailable(self.label, reason, retry_after_s=wait_s)
         return ModelRefused(self.label, reason)

@@ -494,9 +494,6 @@ create virtual table lexical_line using fts5 (
 create virtual table lexical_passage using fts5 (
     text, title, content='', contentless_delete=1, detail=full, tokenize='porter unicode61 remove_diacritics 2'
 );
-create virtual table lexical_section using fts5 (
-    text, title, content='', contentless_delete=1, detail=full, tokenize='porter unicode61 remove_diacritics 2'
-);
 create virtual table lexical_document using fts5 (
     text, title, content='', contentless_delete=1, detail=full, tokenize='porter unicode61 remove_diacritics 2'
 );

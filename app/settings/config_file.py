@@ -169,8 +169,8 @@ def existing_folder(folder: Path) -> Path:
     return Path(os.path.realpath(expanded))
 
 
-def fault_of_name(name: str) -> str | None:
-    """Return why *name* is not allowed for a collection of files, or ``None``."""
+def fault_of_name(name: str, what: str = "collection") -> str | None:
+    """Return why *name* is not allowed for a collection of files, or a vault (*what*), or ``None``."""
     if not is_collection_name(name):
-        return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
-    return f"{name!r} is reserved." if name in RESERVED else None
+        return f"{name!r} is no name for a {what}. Use letters, digits, '-' and '_'."
+    return f"{name!r} is reserved." if what == "collection" and name in RESERVED else None

@@ -34,7 +34,7 @@ from clawmem.app.environment.places import (
 )
 from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config
 from clawmem.app.settings.faults import fault_of
-from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
+from clawmem.domain.documents.eligibility import check_pattern, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
@@ -106,21 +106,16 @@ def _glob(pattern: str) -> str:
     return pattern
 
 
-def _vault_name(name: str) -> str:
-    if not is_collection_name(name):
-        raise ValueError(f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'")
-    return name
+def _name_of(what: str) -> AfterValidator:
+    def check(name: str) -> str:
+        if fault := fault_of_name(name, what):
+            raise ValueError(f"{fault} Rename the {what}")
+        return name
 
-
-def _collection_name(name: str) -> str:
-    if fault := fault_of_name(name):
-        raise ValueError(f"{fault} Rename the collection")
-    return name
+    return AfterValidator(check)
 
 
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
-CollectionName = Annotated[str, AfterValidator(_collection_name)]
-VaultName = Annotated[str, AfterValidator(_vault_name)]
 Days = Annotated[float, Field(gt=0, strict=True)]
 Hour = Annotated[int, Field(ge=0, le=23)]
 Count = Annotated[int, Field(ge=0)]
@@ -268,11 +263,13 @@ class Settings(BaseModel):
     download_models: bool = False
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
     server: Literal["auto", "manual"] = "auto"  # whether the first hook that finds no server starts one
-    collections: dict[CollectionName, CollectionSettings] = {}  # the folders that are remembered, by name
+    collections: dict[
+        Annotated[str, _name_of("collection")], CollectionSettings
+    ] = {}  # the folders that are remembered, by name
     # Folder of notes that `remember` writes: below a collection, or absolute in one of them.
     inbox: Annotated[str, AfterValidator(_inside)] = ""
     global_context: str = ""  # description of all collections
-    vaults: dict[VaultName, AbsolutePath] = {}  # further vaults by name
+    vaults: dict[Annotated[str, _name_of("vault")], AbsolutePath] = {}  # further vaults by name
     # Further folders that programs may read into named vaults, with their subfolders.
     sync_folders: list[AbsolutePath] = []
     # When idle documents are archived; previewed only, unless it says dry_run: false.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.environment.places import below_home, is_there
 from clawmem.app.environment.private_files import error_log
-from clawmem.app.settings.config_file import config_of, set_value
+from clawmem.app.settings.config_file import config_of, fault_of_name, set_value
 from clawmem.app.settings.model import of_file
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import InvalidInput, NotFound
@@ -48,10 +48,8 @@ def new_vault(settings: Settings, name: str) -> Path:
     Raises:
         InvalidInput: *name* is not a valid name, or the file exists already, as a vault without this name.
     """
-    if not is_collection_name(name):
-        raise InvalidInput(
-            "INVALID_INPUT", f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'."
-        )
+    if fault := fault_of_name(name, "vault"):
+        raise InvalidInput("INVALID_INPUT", fault)
     file = (settings.vault.parent / f"{name}.sqlite").absolute()
     if is_there(file):
         raise InvalidInput(

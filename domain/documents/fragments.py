@@ -140,7 +140,6 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
                 document.collection,
                 titles[part.heading] + columns,
                 index_text(f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text),
-                document.path,
                 document.authored_at,
             )
 

@@ -155,7 +155,7 @@ def test_over_http(tmp_path: Path) -> None:
 
 OWN_TABLES = [
     f"lexical_{grain}_{part}"
-    for grain in ("line", "passage", "section", "document")
+    for grain in ("line", "passage", "document")
     for part in ("data", "idx", "docsize", "config")
 ]
 

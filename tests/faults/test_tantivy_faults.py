@@ -75,7 +75,7 @@ class TestDamage:
             lambda folder: (folder / "line/meta.json").unlink(),
             lambda folder: (folder / "line/meta.json").write_text("[1]"),
             lambda folder: (folder / "line/.managed.json").write_text("what is this"),
-            lambda folder: next((folder / "section").glob("*.store")).unlink(),
+            lambda folder: next((folder / "document").glob("*.store")).unlink(),
             lambda folder: another_layout(folder / "line"),
             lambda folder: in_its_place(folder, "a file"),
         ],

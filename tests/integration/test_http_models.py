@@ -356,7 +356,6 @@ class TestAskingAgain:
     @pytest.mark.parametrize(
         "reply",
         [
-            said({"error": {"message": "no", "code": "insufficient_quota"}}, 429),
             said({"error": {"message": "no"}}, 401),
             said({"detail": "no"}, 422),
             said({"error": {"code": 501, "message": "no"}}, 501),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
 
 # Deep enough that the first results do not depend on the limit.
-LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
+LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.DOCUMENT: 100}
 # A log or a table may match in hundreds of lines. More than this many of one note crowd out the lines of the others.
 MOST_LINES = 40
 CROWDED_DEPTH = 2000

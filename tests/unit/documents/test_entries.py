@@ -40,7 +40,7 @@ def test_one_entry_for_every_fragment_that_has_a_grain() -> None:
 
     assert [(e.key, e.grain) for e in entries()] == wanted
     assert {p.kind for p in parts} > GRAIN_OF.keys()
-    assert {grain for _, grain in wanted} == set(Grain) - {Grain.SECTION}
+    assert {grain for _, grain in wanted} == set(Grain)
 
 
 def test_the_whole_is_found_by_front_matter_and_tags() -> None:
@@ -72,9 +72,9 @@ def test_both_texts_are_as_an_index_sees_them() -> None:
     assert found.text.split() == ["会议", "议纪", "纪要", "要"]
 
 
-def test_every_word_of_the_body_is_found_at_every_grain_but_sections() -> None:
-    """The grains index the same words; a section only where a document has two."""
-    for grain in (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE):
+def test_every_word_of_the_body_is_found_at_every_grain() -> None:
+    """The grains index the same words."""
+    for grain in Grain:
         texts = " ".join(f"{e.title} {e.text}" for e in entries() if e.grain is grain)
 
         assert set(words(BODY)) <= set(words(texts)), grain
