@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
 from enum import StrEnum
-from typing import NamedTuple, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
@@ -112,27 +112,18 @@ def read_request(
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
     since = stated.get("since", "")
-    request = RetrievalRequest(
-        Question(query, now_ms, zone),
-        limit=stated.get("limit", 10),
-        min_score=stated.get("min_score", 0.0),
-        scope=Scope(
-            frozenset(stated.get("collections", ())),
-            iso_utc(_read_ms(since)) if since else None,
-            first_after(stated.get("until", "")),
-        ),
-        unit=stated.get("unit", Unit.DOCUMENT),
-        ranking=stated.get("ranking", Ranking.CALIBRATED),
-        diverse=stated.get("diverse", True),
-        content_types=frozenset(stated.get("content_types", ())),
-        tags=frozenset(stated.get("tags", ())),
-        where=frozenset(stated.get("where", ())),
-        floor=stated.get("floor", 0.0),
-        purpose=stated.get("purpose", "").strip(),
-        as_of=first_after(stated.get("as_of", "")),
-        candidate_limit=stated.get("candidate_limit"),
-        show_all=stated.get("show_all", False),
+    scope = Scope(
+        frozenset(stated.get("collections", ())),
+        iso_utc(_read_ms(since)) if since else None,
+        first_after(stated.get("until", "")),
     )
+    values: dict[str, Any] = {
+        name: value for name, value in stated.items() if name in RetrievalRequest._fields
+    }
+    for name in ("content_types", "tags", "where"):
+        values[name] = frozenset(values.get(name, ()))
+    values |= {"purpose": stated.get("purpose", "").strip(), "as_of": first_after(stated.get("as_of", ""))}
+    request = RetrievalRequest(Question(query, now_ms, zone), scope=scope, **values)
     for share, name in ((request.min_score, "minimum score"), (request.floor, "floor")):
         if not 0.0 <= share <= 1.0:
             raise InvalidInput("OUT_OF_BOUNDS", f"A {name} of {share} makes no sense; choose 0 to 1.")
