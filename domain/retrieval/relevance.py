@@ -103,7 +103,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         shared: Share of the question's words that the best passage has, in [0, 1], weighted by how rare they are.
-        miss: Weight of the most telling word that the best passage lacks, not negative.
+        miss: Weight of the most telling word that a passage lacks, of the passage where it is least; not negative.
         specificity: Weight of all words of the question, in general; 0 for a question of function words only.
         entries: Number of indexed lines and passages: the more, the better the best hit by chance.
         cosine: Cosine of the nearest passage; ``None`` without a vector search.

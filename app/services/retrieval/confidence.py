@@ -44,7 +44,7 @@ class Passages(NamedTuple):
 
     ``coverage`` is the share of the question's words that a passage has, weighted by how telling they are in general;
     similar words count in part if a model compares them. ``shared`` counts equal words only. ``miss`` is the weight of
-    the most telling word that the best passage lacks, ``specificity`` that of all words, 0 for function words only.
+    the most telling word that a passage lacks, of the passage where it is least, ``specificity`` that of all words, 0 for function words only.
     ``by_meaning`` tells whether similar words count, ``failure`` why they do not although there is a model.
     """
 
