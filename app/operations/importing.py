@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -96,19 +96,15 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
     """Yield a line for each source, faults, and the next step."""
     done = asdict(report)
     yield from counts_text({**done["sources"], "unchanged files": report.skipped})
-    yield from _first(report.faults)
+    for what, lines in {"Faults": report.faults, "Files without a conversation": report.foreign}.items():
+        if lines:
+            yield f"{what}: {len(lines):,}"
+            yield from (f"  {one_line(line)}" for line in lines[:SHOWN])
     if report.foreign:
-        yield f"Files without a conversation: {len(report.foreign):,}"
-        yield from (f"  {line}" for line in _first(report.foreign))
         yield CHAT_NEEDS
     if not report.sources and not report.skipped:
         yield "No conversations were found."
     yield from counts_text({"Facts": done["synthesis"], "Vectors": done["embed"]})
-
-
-def _first(sentences: Sequence[str]) -> list[str]:
-    more = len(sentences) - SHOWN
-    return [*map(one_line, sentences[:SHOWN]), *([f"and {more:,} more; see --json."] if more > 0 else [])]
 
 
 @operation(

@@ -76,15 +76,7 @@ def models_remove(services: Services, name: Name) -> ModelState:
     return models.state(name)
 
 
-@operation(
-    Effect.REPEATABLE,
-    text=lambda chosen: (
-        f"{chosen.config} says embedder: {chosen.embedder}. To change the vectors of a vault, "
-        "run: clawmem embed --force"
-    ),
-    is_tool=False,
-    opens=Opening.NOTHING,
-)
+@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
 def models_use(
     services: Services,
     name: Annotated[str, "Its name, or auto.", argument("NAME")],
@@ -92,7 +84,8 @@ def models_use(
     """
     Set the embedding model in the config file.
 
-    auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
+    auto is the best installed model for a vault without vectors; other vaults keep the model of theirs, until:
+    clawmem embed --force
     """
     if name != AUTO:
         services.model_selection.installed().usable(name)

@@ -29,7 +29,6 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import (
     BundleDamaged,
-    ClawmemError,
     FileNotCreated,
     InvalidInput,
     VaultError,
@@ -55,7 +54,6 @@ class Restored(Result):
     documents: int
     forgotten: int
     config: str = ""
-    remarks: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
 
 
 @contextmanager
@@ -233,19 +231,12 @@ def restore(
     with open_services(_alone(settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
         opened.indexes.keep_up()
+        opened.indexes.move(settings.backend or opened.indexes.backend)
         documents = opened.vault.documents
         inactive = documents.latest(active=False)
-        report = Restored(
+        return Restored(
             vault=str(vault),
             documents=sum(documents.collections().values()),
             forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in inactive),
             config="" if is_configured else str(config),
         )
-        try:
-            opened.indexes.move(settings.backend or opened.indexes.backend)
-        except ClawmemError as error:
-            report.remarks.append(
-                f"The indexes are those of a new vault: {str(error).rstrip('.')}. Then run: clawmem rebuild --backend "
-                f"{settings.backend}"
-            )
-    return report
