@@ -56,7 +56,7 @@ class TestIds:
             ("%", 3, "No document matches"),
             ("/etc/passwd", 3, "No document matches"),
             ("a\udcff.md", 3, "No document matches"),
-            ("people/haruka.md:0", 2, "counts from 1"),
+            ("people/haruka.md:0", 2, "There is no line 0"),
         ],
     )
     def test_get(self, remembered: Invoke, name: str, code: int, said: str) -> None:

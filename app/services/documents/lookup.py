@@ -335,13 +335,11 @@ class Lookup:
         document, reading = self.resolve(address, suggestions)
         lines = reading.lines
         first = from_line if from_line is not None or lines is None else lines.first
-        _at_least_one("from_line", first)
-        _at_least_one("max_lines", max_lines)
         if lines and lines.last is not None and max_lines is None and from_line is None:
             max_lines = max(lines.last - max(lines.first, document.body_line) + 1, 1)
         excerpt = self._excerpt(document, first, max_lines)
         count = max(excerpt.total_lines, 1)
-        if first is not None and first > count:
+        if first is not None and not 1 <= first <= count:
             raise InvalidInput(
                 "OUT_OF_BOUNDS",
                 f"There is no line {first} in {document.display_path}. Give a line from 1 to {count}.",
@@ -360,10 +358,8 @@ class Lookup:
         the other documents are returned.
 
         Raises:
-            InvalidInput: ``OUT_OF_BOUNDS`` when *max_bytes* is below 1; for a glob as `check_path` and
-                `compile_pattern`.
+            InvalidInput: for a glob, as `check_path` and `compile_pattern`.
         """
-        _at_least_one("max_bytes", max_bytes)
         parts: list[Excerpt | LookupFailure]
         if isinstance(pattern, str):
             is_list = "," in pattern and not re.search(r"[*?]", pattern)
@@ -417,11 +413,6 @@ class Lookup:
                 document = self.documents.at(*place)
                 if document is not None:
                     yield self._excerpt(document)
-
-
-def _at_least_one(what: str, number: int | None) -> None:
-    if number is not None and number < 1:
-        raise InvalidInput("OUT_OF_BOUNDS", f"{what} is {number}; it counts from 1.")
 
 
 def _within(part: Excerpt, max_bytes: int) -> Excerpt | LookupFailure:
