@@ -52,25 +52,12 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
     kind = record.text("subtype")
     if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
         return None
-    parts = [record, *record.objects("attachments")]  # apps write blocks and attachments instead of a text
-    blocks = ("\n".join(filter(None, _block_texts(part.get("blocks")))) for part in parts)
-    texts = (part.text("text", "fallback") for part in parts)
-    text = next(filter(None, (record.text("text"), *blocks, *texts)), "")
+    fallbacks = [part.text("fallback", "text") for part in record.objects("attachments")]  # of apps
+    text = record.text("text") or "\n".join(filter(None, fallbacks))
     text = with_attachments(_plain(text, names), record.objects("files"), "name")
     speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
-
-
-def _block_texts(part: object) -> Iterator[str]:
-    """Yield the texts in blocks, in their order."""
-    if isinstance(part, list):
-        for item in part:
-            yield from _block_texts(item)
-    elif block := Record(part):
-        yield block.text("text").strip()
-        for key in ("text", "fields", "rows", "elements"):
-            yield from _block_texts(block.get(key))
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:

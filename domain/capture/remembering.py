@@ -39,11 +39,8 @@ def checked_text(text: str) -> str:
             "of yours and run: clawmem update",
         )
     if control := _CONTROL.search(text):
-        line = text.count("\n", 0, control.start()) + 1
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"The text has the control character U+{ord(control[0]):04X} in line {line}. Remove it, and repeat.",
-        )
+        message = f"The text has the control character U+{ord(control[0]):04X}. Remove it, and repeat."
+        raise InvalidInput("INVALID_INPUT", message)
     return text
 
 

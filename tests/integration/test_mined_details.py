@@ -1,4 +1,4 @@
-"""Details of real exports: long lines, attachments, documents next to a chat, blocks, branches and damaged parts."""
+"""Details of real exports: long lines, attachments, documents next to a chat, branches and damaged parts."""
 
 from __future__ import annotations
 
