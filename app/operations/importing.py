@@ -16,7 +16,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import session_places
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, operation
-from clawmem.app.operations.output import counts_text, one_line
+from clawmem.app.operations.output import counts_text
 from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
 from clawmem.app.services.conversations.sources import ImportedSource, imported_sources
 from clawmem.app.services.conversations.synthesis import MOST_ASKED
@@ -30,6 +30,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.errors import InvalidInput, NotFound, SourceMissing, StoreUnreadable
 from clawmem.ports.imports import ForeignStore
+from clawmem.ports.records import one_line
 
 CHAT_NEEDS = (
     "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names; "

@@ -59,8 +59,8 @@ class SelectedResult(Result):
 def record_of(value: Any, *, without_nulls: bool = False) -> dict[str, Any]:
     """Return a record as JSON."""
     model = value if isinstance(value, BaseModel) else RootModel[type(value)].model_construct(value)  # type: ignore[misc]
-    selected = isinstance(value, SelectedResult) and not without_nulls
-    return model.model_dump(mode="json", exclude_unset=selected, exclude_none=without_nulls)
+    is_selected = isinstance(value, SelectedResult)
+    return model.model_dump(mode="json", exclude_unset=is_selected, exclude_none=without_nulls)
 
 
 def exit_code_of(result: object) -> int:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from clawmem.app.services.documents.records import with_successor
 from clawmem.domain.retrieval.relevance import likelihood_of
 from clawmem.domain.security.quoting import title_to_read
+from clawmem.ports.records import one_line
 
 # Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-_LINE_ENDS = re.compile(r"[\n\t]")
 STYLE = re.compile(r"\x1b\[[\d;]*m")  # an escape of `Styled`
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
@@ -73,11 +73,6 @@ def verbatim(text: str) -> Verbatim:
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
     return Table(list(columns), [[one_line(str(cell)) for cell in row] for row in rows])
-
-
-def one_line(text: str) -> str:
-    """Return *text* with its line ends and control characters replaced."""
-    return _LINE_ENDS.sub("\ufffd", printable(text))
 
 
 def bold(text: str) -> Styled:
