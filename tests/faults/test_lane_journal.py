@@ -42,7 +42,7 @@ def test_killed_before_it_could_say_that_it_is_done(
     with world.upkeep(vault_file) as services:
         [killed] = services.vault.journal.runs(1)
         assert (killed.phase, killed.status) == (phase, RunStatus.STARTED)
-        assert killed.selected > 0 and killed.processed > 0
+        assert killed.selected > 0 and (killed.processed > 0 or phase == "recall")
         decisions = killed.metrics.get("decisions", [])
         assert {(one["verdict"], len(one["documents"])) for one in decisions} == told
         assert all(one["why"] for one in decisions)
