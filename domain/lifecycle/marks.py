@@ -24,8 +24,8 @@ def identifying_words(texts: Iterable[str], places: str, is_theirs: Callable[[st
     Words of *places* are left out, because the path of a forgotten document stays stored.
     """
     known = {word.casefold() for word in _WORD.findall(places)}
-    candidates = {word for text in texts for word in _WORD.findall(text) if len(word) >= LEAST_LETTERS}
-    longest = sorted((word for word in candidates if word.casefold() not in known), key=lambda w: (-len(w), w))
+    names = {word for text in texts for word in _WORD.findall(text) if len(word) >= LEAST_LETTERS}
+    longest = sorted((word for word in names if word.casefold() not in known), key=lambda w: (-len(w), w))
     marks = (word for word in longest[:MOST_TRIED] if is_theirs(word))
     return [mark for mark, _ in zip(marks, range(MOST_MARKS), strict=False)]
 
