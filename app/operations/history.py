@@ -172,11 +172,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
 )
 def show_receipt(
     services: Services,
-    id: Annotated[
-        str,
-        Field(max_length=100, description="Its number, as an explained answer returns it."),
-        argument("ID"),
-    ],
+    id: Annotated[str, "Its number, as an explained answer returns it.", argument("ID")],
 ) -> Receipt:
     """Show how an answer came about."""
     return receipt_record(services.why.find(id))

@@ -15,7 +15,7 @@ from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import session_places
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, argument, operation
 from clawmem.app.operations.output import counts_text
 from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
 from clawmem.app.services.conversations.sources import ImportedSource, imported_sources
@@ -158,15 +158,11 @@ def sources(services: Services) -> list[ImportedSource]:
 )
 def import_memories(
     services: Services,
-    tool: Annotated[
-        str, Field(description=f"{', '.join(STORES)}."), Option(metavar="TOOL", is_argument=True)
-    ],
+    tool: Annotated[str, f"{', '.join(STORES)}.", argument("TOOL")],
     path: Annotated[
-        Path | None,
-        Field(description="The store: a folder or file; by default where the tool has it."),
-        Option(metavar="PATH", is_argument=True),
+        Path | None, "The store: a folder or file; by default where the tool has it.", argument("PATH")
     ] = None,
-    dry_run: Annotated[bool, Field(description="Report, and import nothing.")] = False,
+    dry_run: Annotated[bool, "Report, and import nothing."] = False,
 ) -> ImportReport:
     """
     Import the memories of another tool, whose store is only read.
@@ -199,13 +195,9 @@ def import_memories(
 )
 def beads_sync(
     services: Services,
-    project_path: Annotated[
-        str,
-        Field(description="Folder of the project, or one below it."),
-        Option(metavar="PROJECT", is_argument=True),
-    ] = ".",
+    project_path: Annotated[str, "Folder of the project, or one below it.", argument("PROJECT")] = ".",
     allow_empty: Annotated[
-        bool, Field(description="Also remove every issue of a project that lists none."), Option(tool=None)
+        bool, "Also remove every issue of a project that lists none.", Option(tool=None)
     ] = False,
 ) -> IssueReport:
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import listed
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few, fields_text
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
@@ -180,12 +180,8 @@ def reading_text(result: Reading) -> Iterator[str]:
 def update(
     services: Services,
     collection: Names = "",
-    pull: Annotated[
-        bool, Field(description="Run each collection's update command first."), Option(("--pull",))
-    ] = False,
-    force: Annotated[
-        bool, Field(description="Read also the files that look unchanged."), Option(("--all",))
-    ] = False,
+    pull: Annotated[bool, "Run each collection's update command first.", Option(("--pull",))] = False,
+    force: Annotated[bool, "Read also the files that look unchanged.", Option(("--all",))] = False,
     embed: EmbedOrNot = None,
     allow_empty: AllowEmpty = False,
 ) -> Reading:
@@ -234,11 +230,7 @@ def reindex(
 )
 def why_not(
     services: Services,
-    path: Annotated[
-        str,
-        Field(description="Its path; or its collection and path, such as notes/a.md."),
-        Option(metavar="FILE", is_argument=True),
-    ],
+    path: Annotated[str, "Its path; or its collection and path, such as notes/a.md.", argument("FILE")],
 ) -> FileStatus:
     """
     Explain whether a file is indexed, and why not.
