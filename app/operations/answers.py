@@ -111,7 +111,7 @@ def found_document(
     keys: dict[str, Any] = {
         **place_from(document, result.docid),
         "score": round(result.score, DIGITS),
-        "confidence": share(result.confidence),
+        "confidence": result.confidence and round(result.confidence, DIGITS),
         "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
         "age": age(result.age_days),
         "start_line": shown.start_line,
@@ -120,10 +120,12 @@ def found_document(
         "superseded_by": successor_of(result.superseded_by),
     }
     if not compact:
-        keys |= {name: getattr(document, name) for name in ("collection", "path", "content_type")}
-        keys |= {"authored_at": document.authored_at, "modified_at": document.modified_at}
-        keys |= {"heading": result.heading}
-        keys |= {"context": settings.context_of(document.collection, document.path)}
+        names = ("collection", "path", "content_type", "authored_at", "modified_at")
+        keys |= {name: getattr(document, name) for name in names}
+        keys |= {
+            "heading": result.heading,
+            "context": settings.context_of(document.collection, document.path),
+        }
     if with_body:
         keys["body"] = without_orders(result.body, document.origin)
     return FoundDocument(**keys)
@@ -153,7 +155,7 @@ def answer_of(
     return SearchAnswer(
         query=answer.query,
         count=len(answer.results),
-        answered=share(answer.answered),
+        answered=answer.answered and round(answer.answered, DIGITS),
         hidden=answer.trace.hidden,
         results=[
             found_document(result, settings, compact=compact, with_body=with_bodies)
@@ -164,16 +166,8 @@ def answer_of(
     )
 
 
-def share(probability: float | None) -> float | None:
-    """Return a probability rounded for output; ``None`` if it was not judged."""
-    return None if probability is None else round(probability, DIGITS)
-
-
 def is_unlikely(answer: Result) -> bool:
-    """
-    Whether *answer* was judged and has only unlikely results; without confidences of results, that of the answer
-    decides.
-    """
+    """Whether *answer* was judged and has only unlikely results, or is unlikely without confidences of results."""
     if not isinstance(answer, SearchAnswer) or answer.answered is None or not answer.results:
         return False
     words = {result.likelihood for result in answer.results} - {None}
