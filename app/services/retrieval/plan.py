@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
-from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.confidence import above_floor, likelihood, passages_of
 from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import fuse, nearest
@@ -44,7 +43,7 @@ from clawmem.domain.retrieval.routing import Route, route
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.models import Embedder, Generator
-from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
+from clawmem.ports.records import FragmentKey, Hit
 from clawmem.ports.sessions import SessionStore
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
@@ -71,9 +70,8 @@ HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
 NOTHING_NEAR = "no vector is near enough; found by words"
 NO_SESSIONS = "no session is recorded; the results are documents"
 
-_NEXT = r"(?:next|to-?do|still\s+open|open|left|remaining|pending|follow-?ups?|offen|nächste\w*|siguientes?|pendientes?)"
-_ABOUT_NEXT = re.compile(rf"\b{_NEXT}\b", re.IGNORECASE)
-_SAYS_NEXT = re.compile(rf"\A[\W_]*{_NEXT}\b[^.\n:]{{0,20}}:", re.IGNORECASE)
+# Words of the headings and lines of a handoff that name next steps.
+NEXT_WORDS = ("next", "todo", "to do", "open", "remaining", "nächst", "offen", "pendiente")
 
 
 class Plan(NamedTuple):
@@ -367,29 +365,6 @@ class MemoryRetrieve:
         answer.trace.note("the newest useful handoff first")
         return replace(
             answer,
-            results=(with_next_steps(self._documents, useful), *others)[: request.limit],
+            results=(useful._replace(words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit],
             answered=max(answer.answered or 0.0, useful.confidence or 0.0),
         )
-
-
-def with_next_steps(documents: DocumentStore, result: Result) -> Result:
-    """
-    Return *result* with its span set to the lines that name next steps; unchanged if there are none.
-
-    These are the lines under the first heading about next steps, or else the first line that starts with one.
-    """
-    lines = [f for f in documents.fragments(result.document.id) if f.kind is FragmentKind.LINE]
-    under = [
-        line
-        for line in lines
-        if _ABOUT_NEXT.search(line.heading.rpartition(" › ")[2]) and not line.text.lstrip().startswith("#")
-    ]
-    steps = [line for line in under if line.heading == under[0].heading]
-    steps = steps or [line for line in lines if _SAYS_NEXT.search(line.text)][:1]
-    if not steps:
-        return result
-    first, last = steps[0], steps[-1]
-    key = FragmentKey(result.document.id, first.seq)
-    lines_shown = (first.start_line, last.end_line, first.start, last.end)
-    span = Span(key, first.kind, *lines_shown, first.label, first.heading)
-    return result._replace(span=span, words=(), question=None, purpose=())
