@@ -147,6 +147,11 @@ def cell_of(record: object, name: str) -> str:
         return with_successor(
             title_to_read(str(value), record.origin), getattr(record, "superseded_by", None)
         )
+    return value_text(last, value)
+
+
+def value_text(name: str, value: Any) -> str:
+    """Return the *value* of an attribute as people read it; the name tells bytes, milliseconds and shares."""
     if value is None:
         return ""
     if isinstance(value, Mapping):
@@ -156,11 +161,11 @@ def cell_of(record: object, name: str) -> str:
         return "yes" if value else "no"
     if _TIME.fullmatch(str(value)):
         return str(value)[:16].replace("T", " ")
-    if "bytes" in last:
+    if "bytes" in name:
         return size(value)
-    if last.endswith("_ms"):
+    if name.endswith("_ms"):
         return f"{value:.1f}"
-    if last.startswith("share"):
+    if name.startswith("share"):
         return f"{value:.0%}"
     if isinstance(value, float):
         return f"{value:.2f}"
@@ -176,8 +181,7 @@ def fields_text(record: Mapping[str, object]) -> Iterator[str]:
         if isinstance(value, Mapping):
             value = [f"{key} {part}" for key, part in value.items() if part]
         if value not in _EMPTY and name != "remarks":  # interfaces show those at the end
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            yield f"{name.replace('_', ' ')}: {shown}"
+            yield f"{name.replace('_', ' ')}: {value_text(name, value)}"
 
 
 def counts_text(record: Any) -> Iterator[str]:

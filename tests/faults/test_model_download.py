@@ -87,15 +87,14 @@ def test_it_is_added_by_command_used_and_removed(
     (notes / "sessions.md").write_text("# Sessions\n\nLogin sessions live in Redis.\n", "utf-8")
 
     added = invoke("models", "add", "embeddinggemma")
-    assert (added.exit_code, "embeddinggemma is there (" in added.stdout) == (0, True), added.output
+    assert (added.exit_code, "name: embeddinggemma" in added.stdout) == (0, True), added.output
     assert _state(invoke)["origin"] == "published"
 
     assert invoke("models", "use", "embeddinggemma").exit_code == 0
     assert invoke("bootstrap", notes).exit_code == 0
     assert json.loads(invoke("--json", "status").stdout)["model"].startswith("llama.cpp:embeddinggemma:")
     assert json.loads(invoke("--json", "query", "--mode", "vectors", "Redis").stdout)["results"]
-    checked = invoke("models", "check", "embeddinggemma")
-    assert (checked.exit_code, "texts a second" in checked.stdout) == (0, True)
+    assert invoke("models", "check", "embeddinggemma").exit_code == 0
 
     assert invoke("models", "remove", "embeddinggemma").exit_code == 2
     assert invoke("models", "use", "static").exit_code == 0
