@@ -231,7 +231,6 @@ class Listing(Result):
         else "No document meets this. If a note is missing, run: clawmem update"
     ),
     route="/list",
-    documents=lambda listing: listing.documents,
 )
 def list_documents(
     services: Services,
@@ -352,7 +351,6 @@ def find_links(
 @operation(
     Effect.READS,
     text=answer_parts,
-    documents=lambda answer: answer.results,
     route="/graph/similar/{file:path}",
     commands=(Command("links", "--similar", fixed={"compact": False}),),
 )

@@ -111,7 +111,7 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
 @operation(
     Effect.REPEATABLE,
     text=_mined_text,
-    commands=(Command("mine", repeats=True),),
+    commands=(Command("mine"),),
     is_tool=False,
     opens=Opening.CREATED,
     settings=_checked,

@@ -354,10 +354,8 @@ def lanes_status(
     Effect.ADDS,
     text=lambda result: _runs_text(result.runs),
     commands=(
-        Command("maintain", "WORK=light", fixed={"lane": "light"}, repeats=True),
-        Command(
-            "maintain", "WORK=heavy", fixed={"lane": "heavy"}, repeats=True, about="Do large, quiet work."
-        ),
+        Command("maintain", "WORK=light", fixed={"lane": "light"}),
+        Command("maintain", "WORK=heavy", fixed={"lane": "heavy"}, about="Do large, quiet work."),
     ),
     only_reads=lambda request: request.dry_run,
     is_tool=False,

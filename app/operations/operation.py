@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic.fields import FieldInfo
 
 from clawmem.app.operations.output import Text, fields_text, records_table
-from clawmem.app.services.documents.records import DocumentReference, Record
+from clawmem.app.services.documents.records import Record
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -141,7 +141,7 @@ class Command(NamedTuple):
     ``form`` chooses the operation: a flag such as ``--broken``, the value of an option such as ``--mode=words``, or the
     first argument such as ``WORK=light``. Operations without one are chosen by the number of arguments, and by ``fits``.
     ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
-    is not the docstring of the function. A command that ``repeats`` can run again and again until it is interrupted.
+    is not the docstring of the function.
     """
 
     words: str
@@ -150,7 +150,6 @@ class Command(NamedTuple):
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
     fits: Callable[[Sequence[str]], bool] | None = None
-    repeats: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -177,7 +176,6 @@ class Operation(Generic[P, R]):
         in_own_process: Whether a command shows people more than the record has, so that no server answers for it.
         only_reads: Returns whether a request changes nothing, where some requests change the vault.
         attachments: Returns texts that a tool adds to its answer.
-        documents: Returns the listed documents of a result, whose format people may choose on the command line.
         settings: Checks the request of an interface before a vault is opened; returns the settings to open it with. A
             parameter ``vault`` of the request chooses the vault.
     """
@@ -199,7 +197,6 @@ class Operation(Generic[P, R]):
     in_own_process: bool = False
     only_reads: Callable[[Any], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
-    documents: Callable[[R], Sequence[DocumentReference]] | None = None
     opens: Opening = Opening.EXISTING
     settings: Callable[[Settings, Any, str], Settings] | None = None
 

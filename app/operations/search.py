@@ -149,9 +149,7 @@ def query_mode(value: str, about: str, **fixed: Any) -> Command:
     return Command("query", f"--mode={value}", fixed={**FULL, **fixed}, about=about)
 
 
-search_operation = partial(
-    operation, Effect.READS, text=answer_parts, documents=lambda answer: answer.results, by_post=True
-)
+search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=True)
 
 
 @search_operation(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
-from chat_exports import FORMATS, claude_code, write_zip
-from command_line import Invoke, write_notes
+from chat_exports import FORMATS, write_zip
+from command_line import Invoke
 from mined_talks import BOAT, BREAD, GROWN, changes, documents, mined, text_of, write_export
 
 
@@ -42,30 +41,3 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     assert changes(mined(invoke, tmp_path / "older.zip"), source)[:3] == (0, 0, 0)
     assert documents(invoke) == found
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
-
-
-def test_watching_imports_sessions_that_grow(
-    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With --every a session is imported again when it has grown; what removes is refused."""
-    sessions = home / ".claude/projects/-home-me-ferry"
-    write_notes(sessions, {f"{BREAD.id}.jsonl": claude_code(BREAD)})
-
-    class Stop(threading.Event):
-        """A stop signal that is set at the third wait; at the first one another session begins."""
-
-        waits = 0
-
-        def wait(self, timeout: float | None = None) -> bool:
-            self.waits += 1
-            if self.waits == 1:
-                write_notes(sessions, {f"{BOAT.id}.jsonl": claude_code(BOAT)})
-            if self.waits == 3:
-                self.set()
-            return self.is_set()
-
-    monkeypatch.setattr("clawmem.app.interfaces.cli.operations.stop_event", Stop)
-    done = invoke("mine", "--every", "1", "--no-embed")
-    assert done.stdout.count("added 1") == 2, done.output
-    assert len(documents(invoke)) == 2
-    assert invoke("mine", "--every", "1", "--forget", "claude-code").exit_code == 2

@@ -10,11 +10,9 @@ import typer
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.interfaces.cli.rendering import progress
 from clawmem.app.interfaces.cli.session import (
-    chosen_by,
     run_confirmed,
     settings_of,
     show_outcome,
-    with_vault,
 )
 from clawmem.app.operations.collections import collection_add
 from clawmem.app.operations.indexing import reading_text, update
@@ -54,7 +52,7 @@ def bootstrap(
     elif not exit_code_of(result):
         lines.append('Ready. Next: clawmem query "what you want to know"')
     record = {"name": collection, **result.model_dump(mode="json")}
-    show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
+    show_outcome(ctx, record, "\n".join(lines))
     raise typer.Exit(exit_code_of(result) or int(not documents))
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from clawmem.app.interfaces.cli.session import GlobalOptions, with_vault
+from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.output import encodable
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
@@ -205,16 +205,11 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
 
     With ``--json`` in *arguments* stdout gets an error record, see `error_record`.
     """
-    front = parted(arguments)[0]
-    pairs = (
-        (*text.partition("=")[::2], following)
-        for text, following in zip(front, [*front[1:], ""], strict=False)
-    )
-    vault = next((Path(value or following) for name, value, following in pairs if name == VAULT), None)
+    is_json = JSON in parted(arguments)[0]
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
         with suppress(BrokenPipeError):
-            if JSON in front:
+            if is_json:
                 sys.stdout.write(f"{json.dumps({**record, 'error': message})}\n")
                 sys.stdout.flush()
             sys.stderr.write(f"clawmem: {message}\n")
@@ -224,7 +219,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except ClawmemError as error:
-        leave(with_vault(str(error), vault), error.exit_code, error_record(error))
+        leave(str(error), error.exit_code, error_record(error))
     except USAGE as error:
         if isinstance(error.__cause__, ValidationError):
             error.message = fault_of(error.__cause__.errors()[0])

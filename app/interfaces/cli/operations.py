@@ -12,19 +12,15 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.client.request import result_from_server
-from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.rendering import json_text, progress, show_part, stop_event
+from clawmem.app.interfaces.cli.rendering import progress, show_json, show_part
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     one_of,
     opened_for,
     run_confirmed,
-    settings_of,
     wants_json,
-    with_vault,
 )
-from clawmem.app.operations.answers import NO_CONFIDENT_ANSWER, is_unlikely
 from clawmem.app.operations.operation import (
     CONFIRM,
     AnyOperation,
@@ -35,26 +31,17 @@ from clawmem.app.operations.operation import (
     option_of,
     remarks_of,
 )
-from clawmem.app.operations.output import Part, Table, parts_of, printable
+from clawmem.app.operations.output import parts_of, printable
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import operations_in
 from clawmem.ports.errors import InvalidInput
 
 CALLER = "cli"
 BACKEND = "backend"  # a field that takes the value of the global option
-# Operations that read and recommend commands, and whose text quotes no note.
-ADVISING = frozenset({"collections", "index_stats", "status"})
-YES, PREVIEW, FORMAT, EVERY = "--yes", "--preview", "--format", "--every"
-EXTRAS = {  # options that are no fields of a request
+YES, PREVIEW = "--yes", "--preview"
+EXTRAS = {  # options of operations that ask first
     YES: Annotated[bool | None, typer.Option(YES, "-y", help="Do it without asking; for programs.")],
     PREVIEW: Annotated[bool | None, typer.Option(PREVIEW, help="Show what would be done, change nothing.")],
-    FORMAT: Annotated[
-        str | None, typer.Option(FORMAT, metavar="FORMAT", help=f"One of {', '.join(formats.FORMATS)}.")
-    ],
-    EVERY: Annotated[
-        float | None,
-        typer.Option(EVERY, min=1.0, metavar="SECONDS", help="Repeat it at this interval, until Ctrl-C."),
-    ],
 }
 
 
@@ -89,11 +76,7 @@ class Form:
         self.options = {
             spelling: name for name, spelling in self.spellings.items() if name not in self.arguments
         }
-        self.extras = [
-            *([YES, PREVIEW] if operation.asks_first else ()),
-            *([FORMAT] if operation.documents else ()),
-            *([EVERY] if command.repeats else ()),
-        ]
+        self.extras = [*EXTRAS] if operation.asks_first else []
         needed = [self.spellings[name] for name in self.arguments if self.fields[name].is_required()]
         self.required = len(needed)
         self.label = " ".join(needed) or "no argument"
@@ -314,27 +297,18 @@ def _allows(annotation: Any, kind: type) -> bool:
 
 def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: Mapping[str, Any]) -> None:
     """Run an operation, write its result, and exit with its exit code; a running server answers what only reads."""
-    chosen, shape = chosen_by(ctx), ""
-    if operation.documents:
-        is_full = getattr(request, "body", False)
-        shape = formats.checked_format(extras.get(FORMAT, ""), is_json=wants_json(ctx), is_full=is_full)
+    chosen = chosen_by(ctx)
     if operation.reads and not (chosen.alone or chosen.backend or operation.in_own_process):
         parameters = request.model_dump(mode="json", exclude_unset=True)
         record = result_from_server(operation.name, parameters, chosen.vault)
         if record is not None:
-            _show(ctx, operation, operation.result_of(record), shape)
+            _show(ctx, operation, operation.result_of(record))
             return
     agreed, only_preview = extras.get(YES, False), extras.get(PREVIEW, False)
     if agreed or only_preview:
         request = request.model_copy(update={CONFIRM: not only_preview})
-    stop = stop_event() if EVERY in extras else None
     with opened_for(ctx, operation, request) as services:
         called = services.called_by(CALLER, progress)
-        while stop and not stop.is_set():
-            _show(ctx, operation, operation.run(called, request))
-            stop.wait(extras[EVERY])
-        if stop:
-            return
         result = run_confirmed(
             ctx,
             lambda request: operation.run(called, request),
@@ -342,34 +316,18 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
             agreed=agreed,
             only_preview=only_preview,
         )
-    _show(ctx, operation, result, shape)
+    _show(ctx, operation, result)
     raise typer.Exit(exit_code_of(result))
 
 
-def _show(ctx: typer.Context, operation: AnyOperation, result: Any, shape: str = "") -> None:
-    """Print *result* in the format *shape*; what could not be done, and remarks, go to stderr in every format."""
-    vault, remarks = chosen_by(ctx).vault, list(remarks_of(result))
-    parts: list[Part]
-    if shape == "json" or wants_json(ctx):
-        parts = [json_text(operation.record(result))]
-    elif shape and operation.documents:
-        parts, more = formats.parts_in(shape, operation.documents(result), settings_of(ctx).roots)
-        remarks += [*more, *([NO_CONFIDENT_ANSWER] if is_unlikely(result) else [])]
+def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
+    """Print *result*; what could not be done, and remarks, go to stderr."""
+    if wants_json(ctx):
+        show_json(operation.record(result))
     else:
-        parts = parts_of(operation.shown(result, on_terminal=True))
-        if not operation.reads or operation.name in ADVISING:
-            parts = [_advised(part, vault) for part in parts]
-    for part in parts:
-        show_part(part)
+        for part in parts_of(operation.shown(result, on_terminal=True)):
+            show_part(part)
     for name, reason in left_out_of(result).items():
-        typer.echo(f"degraded: {name}: {printable(with_vault(reason, vault))}", err=True)
-    for remark in remarks:
-        typer.echo(f"clawmem: {printable(with_vault(remark, vault))}", err=True)
-
-
-def _advised(part: Part, vault: Path | None) -> Part:
-    if isinstance(part, str):
-        return with_vault(part, vault)
-    if isinstance(part, Table):
-        return part._replace(rows=[[with_vault(cell, vault) for cell in row] for row in part.rows])
-    return part
+        typer.echo(f"degraded: {name}: {printable(reason)}", err=True)
+    for remark in remarks_of(result):
+        typer.echo(f"clawmem: {printable(remark)}", err=True)

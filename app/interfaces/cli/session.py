@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -29,11 +27,6 @@ T = TypeVar("T")
 Q = TypeVar("Q", bound=Request)
 
 DECLINED = 1  # exit code: the user did not confirm
-
-
-# A command behind a word that announces one: the words of a title are not changed.
-_ADVISED = re.compile(r"((?:\b(?:[Rr]un|[Nn]ext|[Uu]ndo|with):|, then) clawmem )([a-z][a-z-]*)")
-_OF_NO_VAULT = frozenset({"vault", "models", "setup", "focus", "conformance", "bench"})
 
 
 class GlobalOptions(NamedTuple):
@@ -101,16 +94,6 @@ def opened_for(
         read_only=reads and opens is not Opening.CURRENT,
         create=opens is Opening.CREATED,
         or_read=reads or opens in (Opening.CURRENT, Opening.IF_PRESENT),
-    )
-
-
-def with_vault(text: str, vault: Path | None) -> str:
-    """Return *text* with ``--vault`` in the commands that it recommends."""
-    if vault is None:
-        return text
-    option = f"--vault {shlex.quote(str(vault))}"
-    return _ADVISED.sub(
-        lambda found: found[0] if found[2] in _OF_NO_VAULT else f"{found[1]}{option} {found[2]}", text
     )
 
 
