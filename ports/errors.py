@@ -231,9 +231,9 @@ class IndexUnavailable(VaultError):
 
 
 class IndexBypassed(IndexUnavailable):
-    """The serving index failed, so the records answered instead: ``partial`` is their complete answer."""
+    """The serving index failed: ``partial`` is what the vault itself finds, with vectors everything."""
 
-    template = "The records answered instead of the index. {reason}"
+    template = "The answer is without the index. {reason}"
 
     def __init__(self, place: str, cause: ClawmemError, answer: Sequence[Hit]) -> None:
         super().__init__(place, str(cause))

@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from clawmem.ports.indexes import LexicalIndex
-
 
 class Transactions(Protocol):
     """Reads of one state, and writes that take effect together."""
@@ -49,9 +47,6 @@ class Storage(Protocol):
 
     def check(self) -> list[str]:
         """Return the defects of the storage itself as sentences."""
-
-    def scratch_lexical(self) -> LexicalIndex:
-        """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""

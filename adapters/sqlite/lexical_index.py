@@ -13,7 +13,6 @@ from types import MappingProxyType
 import apsw
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
-from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.store import Store, documents_in, pack, span, unpack
 from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
@@ -226,36 +225,3 @@ def _expression(term: Term) -> str:
     # Inside double quotes only the quote itself is syntax; a NUL would end the expression.
     text = term.text.replace("\0", " ").replace('"', '""')
     return f'"{text}"*' if term.prefix else f'"{text}"'
-
-
-_TABLES = """
-create table meta (name text primary key, value text not null) without rowid;
-create table documents (id integer primary key, collection text not null, authored_at text not null);
-"""
-_LEXICAL = "select sql from sqlite_schema where name like 'lexical%' and sql like 'create virtual%'"
-
-
-class ScratchLexicalIndex(SqliteLexicalIndex):
-    """
-    A temporary lexical index in memory.
-
-    Args:
-        vault: Database whose lexical tables are recreated.
-    """
-
-    method = "FTS5 in memory"
-
-    def __init__(self, vault: Database) -> None:
-        super().__init__(Database(MEMORY))
-        self._db.write(_TABLES + ";".join(sql for (sql,) in vault.rows(_LEXICAL)))
-
-    def put(self, entries: Sequence[LexicalEntry]) -> None:
-        # A scope limits documents; their records are in the vault, so the needed columns are copied here.
-        documents = {(entry.key.document_id, entry.collection, entry.authored_at) for entry in entries}
-        with self._db.atomic():
-            self._db.write_many("insert or replace into documents values (?, ?, ?)", documents)
-            super().put(entries)
-
-    def close(self) -> None:
-        """Release the memory."""
-        self._db.close()

@@ -13,7 +13,7 @@ from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.indexes import SqliteLeases, SqliteOutbox, SqliteSketches
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteNotes, SqliteRelations, SqliteTriples
-from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex
+from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.sqlite.links import SqliteDerivations, SqliteLinks, SqliteSuccessions
 from clawmem.adapters.sqlite.schema import prepare, version
 from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
@@ -34,7 +34,6 @@ from clawmem.ports.errors import (
     VaultLocked,
     VaultReadOnly,
 )
-from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.storage import VaultInfo
 from clawmem.ports.vault import Vault
 
@@ -153,9 +152,6 @@ class SqliteStorage:
             self._lexical.optimize()
             self._db.write("insert into entity_names (entity_names) values ('optimize')")
         self._db.vacuum()
-
-    def scratch_lexical(self) -> LexicalIndex:
-        return ScratchLexicalIndex(self._db)
 
     def check(self) -> list[str]:
         try:

@@ -1,4 +1,4 @@
-"""A lost or torn index, seen by who asks: every interface answers from the records, says so, and the advice works."""
+"""A lost or torn index, seen by who asks: every interface says so, vectors still answer, and the advice works."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def the_advice(said: str) -> list[str]:
     ],
 )
 def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin) -> None:
-    """Every search answers as before and says on stderr why; what it advises puts everything right."""
+    """Every search says on stderr what is missing; what it advises puts everything right."""
     folders = fill(world, invoke, engine)
     for folder in folders:
         ruin(folder)
@@ -97,11 +97,9 @@ def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin)
     for verb in ("search", "query"):
         done = invoke(verb, QUESTION)
         assert done.exit_code == 0
-        assert "Nothing found" not in done.stdout
-        assert KNOWN in done.stdout
-        assert "degraded: lexical: The records answered" in done.stderr
+        assert "degraded: lexical: The answer is without the index" in done.stderr
+    assert KNOWN in done.stdout  # by the vectors
     in_json = json.loads(invoke("--json", "search", QUESTION).stdout)
-    assert in_json["results"][0]["path"] == "harbour.md"
     assert "lexical" in in_json["degraded"]
 
     examined = invoke("doctor")
@@ -119,10 +117,10 @@ def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
     with apsw.Connection(str(world.vault_file)) as connection:
         connection.execute("delete from lexical_line_data where id > 10")
 
-    done = invoke("search", QUESTION)
+    done = invoke("query", QUESTION)
 
     assert KNOWN in done.stdout
-    assert "degraded: lexical: The records answered" in done.stderr
+    assert "degraded: lexical: The answer is without the index" in done.stderr
     examined = invoke("doctor")
     assert "ok    storage" in examined.stdout
     assert invoke(*the_advice(examined.stdout)).exit_code == 0
@@ -139,7 +137,7 @@ def fill_own(world: World, invoke: Invoke) -> None:
 
 
 def test_over_http(tmp_path: Path) -> None:
-    """A server answers from the records and names the reason in ``degraded``, until it has rebuilt the index."""
+    """A server answers from the vectors and names the reason in ``degraded``, until it has rebuilt the index."""
     with world_at(tmp_path, "tantivy") as world:
         (folder,) = tmp_path.rglob("lexical-*")
         shutil.rmtree(folder)
@@ -170,7 +168,7 @@ BROKEN = [(table, damage) for table in OWN_TABLES for damage in DAMAGES]
 def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, table: str, damage: str) -> None:
     """Every question is answered, the damage is found, nobody sees a traceback, and the index is made anew."""
     fill_own(world, invoke)
-    before = {verb: invoke(verb, QUESTION).stdout for verb in ("search", "query --mode=vectors", "query")}
+    before = invoke("query", QUESTION).stdout
     with apsw.Connection(str(world.vault_file)) as connection:
         ((root,),) = connection.execute("select rootpage from sqlite_schema where name = ?", (table,))
     connection.close()
@@ -178,9 +176,10 @@ def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, tab
     content[(root - 1) * PAGE_SIZE : root * PAGE_SIZE] = DAMAGES[damage](PAGE_SIZE)
     world.vault_file.write_bytes(content)
 
-    for verb, answer in before.items():
+    for verb in ("search", "query --mode=vectors", "query"):
         done = invoke(verb, QUESTION)
-        assert (done.exit_code, done.stdout) == (0, answer), (verb, done.stderr)
+        assert done.exit_code == 0, (verb, done.stderr)
+        assert KNOWN in done.stdout, (verb, done.stderr)
     examined = invoke("doctor")
     assert examined.exit_code == 1
     assert "ok    storage" in examined.stdout
@@ -188,4 +187,4 @@ def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, tab
     assert invoke("doctor").exit_code == 0
     assert invoke("doctor", "--verify").exit_code == 0
     again = invoke("query", QUESTION)
-    assert (again.stdout, again.stderr) == (before["query"], "")
+    assert (again.stdout, again.stderr) == (before, "")

@@ -43,7 +43,7 @@ class ExternalIndexes:
         self.healed: list[Role] = []
         self.vault = replace(
             records,
-            lexical=ServedLexical(records.tail, self.words, records.outbox.head, self._in_memory),
+            lexical=ServedLexical(records.tail, self.words),
             vectors=ServedVectors(records.embeddings, self.meaning),
             transactions=RoutedTransactions(self, records.transactions, records.outbox),
             storage=RoutedStorage(self, records.storage),
@@ -222,13 +222,6 @@ class ExternalIndexes:
                 with self._records.transactions.writing():
                     self._records.outbox.unregister(record)
 
-    def _in_memory(self) -> LexicalIndex:
-        index = self._records.storage.scratch_lexical()
-        with index.committing():
-            for ids in self._batches(lambda done, total: None):
-                index.put(self._indexer.entries(ids))
-        return index
-
     def _batches(self, progress: Progress) -> Iterator[list[int]]:
         """Yield the ids of all served documents."""
         total = sum(self._records.documents.collections().values())
@@ -282,7 +275,6 @@ class RoutedStorage:
         self._indexes = indexes
         self._own = own
         self.check = self._own.check  # the indexes report theirs through `DerivedIndex.faults`
-        self.scratch_lexical = self._own.scratch_lexical
         self.close = self._own.close
 
     def info(self) -> VaultInfo:

@@ -162,7 +162,6 @@ class IndexRouter(Generic[Search]):
         limit: int,
         search: Callable[[Search, int], list[Hit]],
         newer: Callable[[Search, frozenset[int]], list[Hit]],
-        by_records: Callable[[], list[Hit]],
     ) -> list[Hit]:
         """
         Return the best *limit* hits, during whose search no changes were replicated and no other index took over.
@@ -173,7 +172,6 @@ class IndexRouter(Generic[Search]):
         Args:
             search: Searches an index for the best hits of a number.
             newer: Searches the vault for the documents whose latest change the index has not seen.
-            by_records: Answers instead of an index that is lost or damaged.
         """
         for attempt in range(1, ATTEMPTS + 1):
             record, failure = self._outside.record(), None
@@ -191,7 +189,8 @@ class IndexRouter(Generic[Search]):
                 break
         if failure:
             place = failure.path if isinstance(failure, VaultError) else ""
-            raise IndexBypassed(place, failure, by_records()) from failure
+            partial = search(self._own, limit) if record else []
+            raise IndexBypassed(place, failure, partial) from failure
         if index is None:
             return hits
         best = {hit.key: hit for hit in hits if hit.key.document_id not in unseen}
@@ -215,34 +214,16 @@ class ServedLexical(IndexRouter[LexicalIndex]):
     ``LexicalIndex`` that searches the serving index, and the vault's own index for newer changes.
 
     Entries are written to the vault's own index in the same transaction as the records; the indexer later replicates
-    them to the external index. While the serving index is lost or damaged, an index in memory of all records answers.
-    The first query that needs it builds it, which takes about as long as a rebuild, and builds it again after changes.
-
-    Args:
-        head: Returns the marker of the latest change.
-        of_records: Returns a new index in memory of all records.
+    them to the external index. While the serving index is lost or damaged, only the newer changes are found.
     """
 
     _own: LexicalTail
     _outside: ExternalIndex[LexicalIndex]
 
-    def __init__(
-        self,
-        tail: LexicalTail,
-        outside: ExternalIndex[LexicalIndex],
-        head: Callable[[], Marker],
-        of_records: Callable[[], LexicalIndex],
-    ) -> None:
+    def __init__(self, tail: LexicalTail, outside: ExternalIndex[LexicalIndex]) -> None:
         super().__init__(tail, outside)
-        self._head = head
-        self._of_records = of_records
-        self._making = Lock()
-        self._made: tuple[Marker, LexicalIndex] | None = None
-        self.committing, self.put, self.remove = (
-            tail.committing,
-            tail.put,
-            tail.remove,
-        )  # which receives all writes
+        # The vault's own index receives all writes.
+        self.committing, self.put, self.remove = tail.committing, tail.put, tail.remove
 
     def marker(self) -> Marker | None:
         """Return the marker of the serving index."""
@@ -259,7 +240,7 @@ class ServedLexical(IndexRouter[LexicalIndex]):
         self._serving().optimize()
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """Search as the port describes; raise `IndexBypassed` with the answer from the records as ``partial``."""
+        """Search as the port describes; raise `IndexBypassed` with the hits among newer changes as ``partial``."""
 
         def newer(index: LexicalIndex, unseen: frozenset[int]) -> list[Hit]:
             # The statistics of the larger index make the scores of both comparable.
@@ -268,47 +249,25 @@ class ServedLexical(IndexRouter[LexicalIndex]):
             rarities = {term: rarity(total, larger.holding(term, grain)) for term in query.terms}
             return self._own.search_among(unseen, query, grain, limit, scope, rarities)
 
-        return self._search(
-            limit,
-            lambda index, number: index.search(query, grain, number, scope),
-            newer,
-            lambda: self._stopgap().search(query, grain, limit, scope),
-        )
+        return self._search(limit, lambda index, number: index.search(query, grain, number, scope), newer)
 
     def count(self, grain: Grain) -> int:
-        """Return the number of entries of a granularity."""
+        """Return the number of entries of a granularity; 0 for an index that cannot be read."""
         return self._counted(lambda index: index.count(grain))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        """Return the number of entries that hold *term*."""
+        """Return the number of entries that hold *term*; 0 for an index that cannot be read."""
         return self._counted(lambda index: index.holding(term, grain))
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         """Return the words that the vault's own index does not contain; none while an external index serves."""
         return self._own.unknown_words(terms) if self._outside.record() is None else {}
 
-    def close(self) -> None:
-        """Close the external index and the index in memory."""
-        super().close()
-        with self._making:
-            made, self._made = self._made, None
-            if made:
-                made[1].close()
-
-    def _stopgap(self) -> LexicalIndex:
-        with self._making:  # the retrievers of one query share the index
-            head = self._head()
-            if self._made is None or self._made[0] != head:
-                if self._made:
-                    self._made[1].close()
-                self._made = head, self._of_records()
-            return self._made[1]
-
     def _counted(self, ask: Callable[[LexicalIndex], int]) -> int:
         try:
             return ask(self._serving())
         except NOT_THERE:
-            return ask(self._stopgap())
+            return 0
 
 
 class ServedVectors(IndexRouter[VectorSearch]):
@@ -323,12 +282,7 @@ class ServedVectors(IndexRouter[VectorSearch]):
             documents = unseen if scope.documents is None else unseen & scope.documents
             return self._own.search(vector, limit, scope._replace(documents=documents))
 
-        return self._search(
-            limit,
-            lambda index, number: index.search(vector, number, scope),
-            newer,
-            lambda: self._own.search(vector, limit, scope),
-        )
+        return self._search(limit, lambda index, number: index.search(vector, number, scope), newer)
 
     def count(self) -> int:
         """Return the number of vectors in the serving index."""

@@ -172,7 +172,7 @@ class Verify:
                     state = f"{document.display_path} is {document.inactive}"
                     differences.append(f"{state}, but still found in the document index.")
         except IndexBypassed as error:
-            return [error.reason]
+            return [str(error)]
         return [*differences, f"The indexes differ from the records. {REBUILD}"] if differences else []
 
     def _is_found(self, document: Document) -> bool | None:
