@@ -58,7 +58,7 @@ class Remembering(NotesVault):
             self.embedder,
             intent=intent,
             with_graph=with_graph,
-            models=Models(generator, clock=self.clock),
+            models=Models(generator),
         )
         return pipeline(request)
 

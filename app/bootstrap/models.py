@@ -146,4 +146,4 @@ def model_servers(failures: ModelFailures, clock: Clock, settings: Settings) -> 
     with ExitStack() as stack:
         remote = settings.model_copy(update={"no_local_models": True})
         models = ModelSelection(remote, lambda: failures, clock, stack, rest_ms=REST_MS)
-        yield QuestionModels(models.generator.model, models.reranker.model, clock)
+        yield QuestionModels(models.generator.model, models.reranker.model)

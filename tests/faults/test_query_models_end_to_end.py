@@ -24,8 +24,8 @@ from scripted_server import (
 )
 
 from clawmem.adapters.models import api
-from clawmem.app.services.retrieval.expand import EXPANSION, expand
-from clawmem.app.services.retrieval.rerank import PURPOSE, RERANKER, rerank
+from clawmem.app.services.retrieval.expand import EXPANSION, expansion_stage
+from clawmem.app.services.retrieval.rerank import PURPOSE, RERANKER, reranking_stages
 
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy
@@ -72,8 +72,8 @@ CASES = [
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """A server; nobody waits for it for long."""
     # The command line has no way to say how long.
-    monkeypatch.setitem(rerank.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
-    monkeypatch.setitem(expand.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
+    monkeypatch.setitem(reranking_stages.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
+    monkeypatch.setitem(expansion_stage.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
     monkeypatch.setattr(api, "NAMING_TIMEOUT_S", TIMEOUT_S)
     with scripted(well_behaved) as server:
         yield server

@@ -51,13 +51,13 @@ def servers() -> Iterator[Servers]:
 def generating(servers: Servers, answer: Answer | str) -> Models:
     """With a generator alone: one at an address, or a server that gives an answer."""
     url = answer if isinstance(answer, str) else servers.serve(answer).url
-    return Models(servers.factory(ApiGenerator, url), None, servers.clock)
+    return Models(servers.factory(ApiGenerator, url))
 
 
 def reading(servers: Servers, answer: Answer | str) -> Models:
     """The same with a reranker."""
     url = answer if isinstance(answer, str) else servers.serve(answer).url
-    return Models(None, servers.factory(ApiReranker, url), servers.clock)
+    return Models(reranker=servers.factory(ApiReranker, url))
 
 
 def hanging(asked: ReceivedRequest) -> ScriptedReply:
@@ -98,7 +98,7 @@ class TestWhoIsAsked:
     def test_other_profiles_ask_nobody(self, home: Home, servers: Servers, profile: str) -> None:
         """A model that is there is asked by the deep profile alone."""
         server = servers.serve()
-        models = Models(servers.factory(ApiGenerator, server.url), None, servers.clock)
+        models = Models(servers.factory(ApiGenerator, server.url))
 
         home.ask(profile=profile, models=models)
 

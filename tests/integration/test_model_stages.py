@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Collection, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -22,15 +21,11 @@ from scripted_server import (
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
+from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
+from clawmem.app.services.retrieval import expand
 from clawmem.app.services.retrieval.cut import cut
-from clawmem.app.services.retrieval.expand import (
-    EXPANSION,
-    expand,
-    expansion_stage,
-    variant_retrievers,
-)
+from clawmem.app.services.retrieval.expand import EXPANSION, expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -39,16 +34,13 @@ from clawmem.app.services.retrieval.rerank import (
     LINE_CHARS,
     RERANKED,
     RERANKER,
-    blend,
-    choose_chunk,
-    rerank,
     reranking_stages,
 )
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
-from clawmem.domain.retrieval.expansion import Variant, VariantKind
-from clawmem.ports.models import Generator, ModelAnswers, Reranker
+from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal
+from clawmem.ports.models import Generator, Reranker
 from clawmem.ports.vault import Vault
 
 LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
@@ -71,19 +63,11 @@ def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tupl
     return Pipeline(retrieval_stores(vault), stages).rank(asked)
 
 
-def reranking(vault: Vault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
-    found = {
+def reranking(vault: Vault, reranker: Reranker | None) -> dict[str, Stage]:
+    return {
         "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
         "fuse": fuse,
-    }
-    if reranker is None:
-        return {**found, "cut": cut}
-    answers: ModelAnswers = rest.pop("answers", vault.answers)
-    return {
-        **found,
-        "chunk": choose_chunk(reranker),
-        "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
-        "blend": blend,
+        **reranking_stages(retrieval_stores(vault), RetrievalModels(reranker=reranker), deadline_s=LONGEST_S),
         "cut": cut,
     }
 
@@ -111,8 +95,6 @@ needs_server = pytest.mark.skipif(
     reason="needs a llama.cpp server: pip install xllamacpp gguf",
 )
 
-SHORT_S = 0.3  # a deadline that a server which waits misses, and any other meets
-
 OTHER_WORDS = (
     "lex: kettle steam pressure\nvec: at which moment the kettle sings\nhyde: The kettle boils at noon."
 )
@@ -124,26 +106,15 @@ def vault(notes_vault: NotesVault) -> Vault:
     return notes_vault.take_in(NOTES).vault
 
 
-def expanding(vault: Vault, generator: Generator | None, **rest: Any) -> dict[str, Stage]:
-    answers = rest.pop("answers", vault.answers)
+def expanding(vault: Vault, generator: Generator | None, deadline_s: float = LONGEST_S) -> dict[str, Stage]:
+    stores, embedder = retrieval_stores(vault), HashingEmbedder()
     return {
-        **(
-            {
-                "expand": expand(
-                    vault.lexical, generator, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}
-                )
-            }
-            if generator
-            else {}
-        ),
+        **expansion_stage(stores, RetrievalModels(generator), deadline_s=deadline_s),
         "search": RunRetrievers(
             {
                 "lexical": lexical_retriever(vault.lexical),
-                "vector": vector_retriever(vault.vectors, vault.embeddings, HashingEmbedder()),
-                **variant_retrievers(
-                    retrieval_stores(vault),
-                    HashingEmbedder(),
-                ),
+                "vector": vector_retriever(vault.vectors, vault.embeddings, embedder),
+                **variant_retrievers(stores, embedder),
             }
         ),
     }
@@ -154,7 +125,7 @@ class TestBoth:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
         generator = models.factory(ApiGenerator, models.serve(writing(OTHER_WORDS)).url)
         reranker = models.factory(ApiReranker, models.serve(scoring_each(perfect)).url)
-        helping = RetrievalModels(generator, reranker, models.clock)
+        helping = RetrievalModels(generator, reranker)
         legs = {
             "lexical": lexical_retriever(vault.lexical),
             **variant_retrievers(retrieval_stores(vault), HashingEmbedder()),
@@ -200,39 +171,23 @@ class TestExpansion:
         assert answered[0] == answered[1] != ()
         assert vault.answers.counts() == {EXPANSION: 1}
 
-    def test_a_strong_signal_needs_no_other_words(self, vault: Vault, models: Models) -> None:
-        """Where one note alone holds every word nobody is asked, unless there is an intent or the bar is higher."""
+    def test_a_strong_signal_needs_no_other_words(
+        self, vault: Vault, models: Models, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where one note alone holds every word nobody is asked, unless there is an intent."""
         server = models.serve(writing("lex: garden"))
-        generator = models.factory(ApiGenerator, server.url)
-        strong, asked = {"strong_score": 0.5, "strong_gap": 0.15}, request("tomatoes want sun")
+        stages, question = (
+            expanding(vault, models.factory(ApiGenerator, server.url)),
+            request("tomatoes want sun"),
+        )
+        monkeypatch.setattr(expand, "is_strong_signal", partial(is_strong_signal, score=0.5))
 
-        work, trace = run(expanding(vault, generator, **strong), vault, asked)
+        work, trace = run(stages, vault, question)
         assert (work.variants, server.questions()) == ((), [])
         assert trace.stages[0].notes and trace.degraded == {}
 
-        run(expanding(vault, generator, **strong), vault, asked._replace(purpose="plant"))
-        run(expanding(vault, generator, **strong | {"strong_score": 0.99}), vault, asked)
-        assert len(server.questions()) == 2
-
-    def test_a_model_that_heeds_no_deadline(self, vault: Vault) -> None:
-        """One that does not come back is left to itself; the question's own hits come in time."""
-        released = Event()
-
-        class Deaf(ScriptedGenerator):
-            def generate(self, prompt: str, **rest: Any) -> str:
-                released.wait(LONGEST_S)
-                return OTHER_WORDS
-
-        began = time.monotonic()
-        try:
-            work, trace = run(expanding(vault, Deaf(), deadline_s=SHORT_S), vault, request())
-            waited = time.monotonic() - began
-        finally:
-            released.set()
-
-        assert waited < LONGEST_S
-        assert work.legs["document"]
-        assert trace.degraded == {EXPANSION: "no answer within 0.3 s"}
+        run(stages, vault, question._replace(purpose="plant"))
+        assert len(server.questions()) == 1
 
     def test_vectors_of_another_model_are_not_compared(self, vault: Vault) -> None:
         """Where the vault holds another model's vectors, other words find nothing by meaning, and raise nothing."""

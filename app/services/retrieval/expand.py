@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from clawmem.app.services.retrieval.models import AnswerCache, DeadlineExecutor, Left, Models, reason_of
+from clawmem.app.services.retrieval.models import AnswerCache, Models, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import LEXICAL_DEPTH, VECTOR_DEPTH
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered
@@ -13,8 +13,6 @@ from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, W
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.expansion import (
     MAX_TOKENS,
-    STRONG_GAP,
-    STRONG_SCORE,
     TEMPERATURE,
     Variant,
     VariantKind,
@@ -24,10 +22,8 @@ from clawmem.domain.retrieval.expansion import (
 )
 from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
-from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.models import Embedder, Generator, ModelAnswers
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Grain, Hit, LexicalQuery, Scope
 
 EXPANSION = "expansion"
@@ -35,69 +31,49 @@ DEADLINE_S = 5.0
 GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
 
 
-def expansion_stage(stores: RetrievalStores, models: Models) -> dict[str, Stage]:
-    """Return the stage before retrieval that reformulates the question; none without a generator."""
-    if models.generator is None or models.clock is None:
-        return {}
-    return {"expand": expand(stores.lexical, models.generator, stores.answers, models.clock)}
-
-
-def expand(
-    lexical: LexicalIndex,
-    generator: Generator,
-    answers: ModelAnswers,
-    clock: Clock,
-    *,
-    deadline_s: float = DEADLINE_S,
-    strong_score: float = STRONG_SCORE,
-    strong_gap: float = STRONG_GAP,
-) -> Stage:
+def expansion_stage(
+    stores: RetrievalStores, models: Models, *, deadline_s: float = DEADLINE_S
+) -> dict[str, Stage]:
     """
-    Return a stage that puts reformulations of the question into ``Work.variants``.
+    Return the stage that puts reformulations of the question into ``Work.variants``; none without a generator.
 
     The model is not asked if one note stands out that contains every word of the question, unless an intent is given,
     which may mean another note. Failures are reported in ``trace.degraded``, and the search uses the question alone.
     """
-    in_time = DeadlineExecutor(EXPANSION, deadline_s)
-    cache = AnswerCache(answers, clock, EXPANSION)
+    if models.generator is None:
+        return {}
+    generator, cache = models.generator, AnswerCache(stores.answers, EXPANSION)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not request.question.forms.words:
+        question = request.question
+        if not question.forms.words:
             return work
-        every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
+        every = LexicalQuery(question.forms.relaxed.terms, every=True)
         try:
-            hits = [] if request.purpose else lexical.search(every, Grain.DOCUMENT, 2, request.scope)
+            hits = [] if request.purpose else stores.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
         except ClawmemError:
             hits = []  # the retriever will fail too, and report it
-        scores = [lexical_score(hit.score) for hit in hits]
-        if not request.purpose and is_strong_signal(scores, score=strong_score, gap=strong_gap):
+        if is_strong_signal([lexical_score(hit.score) for hit in hits]):
             trace.note("found by its words: no reformulations needed")
             return work
+        prompt, model = expansion_prompt(question.text, request.purpose), generator.fingerprint
         try:
-            variants = in_time(partial(reformulations, request.question.text, request.purpose))
+            cached = cache.get(model, prompt)
+            answer = cached or generator.generate(
+                prompt, timeout_s=deadline_s, max_tokens=MAX_TOKENS, temperature=TEMPERATURE
+            )
+            variants = read_expansion(answer, question.text)
+            if not variants:
+                raise ModelAnswerInvalid(model, "it holds no other words for the question")
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[EXPANSION] = reason_of(error)
             return work
+        if cached is None:
+            cache.keep(model, {prompt: answer}, question.now_ms)
         trace.note(*(f"{variant.kind}: {variant.text}" for variant in variants))
         return work._replace(variants=variants)
 
-    def reformulations(query: str, intent: str, left: Left) -> tuple[Variant, ...]:
-        prompt = expansion_prompt(query, intent)
-        model = generator.fingerprint
-        cached = cache.get(model, prompt)
-        answer = cached
-        if answer is None:
-            answer = generator.generate(
-                prompt, timeout_s=left(), max_tokens=MAX_TOKENS, temperature=TEMPERATURE
-            )
-        variants = read_expansion(answer, query)
-        if not variants:
-            raise ModelAnswerInvalid(model, "it holds no other words for the question")
-        if cached is None:
-            cache.keep(model, {prompt: answer})
-        return variants
-
-    return stage
+    return {"expand": stage}
 
 
 def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str, Retriever]:

@@ -22,7 +22,7 @@ from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Inten
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.models import Embedder, Generator
+from clawmem.ports.models import Embedder, Generator, ModelAnswers
 from clawmem.ports.records import FragmentKey, Scope, Vector
 
 PURPOSE = "intent"
@@ -48,34 +48,31 @@ _INTENT = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
 
 
 def classify(
-    forced: Intent | None = None, generator: Generator | None = None, cache: AnswerCache | None = None
+    answers: ModelAnswers, forced: Intent | None = None, generator: Generator | None = None
 ) -> Stage:
     """
     Return the stage that sets `Work.intent`.
 
-    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *cache* keeps its
+    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *answers* keeps its
     results. If it fails, the classification by words stands, and the trace reports the failure.
     """
+    cache = AnswerCache(answers, PURPOSE)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         intent = Classification(forced, FORCED, MappingProxyType({})) if forced else request.question.intent
         if not intent.is_decided and generator is not None:
+            prompt, model = PROMPT.format(query=request.question.text), generator.fingerprint
             try:
-                answer = by_model(request, generator)
-                intent = intent._replace(intent=answer, confidence=BY_MODEL) if answer else intent
+                cached = cache.get(model, prompt)
+                answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
+                if word := _INTENT.search(answer):
+                    intent = intent._replace(intent=Intent(word[0].upper()), confidence=BY_MODEL)
+                    if not cached:
+                        cache.keep(model, {prompt: word[0]}, request.question.now_ms)
             except ClawmemError as error:
                 trace.degraded["intent"] = str(error)
         trace.note(f"{intent.intent} at {intent.confidence:.2f}")
         return work._replace(intent=intent)
-
-    def by_model(request: RetrievalRequest, generator: Generator) -> Intent | None:
-        prompt = PROMPT.format(query=request.question.text)
-        cached = cache.get(generator.fingerprint, prompt) if cache else None
-        answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
-        word = _INTENT.search(answer)
-        if word and cache and not cached:
-            cache.keep(generator.fingerprint, {prompt: word[0]})
-        return Intent(word[0].upper()) if word else None
 
     return stage
 

@@ -14,13 +14,8 @@ from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.dates import select_by_date
 from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse, nearest
-from clawmem.app.services.retrieval.graph import (
-    PURPOSE,
-    classify,
-    follow_relations,
-    fuse_by_intent,
-)
-from clawmem.app.services.retrieval.models import NO_MODELS, AnswerCache, Models
+from clawmem.app.services.retrieval.graph import classify, follow_relations, fuse_by_intent
+from clawmem.app.services.retrieval.models import NO_MODELS, Models
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import reranking_stages
@@ -151,12 +146,11 @@ def intent_search(
         "lexical": in_named_time(lexical_retriever(stores.lexical)),
         "vector": in_named_time(vector_retriever(stores.vectors, stores.embeddings, embedder)),
     }
-    cache = AnswerCache(stores.answers, models.clock, PURPOSE) if models.clock else None
     relations: Mapping[str, Stage] = {"graph": follow_relations(stores, embedder)} if with_graph else {}
     return Pipeline(
         stores,
         {
-            "classify": classify(intent, models.generator, cache),
+            "classify": classify(stores.answers, intent, models.generator),
             "search": retrieval(stores, embedder, (), **legs),
             "fuse": fuse_by_intent,
             **relations,

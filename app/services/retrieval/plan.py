@@ -184,7 +184,7 @@ class QueryPlan:
             ClauseKind.GRAPH: Pipeline(
                 stores,
                 {
-                    "classify": classify(),
+                    "classify": classify(stores.answers),
                     "search": self._both,
                     "fuse": fuse,
                     "graph": follow_relations(stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
-from clawmem.app.services.retrieval.expand import expand, variant_retrievers
+from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
 from clawmem.app.services.retrieval.pipelines import ending
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.rerank import blend, choose_chunk, rerank
+from clawmem.app.services.retrieval.rerank import reranking_stages
 from clawmem.app.services.retrieval.retrievers import (
     lexical_retriever,
     local_retrievers,
@@ -131,20 +131,9 @@ def retrieval_steps(
         legs["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
         legs["temporal"] = temporal_retriever(stores.documents)
     rewording: dict[str, Stage] = {}
-    if models.generator and models.clock and embedder is not None:
-        patience_s = left_s / 2 if models.reranker else left_s
-        rewording["expand"] = expand(
-            stores.lexical, models.generator, stores.answers, models.clock, deadline_s=patience_s
-        )
+    if models.generator and embedder is not None:
+        rewording = expansion_stage(stores, models, deadline_s=left_s / 2 if models.reranker else left_s)
         legs |= variant_retrievers(stores, embedder)
-    reading: dict[str, Stage] = {}
-    if models.reranker and models.clock:
-        chosen = choose_chunk(models.reranker)
-        reading["choose chunk"] = lambda request, work, trace: chosen(
-            request._replace(candidate_limit=READ_BY_MODEL), work, trace
-        )
-        reading["rerank"] = rerank(models.reranker, stores.answers, models.clock, deadline_s=left_s)
-        reading["blend"] = blend
     steps: dict[str, Stage] = {
         **rewording,
         "search": RunRetrievers(
@@ -157,7 +146,7 @@ def retrieval_steps(
         "fuse": fuse,
         **({"compare": compare(stores, late, embedder)} if late else {}),
         "first notes": first_notes(stores, late, embedder),
-        **reading,
+        **reranking_stages(stores, models, most=READ_BY_MODEL, deadline_s=left_s),
         **ending(stores, late),
         "supersede": supersede(stores, of_lines=True),
     }
