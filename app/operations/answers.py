@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -27,6 +27,7 @@ from clawmem.app.services.documents.records import (
     successor_of,
 )
 from clawmem.app.services.retrieval.plan import PlannedClause
+from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
@@ -36,7 +37,6 @@ from clawmem.ports.sessions import Session
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.answer import Result as RankedResult
-    from clawmem.app.services.retrieval.receipts import Receipt as RetrievalReceipt
     from clawmem.app.settings.model import Settings
 
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
@@ -64,23 +64,6 @@ class FoundDocument(SelectedResult, DocumentReference):
     modified_at: str | None = None
     context: str | None = Field(default=None, description="The descriptions of its folders.")
     body: str | None = Field(default=None, description="The whole text, on request.")
-
-
-class Receipt(Result):
-    """The receipt of an answer: how it came about."""
-
-    verb: str
-    question: str
-    asked_at: str
-    took_ms: float
-    version: str
-    model: str | None
-    asked: dict[str, Any] = Field(description="The parameters that differ from their defaults.")
-    items: list[dict[str, Any]] = Field(description="The results, with ranks and the terms of each score.")
-    stages: list[dict[str, Any]] = Field(description="The stages, with the candidates that they dropped.")
-    hits: dict[str, int]
-    degraded: dict[str, str]
-    answered: float | None = Field(description="Probability that anything found answers the question.")
 
 
 class SearchAnswer(SelectedResult):
@@ -137,7 +120,7 @@ def answer_of(
     *,
     compact: bool = False,
     with_bodies: bool = False,
-    receipt: RetrievalReceipt | None = None,
+    receipt: Receipt | None = None,
     receipt_id: int | None = None,
 ) -> SearchAnswer:
     """Return *answer* as a record; the *receipt* explains it."""
@@ -151,7 +134,7 @@ def answer_of(
     }
     keys = {name: value for name, value in keys.items() if value}
     if receipt:
-        keys |= {"trace": receipt_record(receipt), "receipt": receipt_id}
+        keys |= {"trace": receipt, "receipt": receipt_id}
     return SearchAnswer(
         query=answer.query,
         count=len(answer.results),
@@ -232,19 +215,6 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
     yield ""
-
-
-def receipt_record(receipt: RetrievalReceipt) -> Receipt:
-    """Return *receipt* as a record."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            return plain(value._asdict())
-        if isinstance(value, Mapping):
-            return {name: plain(part) for name, part in value.items()}
-        return [*map(plain, value)] if isinstance(value, tuple | list) else value
-
-    return Receipt(**plain(receipt))
 
 
 def receipt_parts(receipt: Receipt) -> Iterator[Part]:

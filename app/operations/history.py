@@ -16,9 +16,7 @@ from clawmem.app.environment.session_topics import Topics
 from clawmem.app.operations.answers import (
     SHOWN_ID,
     SHOWN_SUMMARY,
-    Receipt,
     receipt_parts,
-    receipt_record,
     session_line,
 )
 from clawmem.app.operations.fields import Address, Limit, LongLimit
@@ -27,6 +25,7 @@ from clawmem.app.operations.output import Part, records_table
 from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.maintenance.status import MAX_TOP
+from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.packing import shortened
@@ -157,8 +156,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
             answers=len(receipt.items),
             question=receipt.question,
         )
-        for number, receipt in services.why.latest(limit)
-        if receipt
+        for number, receipt in services.why.latest(limit).items()
     ]
 
 
@@ -175,7 +173,7 @@ def show_receipt(
     id: Annotated[str, "Its number, as an explained answer returns it.", argument("ID")],
 ) -> Receipt:
     """Show how an answer came about."""
-    return receipt_record(services.why.find(id))
+    return services.why.find(id)
 
 
 # -- topics of sessions, and the profile of the user ------------------------------------------------------

@@ -22,10 +22,9 @@ from clawmem.app.operations.fields import (
 )
 from clawmem.app.operations.operation import Command, Effect, Option, Request, operation
 from clawmem.app.services.documents.listing import check_filters
-from clawmem.app.services.retrieval.receipts import AnswerContext, pack
+from clawmem.app.services.retrieval.receipts import pack
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
 from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
-from clawmem.app.version import VERSION
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.routing import Route
@@ -250,14 +249,14 @@ def answer_question(
     )
     answer = find(asked)
     report_missing_vectors(services.vault.embeddings, verb, answer)
-    context = AnswerContext(verb, (perf_counter() - began) * 1000, VERSION)
-    receipt = services.explain(answer, asked, context) if request.explain else None
+    took_ms = (perf_counter() - began) * 1000
+    receipt = services.explain(answer, asked, verb, took_ms) if request.explain else None
     number = services.recalls.record(
         answer,
         verb,
-        context.took_ms,
+        took_ms,
         limit=request.limit,
-        receipt=lambda: pack(receipt or services.explain(answer, asked, context)),
+        receipt=lambda: pack(receipt or services.explain(answer, asked, verb, took_ms)),
     )
     return answer_of(
         answer,

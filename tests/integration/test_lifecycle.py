@@ -20,7 +20,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
-from clawmem.app.services.retrieval.receipts import AnswerContext, pack
+from clawmem.app.services.retrieval.receipts import pack
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.steps import Choices, visible
 from clawmem.app.settings.model import Settings
@@ -196,7 +196,7 @@ def known_everywhere(services: Services) -> int:
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
         answer = services.pipeline("query")(request)
-        receipt = pack(services.explain(answer, request, AnswerContext("query", 1.0, "")))
+        receipt = pack(services.explain(answer, request, "query", 1.0))
         assert services.recalls.record(answer, "query", 1.0, limit=10, receipt=partial(bytes, receipt))
     return number
 

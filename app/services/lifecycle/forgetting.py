@@ -284,8 +284,8 @@ def names_forgotten(content: bytes, ids: frozenset[int], marks: Sequence[str]) -
     receipt = unpack(content)
     if receipt is None:
         return True
-    named = {item.document_id for item in receipt.items}
-    named |= {drop.document_id for stage in receipt.stages for drop in stage.drops}
+    named = {item["document_id"] for item in receipt.items}
+    named |= {drop["document_id"] for stage in receipt.stages for drop in stage["drops"]}
     question = set(words(receipt.question))
     return not ids.isdisjoint(named) or any(mark.casefold() in question for mark in marks)
 

@@ -56,8 +56,9 @@ def expansion_stage(
         if is_strong_signal([lexical_score(hit.score) for hit in hits]):
             trace.note("found by its words: no reformulations needed")
             return work
-        prompt, model = expansion_prompt(question.text, request.purpose), generator.fingerprint
+        prompt = expansion_prompt(question.text, request.purpose)
         try:
+            model = generator.fingerprint
             cached = cache.get(model, prompt)
             answer = cached or generator.generate(
                 prompt, timeout_s=deadline_s, max_tokens=MAX_TOKENS, temperature=TEMPERATURE

@@ -61,8 +61,9 @@ def classify(
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         intent = Classification(forced, FORCED, MappingProxyType({})) if forced else request.question.intent
         if not intent.is_decided and generator is not None:
-            prompt, model = PROMPT.format(query=request.question.text), generator.fingerprint
+            prompt = PROMPT.format(query=request.question.text)
             try:
+                model = generator.fingerprint
                 cached = cache.get(model, prompt)
                 answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
                 if word := _INTENT.search(answer):

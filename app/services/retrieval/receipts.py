@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from pydantic import Field
+
+from clawmem.app.services.documents.records import Record
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -21,11 +23,6 @@ from clawmem.ports.models import ModelAnswers
 from clawmem.ports.records import Hit, Scope
 from clawmem.ports.telemetry import Recall, RecallHit, Receipts, Telemetry
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-FORMAT = 1
-LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
 SUGGESTIONS = 5
 DIGITS = 4  # decimal places; more would double the size of a receipt
 
@@ -34,104 +31,41 @@ DIGITS = 4  # decimal places; more would double the size of a receipt
 FORGOTTEN_AT_ONCE = 50
 ANSWERS_FORGOTTEN_AT_ONCE = 500  # model answers; a reranked question adds one per candidate
 
-_HASH_DIGITS = 12
 _DAY_MS = 86_400_000
 
-_NONE: Mapping[str, Any] = {}
 
-
-# Named tuples instead of dataclasses: every cold start loads them, and JSON serializes them directly.
-
-
-class RetrieverRank(NamedTuple):
-    """Rank of a result in a retriever, from 1, and its raw score there."""
-
-    rank: int
-    score: float
-
-
-class ReceiptItem(NamedTuple):
+class Receipt(Record):
     """
-    One result. ``legs`` holds its ranks in the retrievers that found it, ``parts`` their contributions to its
-    relevance, and ``terms`` the terms of the score, from relevance and metadata (their sum is the score).
-    ``confidence`` is the probability that it answers the question, ``None`` if no stage computed it.
-    """
+    The receipt of an answer: how it came about.
 
-    document_id: int
-    docid: str
-    file: str
-    start_line: int
-    end_line: int
-    score: float
-    relevance: float
-    legs: Mapping[str, RetrieverRank] = _NONE
-    parts: Mapping[str, float] = _NONE
-    terms: Mapping[str, float] = _NONE
-    confidence: float | None = None
-
-
-class ReceiptDrop(NamedTuple):
-    """A candidate that a stage dropped."""
-
-    document_id: int
-    score: float
-    reason: str
-
-
-class ReceiptStage(NamedTuple):
-    """One stage: candidates in and out, milliseconds, notes, and dropped candidates by reason."""
-
-    name: str
-    came_in: int
-    went_out: int
-    ms: float
-    notes: tuple[str, ...] = ()
-    dropped: Mapping[str, int] = _NONE
-    drops: tuple[ReceiptDrop, ...] = ()
-
-
-class Receipt(NamedTuple):
-    """
-    Explanation of one answer.
-
-    ``asked`` holds the parameters that differ from their defaults, ``hits`` the number of hits per retriever, and
-    ``degraded`` the missing retrievers with the reasons. ``model`` names the embedding space, ``version`` the clawmem that answered.
-    ``answered`` is the probability that any result answers the question, ``None`` if no stage computed it.
+    Of an item, ``legs`` holds its rank and raw score in the retrievers that found it, ``parts`` their contributions to
+    its relevance, and ``terms`` the terms of its score. ``hits`` counts the hits per retriever.
     """
 
     verb: str
     question: str
     asked_at: str
     took_ms: float
-    version: str = ""
-    model: str | None = None
-    asked: Mapping[str, Any] = _NONE
-    items: tuple[ReceiptItem, ...] = ()
-    stages: tuple[ReceiptStage, ...] = ()
-    hits: Mapping[str, int] = _NONE
-    degraded: Mapping[str, str] = _NONE
-    answered: float | None = None
+    version: str
+    model: str | None
+    asked: dict[str, Any] = Field(description="The parameters that differ from their defaults.")
+    items: list[dict[str, Any]] = Field(description="The results, with ranks and the terms of each score.")
+    stages: list[dict[str, Any]] = Field(description="The stages, with the candidates that they dropped.")
+    hits: dict[str, int]
+    degraded: dict[str, str]
+    answered: float | None = Field(description="Probability that anything found answers the question.")
 
 
 def pack(receipt: Receipt) -> bytes:
-    """Return *receipt* as compressed JSON, with positions instead of field names; about 1 kB for ten results."""
-    written = json.dumps([FORMAT, receipt], separators=(",", ":"), default=dict)
-    return zlib.compress(written.encode(), LEVEL)
-
-
-@cache
-def _receipt_adapter() -> TypeAdapter[Receipt]:
-    from pydantic import TypeAdapter  # not loaded by a hook, which only writes receipts
-
-    return TypeAdapter(Receipt)
+    """Return *receipt* as compressed JSON; 1 to 2 kB for ten results."""
+    return zlib.compress(receipt.model_dump_json().encode())
 
 
 def unpack(content: bytes) -> Receipt | None:
     """Return the receipt that `pack` serialized; ``None`` if it is damaged, or of a later clawmem."""
     try:
-        version, fields = json.loads(zlib.decompress(content))
-        return _receipt_adapter().validate_python(fields) if version == FORMAT else None
-    except (zlib.error, TypeError, ValueError):
+        return Receipt.model_validate_json(zlib.decompress(content))
+    except (zlib.error, ValueError):
         return None
 
 
@@ -149,14 +83,6 @@ def request_to_json(record: RetrievalRequest | Scope) -> dict[str, Any]:
     return changed
 
 
-class AnswerContext(NamedTuple):
-    """Context of an answer: the verb, its duration in milliseconds, and the version of clawmem."""
-
-    verb: str
-    took_ms: float
-    version: str
-
-
 class Explain:
     """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
 
@@ -164,50 +90,44 @@ class Explain:
         self._documents = documents
         self._embeddings = embeddings
 
-    def __call__(self, answer: Answer, request: RetrievalRequest, context: AnswerContext) -> Receipt:
+    def __call__(self, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float) -> Receipt:
         """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
+        items = [
+            {
+                "document_id": result.document.id,
+                "docid": result.docid,
+                "file": result.document.display_path,
+                "start_line": result.start_line,
+                "end_line": result.end_line,
+                "score": result.score,
+                "relevance": result.relevance,
+                "legs": legs,
+                "parts": result.legs,
+                "terms": result.terms,
+                "confidence": result.confidence,
+            }
+            for result, legs in zip(answer.results, self._ranks(answer, request), strict=True)
+        ]
+        stages = [
+            {**vars(stage), "ms": round(stage.ms, 1), "drops": [drop._asdict() for drop in stage.drops]}
+            for stage in answer.trace.stages
+        ]
         return Receipt(
-            verb=context.verb,
+            verb=verb,
             question=answer.query,
             asked_at=iso_utc(request.question.now_ms),
-            took_ms=round(context.took_ms, 1),
-            version=context.version,
+            took_ms=round(took_ms, 1),
+            version=VERSION,
             model=self._embeddings.fingerprint(),
             asked=request_to_json(request),
-            items=tuple(
-                ReceiptItem(
-                    document_id=result.document.id,
-                    docid=result.docid,
-                    file=result.document.display_path,
-                    start_line=result.start_line,
-                    end_line=result.end_line,
-                    score=round(result.score, DIGITS),
-                    relevance=round(result.relevance, DIGITS),
-                    legs=legs,
-                    parts=_rounded(result.legs),
-                    terms=_rounded(result.terms),
-                    confidence=None if result.confidence is None else round(result.confidence, DIGITS),
-                )
-                for result, legs in zip(answer.results, self.ranks(answer, request), strict=True)
-            ),
-            stages=tuple(
-                ReceiptStage(
-                    stage.name,
-                    stage.came_in,
-                    stage.went_out,
-                    round(stage.ms, 1),
-                    tuple(stage.notes),
-                    dict(stage.dropped),
-                    tuple(ReceiptDrop(d.document_id, round(d.score, DIGITS), d.reason) for d in stage.drops),
-                )
-                for stage in answer.trace.stages
-            ),
-            hits=dict(answer.trace.hits),
-            degraded=dict(answer.trace.degraded),
-            answered=None if answer.answered is None else round(answer.answered, DIGITS),
+            items=_rounded(items),
+            stages=_rounded(stages),
+            hits=answer.trace.hits,
+            degraded=answer.trace.degraded,
+            answered=_rounded(answer.answered),
         )
 
-    def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, RetrieverRank]]:
+    def _ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, dict[str, float]]]:
         """
         Return for each result its best rank, from 1, and the raw score in every retriever that found it.
 
@@ -229,25 +149,22 @@ class Explain:
             within = span and span.start_line <= result.start_line and result.end_line <= span.end_line
             return not is_line or bool(within)
 
-        ranks: list[dict[str, RetrieverRank]] = []
+        ranks: list[dict[str, dict[str, float]]] = []
         for result in answer.results:
             ranks.append({})
             for name, hits in ranked.items():
                 own = ((rank, hit) for rank, hit in hits if is_of(hit, result))
                 if first := next(own, None):
-                    ranks[-1][name] = RetrieverRank(first[0], round(first[1].score, DIGITS))
+                    ranks[-1][name] = {"rank": first[0], "score": first[1].score}
         return ranks
 
 
-def _rounded(numbers: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, DIGITS) for name, value in numbers.items()}
-
-
-class ReceiptEntry(NamedTuple):
-    """A receipt with its id; ``None`` if the stored receipt is unreadable."""
-
-    id: int
-    receipt: Receipt | None
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, DIGITS)
+    if isinstance(value, Mapping):
+        return {name: _rounded(part) for name, part in value.items()}
+    return [*map(_rounded, value)] if isinstance(value, list) else value
 
 
 class ReceiptReader:
@@ -256,9 +173,10 @@ class ReceiptReader:
     def __init__(self, receipts: Receipts) -> None:
         self._receipts = receipts
 
-    def latest(self, limit: int) -> list[ReceiptEntry]:
-        """Return the last receipts, newest first."""
-        return [ReceiptEntry(stored.id, unpack(stored.content)) for stored in self._receipts.latest(limit)]
+    def latest(self, limit: int) -> dict[int, Receipt]:
+        """Return the last receipts by id, newest first; unreadable ones are left out."""
+        latest = {stored.id: unpack(stored.content) for stored in self._receipts.latest(limit)}
+        return {number: receipt for number, receipt in latest.items() if receipt}
 
     def find(self, name: str) -> Receipt:
         """
@@ -289,13 +207,10 @@ class Retention(NamedTuple):
     receipt_days: int = 30
 
 
-USUAL_RETENTION = Retention()
-
-
 def query_hash(query: str) -> str:
     """Return 12 hex digits that identify a question, ignoring case and surrounding blanks."""
     normalized = query.strip().lower().encode("utf-8", "surrogatepass")
-    return sha1(normalized, usedforsecurity=False).hexdigest()[:_HASH_DIGITS]
+    return sha1(normalized, usedforsecurity=False).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +230,7 @@ class Recalls:
     answers: ModelAnswers | None = None
     enabled: bool = True
     forgets: bool = True
-    retention: Retention = USUAL_RETENTION
+    retention: Retention = Retention()  # noqa: RUF009
 
     @property
     def keeps_receipts(self) -> bool:

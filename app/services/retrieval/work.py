@@ -83,10 +83,9 @@ def _loaded(
 
 
 class Drop(NamedTuple):
-    """A candidate that a stage dropped: its document and fragment, its score, and the reason."""
+    """A candidate that a stage dropped: its document, its score, and the reason."""
 
     document_id: int
-    key: FragmentKey
     score: float
     reason: str
 
@@ -114,7 +113,7 @@ class StageTrace:
         if dropped:
             room = max(0, DROPS_NAMED - self.dropped.get(reason, 0))
             self.dropped[reason] = self.dropped.get(reason, 0) + len(dropped)
-            self.drops += [Drop(c.document_id, c.best, c.score, reason) for c in islice(dropped, room)]
+            self.drops += [Drop(c.document_id, c.score, reason) for c in islice(dropped, room)]
 
 
 @dataclass

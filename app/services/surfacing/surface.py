@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, Recalls, pack
+from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import RERANKER
 from clawmem.app.services.retrieval.work import Trace, Work
@@ -23,7 +23,6 @@ from clawmem.app.services.surfacing.steps import (
     text_of,
 )
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
-from clawmem.app.version import VERSION
 from clawmem.domain.retrieval.diversity import without_copies
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.security.origin import UNVERIFIED
@@ -223,10 +222,10 @@ class SurfaceContext:
         stores, answer = self.stores.retrieval, surfaced.answer
 
         def receipt() -> bytes:
-            occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, VERSION)
-            explained = Explain(stores.documents, stores.embeddings)(answer, surfaced.request, occasion)
-            parameters = {"profile": choices.profile.name, "tokens": surfaced.tokens}
-            return pack(explained._replace(asked={**explained.asked, **parameters}))
+            explain = Explain(stores.documents, stores.embeddings)
+            explained = explain(answer, surfaced.request, CONTEXT_SURFACING, surfaced.ms)
+            explained.asked |= {"profile": choices.profile.name, "tokens": surfaced.tokens}
+            return pack(explained)
 
         best: dict[int, Result] = {}  # telemetry counts a document once
         for result in answer.results:

@@ -86,7 +86,7 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
     recent = (receipt_of(receipts, row) for row in reversed(turns.rows) if row.asked_at > since)
     # One more, because one may equal the current prompt.
     last = list(islice((receipt for receipt in recent if receipt and receipt.question), LOOK_BACK + 1))
-    places = ((item.document_id, item.start_line) for receipt in last for item in receipt.items)
+    places = ((item["document_id"], item["start_line"]) for receipt in last for item in receipt.items)
     return Earlier(tuple(receipt.question for receipt in last), frozenset(places))
 
 
