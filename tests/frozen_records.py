@@ -50,7 +50,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("collection_add", {"path": "{home}/shared"}),
     ("collection_add", {"path": "{home}", "confirm": False}),
     ("trust_set", {"name": "shared", "trust": "outside"}),
-    ("update", {}),
+    ("reindex", {}),
     ("collections", {}),
     ("search", {"query": "sessions", "compact": False}),
     ("search", {"query": "kettle"}),

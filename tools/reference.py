@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +11,8 @@ import mcp_tools
 import typer
 
 from clawmem.app.interfaces.cli.command_line import CommandLine, cli
-from clawmem.app.interfaces.python.memory import Memory
+from clawmem.app.interfaces.python.memory import methods
 from clawmem.app.interfaces.rest.application import rest_application
-from clawmem.app.operations.operation import AnyOperation
-from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.runtime import ServerRuntime
 
 ROOT = Path(__file__).parents[1]
@@ -91,8 +88,8 @@ def rest_page() -> str:
     described = rest_application(ServerRuntime(Path("vault.sqlite"), {})).openapi()
     shared = described["components"]["schemas"]
     lines = ["# REST routes", "", f"<!-- {MADE} -->", "", described["info"]["description"], ""]
-    for path, methods in described["paths"].items():
-        for method, route in methods.items():
+    for path, routes in described["paths"].items():
+        for method, route in routes.items():
             lines += [f"## {method.upper()} {path}", "", route["summary"], ""]
             parameters = route.get("parameters", ())
             content = (
@@ -155,7 +152,7 @@ def python_page() -> str:
         "Errors are `clawmem.ports.errors.ClawmemError`.",
         "",
     ]
-    for name, one in _with_methods():
+    for name, one in methods().items():
         schema = one.request.model_json_schema()
         lines += [f"## {name}", "", *_paragraph(one.about), ""]
         lines += _parameters(_resolved(schema), schema.get("required", ()))
@@ -182,15 +179,6 @@ def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _paragraph(text: str) -> list[str]:
     return text.splitlines()
-
-
-def _with_methods() -> Iterator[tuple[str, AnyOperation]]:
-    """Yield each operation of the Python API with the name of its method."""
-    for operation in all_operations():
-        name = operation.name.removeprefix("memory_")
-        method = operation.function.__name__ if hasattr(builtins, name) else name
-        if hasattr(Memory, method):
-            yield method, operation
 
 
 if __name__ == "__main__":

@@ -31,7 +31,6 @@ from clawmem.app.operations.operation import (
     Attachment,
     Command,
     Effect,
-    Option,
     Result,
     SelectedResult,
     argument,
@@ -357,7 +356,7 @@ def find_links(
 def find_similar(
     services: Services,
     file: Address,
-    limit: Annotated[Limit, Option(("-n", "--limit"))] = SIMILAR,
+    limit: Limit = SIMILAR,
     compact: Compact = True,
     as_of: AsOf = "",
 ) -> SearchAnswer:

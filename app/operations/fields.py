@@ -30,7 +30,8 @@ Docid = Annotated[
     Option(metavar="NOTE", is_argument=True, about=ADDRESS),
 ]
 Confirm = Annotated[
-    bool | None, Field(description="Must be true. Anything else changes nothing and describes the document.")
+    bool | None,
+    Field(description="Must be true. Anything else changes nothing and tells what would be done."),
 ]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]

@@ -154,7 +154,6 @@ def sources(services: Services) -> list[ImportedSource]:
     commands=(Command("import"),),
     is_tool=False,
     opens=Opening.CREATED,
-    in_own_process=True,
 )
 def import_memories(
     services: Services,
@@ -191,7 +190,6 @@ def import_memories(
     route="/beads/sync",
     commands=(Command("beads"),),
     opens=Opening.CREATED,
-    in_own_process=True,
 )
 def beads_sync(
     services: Services,

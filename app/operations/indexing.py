@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import listed
+from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few, fields_text
 from clawmem.app.services.indexing.collections import leftover_sentence
@@ -26,11 +26,7 @@ QUICK_MS = 60_000  # of embedding that nobody asked for
 PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
-Names = Annotated[
-    str | list[str],
-    Field(description="Only these collections, in a list or with commas; all without."),
-    Option(("-c", "--collection"), tool=None),
-]
+Collections = Annotated[CollectionNames, Option(("-c", "--collection"), tool=None)]
 AllowEmpty = Annotated[
     bool,
     Field(description="Also remove every document of an emptied folder."),
@@ -176,12 +172,21 @@ def reading_text(result: Reading) -> Iterator[str]:
         yield f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed"
 
 
-@operation(Effect.REPEATABLE, text=reading_text, route="/update", is_tool=False, opens=Opening.CREATED)
+@operation(
+    Effect.REPEATABLE,
+    name="reindex",
+    text=reading_text,
+    route="/reindex",
+    commands=(Command("update"),),
+    opens=Opening.CREATED,
+)
 def update(
     services: Services,
-    collection: Names = "",
-    pull: Annotated[bool, "Run each collection's update command first.", Option(("--pull",))] = False,
-    force: Annotated[bool, "Read also the files that look unchanged.", Option(("--all",))] = False,
+    collection: Collections = "",
+    pull: Annotated[
+        bool, "Run each collection's update command first.", Option(("--pull",), tool=None)
+    ] = False,
+    force: Annotated[bool, "Read also the files that look unchanged.", Option(("--all",), tool=None)] = False,
     embed: EmbedOrNot = None,
     allow_empty: AllowEmpty = False,
 ) -> Reading:
@@ -203,22 +208,6 @@ def update(
             names = [other for other in names if other != name]
     passes = read_folders(services, map(known.__getitem__, names), force=force, allow_empty=allow_empty)
     return reading_of(services, [*skipped, *passes], embed_after(services, names, wanted=embed))
-
-
-@operation(
-    Effect.REPEATABLE,
-    text=reading_text,
-    route="/reindex",
-    commands=(),
-    opens=Opening.CREATED,
-)
-def reindex(
-    services: Services, collection: Names = "", force: Force = False, allow_empty: AllowEmpty = False
-) -> Reading:
-    """
-    Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does.
-    """
-    return update(services, collection, force=force, allow_empty=allow_empty)
 
 
 @operation(

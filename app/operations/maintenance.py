@@ -16,7 +16,7 @@ from clawmem.app.bootstrap.opening import open_copy, open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_folder
 from clawmem.app.environment.private_files import draft_folder, files_of_vault, sweep_drafts, write_whole
-from clawmem.app.operations.fields import Address, Limit
+from clawmem.app.operations.fields import Address, Confirm, Limit
 from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, counts_text, fields_text, plural, records_table
@@ -27,7 +27,6 @@ from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.app.services.maintenance.doctor import machine_findings, split_again
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.verify import OF_FILES
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ConfirmationMissing, NotFound, VaultError, VaultReadOnly
@@ -120,7 +119,7 @@ def _counted(rows: Mapping[str, int | None]) -> str:
 )
 def repair(
     services: Services,
-    confirm: Annotated[bool | None, "Must be true. Anything else changes nothing."] = None,
+    confirm: Confirm = None,
 ) -> SalvageReport:
     """
     Rebuild a damaged vault from every row that can be read.
@@ -188,9 +187,9 @@ class Differences(Result):
         remarks = [f"Damaged and rebuilt indexes: {', '.join(self.rebuilt)}."] if self.rebuilt else []
         if self.differences:
             number = plural(len(self.differences), "difference")
-            remarks.append(f"{number} between files, records and indexes.")
-        if any(difference.endswith(OF_FILES) for difference in self.differences):
-            remarks[-1] += " To read the changed files, run: clawmem update"
+            remarks.append(
+                f"{number} between files, records and indexes. For those of files run: clawmem update"
+            )
         return remarks
 
 

@@ -198,7 +198,6 @@ def _refuse_content(services: Services) -> None:
     commands=(Command("import", "TOOL=bundle"),),
     is_tool=False,
     opens=Opening.NOTHING,
-    in_own_process=True,
 )
 def restore(
     services: Services,

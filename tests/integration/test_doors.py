@@ -179,7 +179,7 @@ class Dice:
         )
 
 
-CHANGES = ("/update", "/reindex", "/embed", "/enrich", "/graphs/build", "/doctor", "/verify", "/hooks/{name}", "/lifecycle/undo",
+CHANGES = ("/reindex", "/embed", "/enrich", "/graphs/build", "/doctor", "/verify", "/hooks/{name}", "/lifecycle/undo",
            "/lifecycle/restore", "/lifecycle/sweep", "/export", "/documents/{docid}/forget")  # fmt: skip
 SLOW_TOOLS = "reindex embed build_graphs vault_sync profile lifecycle_sweep lifecycle_restore".split()
 

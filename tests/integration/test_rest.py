@@ -64,8 +64,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
     "POST /documents/{query:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
-    "POST /update": ("/update", {"embed": True}),
-    "POST /reindex": ("/reindex", {"force": True}),
+    "POST /reindex": ("/reindex", {"force": True, "embed": True}),
     "POST /embed": ("/embed", {}),
     "POST /enrich": ("/enrich", {"no_model": True}),
     "POST /beads/sync": (
@@ -121,7 +120,7 @@ class TestWhatIsRefused:
             ("GET", "/documents/notes/nowhere.md", None, 404, "NOT_FOUND"),
             ("GET", "/documents/%2e%2e/%2e%2e/etc/passwd", None, 400, "PATH_TRAVERSAL"),
             ("GET", "/receipts/none", None, 404, "NOT_FOUND"),
-            ("POST", "/update", {"collection": ["none"]}, 404, "NOT_FOUND"),
+            ("POST", "/reindex", {"collection": ["none"]}, 404, "NOT_FOUND"),
             ("POST", "/lifecycle/restore", {}, 400, "INVALID_INPUT"),
             ("POST", "/lifecycle/undo", {"act": 999}, 404, "NOT_FOUND"),
             ("POST", "/documents/notes/decisions/redis.md/snooze", {"until": "2020-01-01"}, 400, "OUT_OF_BOUNDS"),
@@ -206,7 +205,7 @@ class TestChanges:
         """Read, embedded, served; several at a time do each other no harm."""
         (world.home / "notes" / "lathe.md").write_text("# The lathe\n\nThe lathe needs oil.\n", "utf-8")
         with ThreadPoolExecutor(4) as several:
-            told = list(several.map(lambda _: world.post("/update", embed=True), range(4)))
+            told = list(several.map(lambda _: world.post("/reindex", embed=True), range(4)))
 
         assert [status for status, _ in told] == [200] * 4
         assert sum(one["added"] for _, one in told) == 1

@@ -47,7 +47,6 @@ DEPTH = 200  # hits among which a document must be found by one of its rare word
 NOT_INDEXED = "is on disk, but not in the vault."
 CHANGED = "was changed on disk since it was indexed."
 GONE = "is in the vault, but its file is gone."
-OF_FILES = (NOT_INDEXED, CHANGED, GONE)  # ends of the sentences about files, which the next update indexes
 
 
 def entries_by_grain(documents: DocumentStore, lexical: LexicalIndex) -> dict[Grain, tuple[int, int]]:
