@@ -45,11 +45,11 @@ SOUND = "Files, records and indexes agree.\n"
 LOSS = re.compile(r"^(?:Lost:|Text lost|Text damaged)[^\n]*", re.MULTILINE)
 # What may differ after a repair that names such a loss; answers may differ after any.
 EXCUSES = {
-    "facts": r"names \(|facts \(|diary entries \(|captured memories, and",
-    "pins": r"pins|diary entries \(",
-    "diary": r"Text lost|Text damaged|diary entries \(|captured memories, and",
-    "list": r"Text lost|Text damaged|diary entries \(|captured memories, and",
-    "texts": r"Text lost|Text damaged|diary entries \(|captured memories, and",
+    "facts": r"names \(|facts \(|diary entries|captured memories, and",
+    "pins": r"pins|diary entries",
+    "diary": r"Text lost|Text damaged|diary entries|captured memories, and",
+    "list": r"Text lost|Text damaged|diary entries|captured memories, and",
+    "texts": r"Text lost|Text damaged|diary entries|captured memories, and",
     "forgotten": r"(?!)",
 }
 # In its log a hook tells of its deadline.
