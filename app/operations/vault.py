@@ -20,7 +20,7 @@ from clawmem.app.operations.indexing import (
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import size, table
 from clawmem.app.services.indexing.syncing import admitted
-from clawmem.app.services.maintenance.status import Statistics, StatusReport
+from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.app.settings.config_file import set_value, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
@@ -76,11 +76,14 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
             since = " It has answered since." if failure.answered_at else ""
             when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"
             yield "  last failure", f"{when}; {WITHOUT[failure.role]}.{since}"
-    if isinstance(report, Statistics):
-        yield "facts", report.facts
-        yield "past review", f"{report.stale_documents} documents"
-        yield "uses", f"{report.average_access_count} a document"
-        yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
+
+
+def _full_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
+    yield from _status_rows(report)
+    yield "facts", report.facts
+    yield "past review", f"{report.stale_documents} documents"
+    yield "uses", f"{report.average_access_count} a document"
+    yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -100,13 +103,13 @@ def status(services: Services) -> StatusReport:
 
 @operation(
     Effect.READS,
-    text=lambda report: [table(("what", "value"), _status_rows(report))],
+    text=lambda report: [table(("what", "value"), _full_rows(report))],
     route="/index-stats",
     commands=(Command("status", "--full"),),
 )
-def index_stats(services: Services) -> Statistics:
+def index_stats(services: Services) -> StatusReport:
     """Show the vault in numbers, and its last sessions."""
-    return services.status.statistics()
+    return services.status()
 
 
 @operation(Effect.REPEATABLE, commands=(Command("vault init"),), is_tool=False, opens=Opening.CREATED)

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple
 
 from clawmem.app.client.autostart import OFF_VARIABLE
-from clawmem.app.client.connection import VAULT, installed_options
 from clawmem.app.client.hook_registry import call_named
-from clawmem.app.environment.places import complete, default_vault, is_there
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.ports.clients import Clients, ClientState, ConfiguredCommand
 from clawmem.ports.errors import ConfigError
 
 PATIENCE_S = 60.0
-AT_ONCE = 2
 PROMPTS = ("UserPromptSubmit", "BeforeAgent")
 # Variables that an agent passes on which starts commands with a clean environment.
 CLEAN = ("HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "USER", "USERPROFILE", "SYSTEMROOT", "TEMP")
@@ -51,11 +46,8 @@ class ClientChecks(NamedTuple):
             project: A folder whose settings could repeat those of the user.
             starts: Whether the commands are started, with the variables that their agent passes on.
         """
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            findings = pool.map(
-                lambda name: self._finding(name, environ, project, starts=starts), self.clients.titles
-            )
-            return [finding for finding in findings if finding]
+        findings = (self._finding(name, environ, project, starts=starts) for name in self.clients.titles)
+        return [finding for finding in findings if finding]
 
     def _finding(
         self, name: str, environ: Mapping[str, str], project: Path | None, *, starts: bool
@@ -77,20 +69,14 @@ class ClientChecks(NamedTuple):
             for command in state.commands
             if starts and (not command.event or command.event in PROMPTS)
         }
-        phrases: dict[str, None] = {}
         for command in commands.values():
-            words = command.command if isinstance(command.command, str) else shlex.join(command.command)
-            began = monotonic()
             try:
-                missing = self._missing_vault(command, environ)
+                self._start(command, environ)
             except (OSError, ConfigError) as error:
+                words = command.command if isinstance(command.command, str) else shlex.join(command.command)
                 return CheckResult(title, False, f"{words} does not answer: {error}", remedy)
-            if missing:
-                detail = f"hooks add nothing: there is no vault at {missing}."
-                return CheckResult(title, False, detail, "Run: clawmem bootstrap PATH")
-            kind = "hooks" if command.event else "tools"
-            phrases[f"{kind} answer in {monotonic() - began:.1f} s"] = None
-        return CheckResult(title, True, ", ".join(phrases) or "connected")
+        parts = sorted({"hooks" if command.event else "tools" for command in commands.values()})
+        return CheckResult(title, True, f"{' and '.join(parts)} answer" if parts else "connected")
 
     def _faults(self, name: str, state: ClientState, project: Path | None) -> Iterator[str]:
         """Yield what is wrong with the settings themselves."""
@@ -110,25 +96,15 @@ class ClientChecks(NamedTuple):
         ):
             yield f"hooks are installed twice, once more in {project}: every event is answered twice"
 
-    def _missing_vault(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> Path | None:
-        """Start *command*, without a server in the background; return the vault of a hook if it does not exist."""
+    def _start(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> None:
+        """Start *command*, without a server in the background."""
         variables = {**environ, **command.environ}
         if command.starts_clean:
             variables = {name: environ[name] for name in CLEAN if name in environ} | {**command.environ}
         variables[OFF_VARIABLE] = "1"
         if not command.event:
             self.tool_answer(command.command, "status", {}, variables, PATIENCE_S)
-            return None
-        event = {
-            "hook_event_name": PROMPTS[0],
-            "session_id": "",
-            "cwd": "/",
-            "prompt": "What do my notes say?",
-        }
+            return
+        event = {"hook_event_name": PROMPTS[0], "session_id": "", "cwd": "/", "prompt": "What is noted?"}
         if "continue" not in self.hook_answer(command.command, event, variables, PATIENCE_S):
             raise OSError("it printed an answer without 'continue'")
-        if vault := installed_options([command]).get(VAULT):
-            variables["INDEX_PATH"] = vault
-        complete(variables)
-        place = default_vault(variables)
-        return None if is_there(place) else place

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from shutil import disk_usage
 
@@ -19,10 +18,8 @@ from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.claims import NoteClaims
 from clawmem.app.services.indexing.collections import leftover_sentence
-from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.indexing.source import check_readable
 from clawmem.app.services.maintenance.finding import (
     MISSING_FOLDER,
     REBUILD,
@@ -35,17 +32,13 @@ from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelC
 from clawmem.app.services.maintenance.verify import entries_by_grain
 from clawmem.domain.maintenance.embedding_policy import lancedb_advice
 from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
-from clawmem.ports.errors import ClawmemError, SourceUnreadable
+from clawmem.ports.errors import ClawmemError
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.records import EmbedState
 from clawmem.ports.storage import Storage, Transactions
 
-SHOWN = 5  # files listed by name
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
-
-
-_NO_MODELS = ExaminedModels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,7 @@ class Doctor:
     successions: SuccessionStore
     files: FileSource
     folders: Sequence[Folder]
-    models: ExaminedModels = _NO_MODELS
+    models: ExaminedModels
     leftovers: Callable[[], Mapping[str, int]] = dict
     forget_warnings: Callable[[], Sequence[str]] = tuple
 
@@ -111,26 +104,7 @@ class Doctor:
         if not scan.root_exists:
             detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
             return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
-        skipped = self._skipped(folder)
-        more = f" And {len(skipped) - SHOWN} more." if len(skipped) > SHOWN else ""
-        files = f"; files that are not indexed: {len(skipped)}. {' '.join(skipped[:SHOWN])}{more}"
-        return CheckResult(name, True, f"{folder.root}{files if skipped else ''}")
-
-    def _skipped(self, folder: Folder) -> list[str]:
-        """Return a sentence for each file that is not served because it, or a rule about it, is unreadable."""
-        known = self.documents.sources(folder.name)
-        served = {path for path, document in known.items() if document.inactive is None}
-        exclusions = Exclusions(self.files, folder)
-        scan = scan_folder(self.files, folder, exclusions=exclusions)
-        sentences = [f"{folder.name}/{misnamed_sentence(path)}" for path in scan.misnamed]
-        sentences += [f"{folder.name}: {exclusions.why_unreadable(path)}." for path in exclusions.unreadable]
-        for file in scan.files:
-            if file.path not in served:
-                try:
-                    check_readable(self.files.read(folder.root, file.path), file.path, folder.extract)
-                except SourceUnreadable as error:
-                    sentences.append(f"{folder.name}/{error}")
-        return sentences
+        return CheckResult(name, True, folder.root)
 
     def _leftovers(self, name: str) -> CheckResult:
         sentences = [leftover_sentence(name, count) for name, count in self.leftovers().items()]
@@ -162,9 +136,9 @@ class Doctor:
         if advice := lancedb_advice(counts.stored, self.storage.info().backend):
             detail += f". {advice}"
         if counts.failed:
-            documents = sorted(self.documents.latest(), key=attrgetter("collection", "path"))
+            documents = self.documents.latest()
             failed = [note.display_path for note in documents if note.embed_state is EmbedState.FAILED]
-            detail += f"; in {listed(failed)}" if failed else ""
+            detail += f"; in {listed(sorted(failed))}"
             remedy = "Check the model below, then run: clawmem embed --force"
             return CheckResult(name, False, detail, remedy)
         try:
@@ -195,21 +169,20 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     Make *places* and everything below them private.
     """
     findings = []
-    free = LEAST_BYTES
-    with suppress(OSError):
-        free = disk_usage(vault.parent).free
+    fault, remedy = "", "Check the permissions of the file and its folder."
     if not (os.access(vault, os.W_OK) and os.access(vault.parent, os.W_OK)):
-        detail = f"{vault} cannot be written. Search works, but nothing is indexed or remembered"
-        remedy = "Check the permissions of the file and its folder."
+        fault = f"{vault} cannot be written"
+    else:
+        with suppress(OSError):
+            if (free := disk_usage(vault.parent).free) < LEAST_BYTES:
+                fault = f"The disk is full: {free} bytes are left for {vault}"
+                remedy = "Free some space."
+    if fault:
+        detail = f"{fault}. Search works, but nothing is indexed or remembered"
         findings.append(CheckResult("disk", False, detail, remedy))
-    elif free < LEAST_BYTES:
-        detail = (
-            f"The disk is full: {free} bytes are left for {vault}. Search works, but nothing can be written"
-        )
-        findings.append(CheckResult("disk", False, detail, "Free some space."))
     server = announced(vault) if is_running(vault) else None
-    if server and (fault := version_fault(server)):  # hooks and commands do not use it
-        detail, _, remedy = fault.partition("; ")
+    if server and (mismatch := version_fault(server)):  # hooks and commands do not use it
+        detail, _, remedy = mismatch.partition("; ")
         findings.append(CheckResult("server", False, detail, remedy))
     changed: list[str] = []
     failed: list[str] = []
@@ -218,10 +191,12 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
         changed += map(str, made)
         failed += map(str, left)
     detail = "only you can read the vault and the files next to it, and the config file"
-    if changed:
+    remedy = ""
+    if failed:
+        detail = f"other users can read {listed(failed)}"
+        remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'"
+    elif changed:
         detail = f"other users could read {listed(changed)}; now only you can"
-    remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'" if failed else ""
-    detail = f"other users can read {listed(failed)}" if failed else detail
     return [*findings, CheckResult("permissions", not failed, detail, remedy)]
 
 

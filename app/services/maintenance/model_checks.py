@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter, mul
 from struct import unpack
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from clawmem.app.services.maintenance.finding import CheckResult, listed, spread
@@ -65,8 +64,8 @@ def embedder_fault(embedder: Embedder) -> str | None:
     if any(cosine(group[0], other) >= SAME for group in (vectors, questions) for other in group[1:]):
         return "different texts get the same vector"
     similarities = [[cosine(question, vector) for vector in vectors] for question in questions]
-    leads = [_leads(row, 2 * number) for number, row in enumerate(similarities)]
-    return _missed(leads, "are not nearest to what they mean")
+    places = range(0, len(texts), 2)
+    return _missed(map(_leads, similarities, places), "are not nearest to what they mean")
 
 
 def reranker_fault(reranker: Reranker) -> str | None:
@@ -86,8 +85,8 @@ def reranker_fault(reranker: Reranker) -> str | None:
         return "every text gets the same score"
     if all(_leads([-score for score in row], number % COMPARED) for number, row in enumerate(scores)):
         return "it scores the wrong way round: what answers a question comes last"
-    leads = [_leads(row, number % COMPARED) for number, row in enumerate(scores)]
-    return _missed(leads, "do not get their answer first")
+    places = (number % COMPARED for number in range(len(GOLDEN)))
+    return _missed(map(_leads, scores, places), "do not get their answer first")
 
 
 def generator_fault(generator: Generator) -> str | None:
@@ -111,21 +110,17 @@ def _leads(scores: Sequence[float], place: int) -> bool:
     return all(scores[place] > score for other, score in enumerate(scores) if other != place)
 
 
-def _missed(leads: Sequence[bool], how: str) -> str | None:
+def _missed(leads: Iterable[bool], how: str) -> str | None:
     missed = [golden.question for golden, is_first in zip(GOLDEN, leads, strict=True) if not is_first]
     return f"{len(missed)} of {len(GOLDEN)} questions {how}: {listed(missed)}" if missed else None
-
-
-def _no_model() -> None:
-    return None
 
 
 class ExaminedModels(NamedTuple):
     """Factories of the models to examine, called when needed; ``None`` where no model is configured."""
 
-    embedder: Callable[[], Embedder | None] = _no_model
-    generator: Callable[[], Generator | None] = _no_model
-    reranker: Callable[[], Reranker | None] = _no_model
+    embedder: Callable[[], Embedder | None] = lambda: None
+    generator: Callable[[], Generator | None] = lambda: None
+    reranker: Callable[[], Reranker | None] = lambda: None
     roles: Callable[[], Sequence[Provider]] = tuple
 
 
@@ -139,12 +134,37 @@ class ModelChecks:
 
     def checks(self) -> dict[str, Callable[[str], CheckResult]]:
         """Return every check by name, in the order to run them."""
+        answered = f"{len(GOLDEN)} of {len(GOLDEN)} questions"
         return {
             "model": self._model,
-            "model test": self._embedder,
+            "model test": lambda name: _tested(
+                name,
+                embedder_fault,
+                self.models.embedder(),
+                f"{answered} are nearest to what they mean",
+                "Configure another model, or repair this one, then run: clawmem embed --force",
+            ),
             "stored vectors": self._stored,
-            "generator": self._generator,
-            "reranker": self._reranker,
+            "generator": lambda name: self._with_provider(
+                ModelRole.GENERATOR,
+                _tested(
+                    name,
+                    generator_fault,
+                    self.models.generator(),
+                    "it writes JSON as asked",
+                    "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded.",
+                ),
+            ),
+            "reranker": lambda name: self._with_provider(
+                ModelRole.RERANKER,
+                _tested(
+                    name,
+                    reranker_fault,
+                    self.models.reranker(),
+                    f"{answered} get their answer first",
+                    "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked.",
+                ),
+            ),
         }
 
     def _model(self, name: str) -> CheckResult:
@@ -163,25 +183,6 @@ class ModelChecks:
                 detail = f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
             result = CheckResult(name, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
         return self._with_provider(ModelRole.EMBEDDER, result)
-
-    def _embedder(self, name: str) -> CheckResult:
-        embedder = self.models.embedder()
-        if embedder is None:
-            return CheckResult(name, True, "no model to test")
-        passed = f"{len(GOLDEN)} of {len(GOLDEN)} questions are nearest to what they mean"
-        remedy = "Configure another model, or repair this one, then run: clawmem embed --force"
-        return _timed(name, embedder_fault, embedder, passed, remedy)
-
-    def _generator(self, name: str) -> CheckResult:
-        remedy = "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded."
-        model, passed = self.models.generator(), "it writes JSON as asked"
-        return self._with_provider(ModelRole.GENERATOR, _timed(name, generator_fault, model, passed, remedy))
-
-    def _reranker(self, name: str) -> CheckResult:
-        remedy = "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked."
-        passed = f"{len(GOLDEN)} of {len(GOLDEN)} questions get their answer first"
-        model = self.models.reranker()
-        return self._with_provider(ModelRole.RERANKER, _timed(name, reranker_fault, model, passed, remedy))
 
     def _stored(self, name: str) -> CheckResult:
         embedder = self.models.embedder()
@@ -223,18 +224,14 @@ class ModelChecks:
         return finding
 
 
-def _timed(
+def _tested(
     name: str, fault_of: Callable[[Any], str | None], model: object, passed: str, remedy: str
 ) -> CheckResult:
-    """Return the result of a canary with the time it took; `NONE` if there is no model."""
+    """Return the result of a canary; `NONE` if there is no model."""
     if model is None:
         return CheckResult(name, True, NONE)
-    began = perf_counter()
     try:
         fault = fault_of(model)
     except (ModelError, EmbeddingError) as error:
         fault = str(error)
-    took = f"{(perf_counter() - began) * 1000:.0f} ms"
-    if fault:
-        return CheckResult(name, False, f"{fault} ({took})", remedy)
-    return CheckResult(name, True, f"{passed}, in {took}")
+    return CheckResult(name, False, fault, remedy) if fault else CheckResult(name, True, passed)

@@ -25,6 +25,7 @@ from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Receipts, Telemetry
 
+DAY = len("2026-03-31")
 RECENT = 5  # sessions
 
 
@@ -39,7 +40,8 @@ class StatusReport:
     latest modification time of a document, ignoring times in the future (a wrong clock, an invented date); ``None``
     when no time remains. ``recalls`` counts the recorded questions, ``receipts`` their stored receipts. ``notes``
     counts enriched documents, ``relations`` the relations of each kind. ``roles`` lists the provider of each model
-    role and its last failure.
+    role and its last failure. ``stale_documents`` are past their review date, ``facts`` hold. ``recent_sessions`` are
+    the latest ones, newest first.
     """
 
     at: str
@@ -58,16 +60,6 @@ class StatusReport:
     roles: list[Provider]
     notes: NoteCounts
     relations: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics(StatusReport):
-    """
-    The vault in numbers.
-
-    ``stale_documents`` are past their review date, ``facts`` hold. ``recent_sessions`` are the latest ones, newest first.
-    """
-
     stale_documents: int
     average_access_count: float
     facts: int
@@ -101,7 +93,11 @@ class Status:
             VaultError: the vault cannot be read.
         """
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
-        served = [(document.content_type, document.authored_at) for document in every_served(self.documents)]
+        served = [
+            (document.content_type, document.authored_at, document.review_by or "", document.access_count)
+            for document in every_served(self.documents)
+        ]
+        kinds, moments, reviews, accesses = zip(*served, strict=True) if served else ((), (), (), ())
         collections = self.collections()
         return StatusReport(
             at=now,
@@ -117,25 +113,16 @@ class Status:
             embeddings=self.embeddings.counts(),
             model=self.embeddings.fingerprint(),
             building=self.embeddings.building(),
-            content_types=dict(sorted(Counter(kind for kind, _ in served).items())),
-            newest=max((moment for _, moment in served if moment <= now), default=None),
+            content_types=dict(sorted(Counter(kinds).items())),
+            newest=max((moment for moment in moments if moment <= now), default=None),
             recalls=self.telemetry.count(),
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
             roles=self.roles(),
             notes=self.notes.counts(),
             relations={kind.value: count for kind, count in self.relations.counts().items()},
-        )
-
-    def statistics(self) -> Statistics:
-        """Return the vault in numbers. Raises `VaultError` if the vault cannot be read."""
-        report = self()
-        day = len("2026-03-31")
-        served = [(document.review_by, document.access_count) for document in every_served(self.documents)]
-        return Statistics(
-            **{name: getattr(report, name) for name in StatusReport.__slots__},
-            stale_documents=sum(bool(review) and str(review)[:day] < report.at[:day] for review, _ in served),
-            average_access_count=round(sum(number for _, number in served) / max(1, len(served)), 2),
+            stale_documents=sum("" < review[:DAY] < now[:DAY] for review in reviews),
+            average_access_count=round(sum(accesses) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
             recent_sessions=self.sessions.recent(RECENT),
         )

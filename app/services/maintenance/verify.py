@@ -84,7 +84,7 @@ class Verify:
 
         Storage: faults that each part detects in itself, for example by checksums, with the command that repairs
         them. Nothing else is compared while storage is damaged. Disk: files missing from the vault, changed since, or
-        deleted. Unreadable files missing from the vault are not reported: `Doctor` names them. Files of forgotten,
+        deleted. Unreadable files missing from the vault are not reported: an update names them. Files of forgotten,
         archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that
         differ from their hash or were lost. Indexes: their counts; of a sample, served documents that are not found
         and others that are. The samples are every k-th document by path, at most 50.
