@@ -48,20 +48,6 @@ class SweepReport(Result):
     problems: Sequence[str] = ()
 
 
-def _sweep_text(result: SweepReport) -> Iterator[str]:
-    would = "would be " if result.dry_run else ""
-    parts: dict[str, Sequence[str]] = {
-        f"{would}archived": result.archived,
-        f"{would}forgotten for good": result.purged,
-    }
-    if result.dry_run:
-        yield "A preview, by --dry-run or by `dry_run` in the lifecycle policy of the config file: nothing was changed."
-        parts |= {"used often, could be pinned": result.pin, "never used, could be snoozed": result.snooze}
-    for state, files in parts.items():
-        yield f"{plural(len(files), 'note')} {state}"
-        yield from (f"  {file}" for file in files)
-
-
 @operation(
     Effect.READS,
     name="lifecycle_status",
@@ -75,7 +61,6 @@ def status(services: Services) -> LifecycleStatus:
 
 @operation(
     Effect.DESTROYS,
-    text=_sweep_text,
     route="/lifecycle/sweep",
     commands=(
         Command("archive", fixed={"purge": False}, defaults={"dry_run": False}),
@@ -302,11 +287,7 @@ def source_forget(
         line = f"This would forget {counts}, and memories derived from them."
         raise ConfirmationMissing([line], {"source": source, "documents": len(documents), "characters": size})
     with services.progress("Forgetting") as step:
-        try:
-            report = services.forgetting(documents, services.caller, f"source {source}", progress=step)
-        except KeyboardInterrupt as interruption:
-            interruption.add_note("Not finished. Run the same command again, then: clawmem archive --purge")
-            raise
+        report = services.forgetting(documents, services.caller, f"source {source}", progress=step)
     result = _forgotten(source, documents, report)
     with services.progress("Looking for traces"):
         result.probes = services.prove(report)

@@ -59,21 +59,15 @@ class Restored(Result):
 @contextmanager
 def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool = False) -> Iterator[Path]:
     """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of the vault."""
-    place, reason = target.resolve(), ""
-    if place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
-        reason = "belongs to the vault itself"
+    place, is_own = target.resolve(), False
     for folder in services.folders:
         root = Path(folder.root).resolve()
         if place.is_relative_to(root):
             note = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
-            if note and note.inactive is None:
-                reason = "is one of your notes"
-            elif target.is_dir():
-                reason = (
-                    f"belongs to the collection {folder.name}, which would index the new files as more notes"
-                )
-    if reason:
-        raise InvalidInput("INVALID_INPUT", f"{target} {reason}. Choose another place.")
+            is_own |= target.is_dir() or bool(note and note.inactive is None)
+    if is_own or place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
+        reason = f"{target} belongs to the vault itself, or is one of your notes. Choose another place."
+        raise InvalidInput("INVALID_INPUT", reason)
     if target.is_file() and not force:
         reason = f"{target} exists and was not changed. Choose another file, or add --force."
         raise InvalidInput("FILE_EXISTS", reason)

@@ -41,11 +41,8 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
     assert shown.output == invoke("help").output == invoke("-h").output == invoke("--help").output
     assert invoke("help", "search").output == invoke("search", "-h").output
     assert "Exit codes: 0 done" in shown.output
-    every = invoke("help", "--all").output
-    assert all(f"  {verb[0]} " in every for verb in every_command())
-    assert "..." not in every.partition("First steps")[2]  # no line is cut
-    assert "clawmem help --all" in shown.output
-    assert "  conformance " not in shown.output
+    assert all(f"  {verb[0]} " in shown.output for verb in every_command())
+    assert "..." not in shown.output.partition("First steps")[2]  # no line is cut
 
 
 @pytest.mark.parametrize(

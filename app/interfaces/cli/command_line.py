@@ -41,8 +41,6 @@ FAMILIES = {
     f"{DAEMON}.mcp": ("mcp",),
     f"{DAEMON}.watch": ("watch", "install-service"),
 }
-# The commands of daily life, and all of them.
-DAILY = "bootstrap setup query search get remember list update forget status doctor"
 GROUPS = {
     "First steps": "bootstrap setup status doctor",
     "Questions": "query search timeline sessions why",
@@ -58,7 +56,6 @@ EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see
 # BadParameter.
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
-EVERY_COMMAND = "clawmem.every_command"  # whether the help shows more than the daily commands
 INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
 
 
@@ -81,23 +78,17 @@ class CommandLine(Verbs):
         return [verb for verbs in GROUPS.values() for verb in verbs.split()]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the daily commands, or all after ``help --all``."""
-        is_all = ctx.meta.get(EVERY_COMMAND)
-        for group, verbs in (GROUPS if is_all else {"Daily commands": DAILY}).items():
+        for group, verbs in GROUPS.items():
             commands = [(verb, _command_named(verb).get_short_help_str(200)) for verb in verbs.split()]
             with formatter.section(group):
                 formatter.write_dl(commands)
-        if not is_all:
-            formatter.write_paragraph()
-            formatter.write_text("All commands: clawmem help --all")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return _command_named(cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args[:1] == ["help"]:
-            ctx.meta[EVERY_COMMAND] = "--all" in args
-            args = [*(word for word in args[1:] if word != "--all"), "--help"]
+            args = [*args[1:], "--help"]
         self.commands = cast(Any, dict.fromkeys(self.list_commands(ctx)))  # for suggestions
         front, rest = parted(args)
         return super().parse_args(ctx, front + rest)
@@ -227,9 +218,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
         if error.ctx:
             message += f"{'' if message.endswith(('.', '?')) else '.'} Run: {error.ctx.command_path} --help"
         leave(message, 2, {"code": "INVALID_INPUT"})
-    except (KeyboardInterrupt, typer.Abort) as interruption:
-        for note in getattr(interruption, "__notes__", ()):  # the work that was done until then
-            sys.stderr.write(f"{note}\n")
+    except (KeyboardInterrupt, typer.Abort):
         kept = "interrupted; what was finished before is kept. Run the same command again to continue."
         leave(kept, INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:

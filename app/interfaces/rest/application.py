@@ -201,10 +201,7 @@ async def call(runtime: Runtime, call: OperationCall) -> Response:
     """Run an operation that reads, for a command; errors that the command would report are part of the answer."""
     operation = operation_named(call.name)
     if not operation.reads or operation.in_own_process:
-        routes = [f"{operation.method} {operation.route}"] if operation.route else []
-        commands = [f"clawmem {command.words}" for command in operation.commands]
-        places = ", or ".join([*routes, *commands])
-        raise InvalidInput("INVALID_INPUT", f"Operation {call.name} cannot be run here. Use: {places}")
+        raise InvalidInput("INVALID_INPUT", f"Operation {call.name} cannot be run here. {HINT}")
     try:
         request = operation.request.model_validate(call.request)
         result = await run(runtime.dispatcher, operation, request, caller="cli", vault=call.vault)

@@ -15,7 +15,6 @@ from starlette.requests import ClientDisconnect
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.services.documents.records import DocumentReference
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,
@@ -48,12 +47,6 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
 HINT = "See /openapi.json for what can be asked."
 
 
-class Choice(DocumentReference):
-    """A document that an address may refer to; ``state`` is empty while it is served."""
-
-    state: str
-
-
 class ErrorRecord(Result):
     """
     The reason of an error: a code for programs, and a sentence for people with the next step.
@@ -64,7 +57,7 @@ class ErrorRecord(Result):
 
     error: str
     code: str
-    candidates: Sequence[Choice] = ()
+    candidates: Sequence[Mapping[str, Any]] = ()
     file: str = ""
     state: str = ""
     would_remove: Mapping[str, Any] | None = None
