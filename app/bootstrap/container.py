@@ -244,7 +244,7 @@ class UseCases(containers.DeclarativeContainer):
     retention = use_case(
         "retrieval.receipts:Retention",
         recall_days=option.retention_days,
-        receipt_days=option.kept_receipt_days,
+        receipt_days=option.receipt_days,
     )
     by_name = selection.names_embedder
     publisher: Publisher = use_case("indexing.publish:Publisher")

@@ -17,7 +17,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings.model import Settings, load_settings
-from clawmem.app.settings.vaults import lost_vault, unknown_vault
+from clawmem.app.settings.vaults import unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason, Role
@@ -51,7 +51,6 @@ def open_services(
     if read_only or not create:
         require_vault(settings)
     is_new = not is_there(settings.vault)
-    lost = lost_vault(settings) if is_new else ""
     read_only = read_only or settings.read_only
     container, is_vault = _container(settings, read_only=read_only), False
     try:
@@ -64,7 +63,7 @@ def open_services(
             read_only, settings = True, settings.model_copy(update={"read_only": True})
             container = _container(settings, read_only=True)
         is_vault = True  # the permissions of a file that is none are not ours to change
-        services = Services(container, is_new=is_new, lost_vault=lost)
+        services = Services(container, is_new=is_new)
         if settings.backend and settings.backend != services.indexes.backend:
             _choose_backend(services, settings.backend, read_only=read_only)
         _forget_again(services, read_only=read_only)

@@ -65,14 +65,12 @@ class Services(Provided):
     Attributes:
         is_open: Whether the vault may be used; false for what needs the settings alone.
         is_new: Whether the vault was created now.
-        lost_vault: A sentence if the vault takes the place of one that was lost.
         caller: The interface for which changes are recorded: ``cli``, ``mcp``, ``rest`` or ``python``.
     """
 
     container: Clawmem
     is_open: bool = True
     is_new: bool = False
-    lost_vault: str = ""
     caller: str = "cli"
     progress: ProgressOf = no_progress
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
@@ -38,23 +39,13 @@ def complete(env: MutableMapping[str, str]) -> None:
     Raises:
         ConfigError: The file is no text. A line that is no assignment is reported as a warning.
     """
-    for name, value in _variables_of(config_folder(env) / ".env").items():
-        env.setdefault(name, value)
-
-
-def origin_of(variable: str, env: Mapping[str, str]) -> str:
-    """Return the name of *variable* for a message, with the ``.env`` file if its value comes from there."""
-    file = config_folder(env) / ".env"
-    return f"{variable} in {file}" if _variables_of(file).get(variable) == env[variable] else variable
-
-
-def _variables_of(file: Path) -> dict[str, str]:
-    if not (text := config_text(file)):
-        return {}
+    if not (text := config_text(config_folder(env) / ".env")):
+        return
     from dotenv import dotenv_values
 
-    values = dotenv_values(stream=StringIO(text), interpolate=False).items()
-    return {name: value for name, value in values if value is not None and "\0" not in name + value}
+    for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
+        if value is not None and "\0" not in name + value:
+            env.setdefault(name, value)
 
 
 def config_text(file: Path) -> str:
@@ -131,10 +122,7 @@ def file_identity(file: Path) -> tuple[int, int] | None:
 
 def is_there(path: Path) -> bool:
     """Whether *path* exists; a path that cannot be examined does not."""
-    try:
-        return path.exists()
-    except OSError:  # a name that is too long, or a parent folder without permission
-        return False
+    return os.path.exists(path)  # noqa: PTH110  which is false for a name that is too long
 
 
 def _own_folder(env: Mapping[str, str], variable: str) -> Path:

@@ -147,7 +147,6 @@ def reading_of(services: Services, passes: list[PassReport], embedded: EmbedRepo
         pending=services.vault.embeddings.counts().pending,
         embed=embedded,
         remarks=[
-            *filter(None, [services.lost_vault]),
             *services.forgotten_places.warnings(),
             *(leftover_sentence(name, documents) for name, documents in services.leftovers.items()),
             *index_faults(services),

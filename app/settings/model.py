@@ -29,7 +29,6 @@ from clawmem.app.environment.places import (
     config_folder,
     default_vault,
     models_folder,
-    origin_of,
     topics_folder,
 )
 from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config
@@ -255,8 +254,8 @@ class Settings(BaseModel):
     ranking: Literal["calibrated", "published", "openclaw"] = "calibrated"
     telemetry: bool = True  # whether questions are recorded, without their text
     retention_days: int = Field(default=90, ge=1, le=MOST_DAYS)  # for how long recorded questions are kept
-    receipts: bool = True  # whether receipts of answers are kept, with the question's text
-    receipt_days: int = Field(default=30, ge=1, le=MOST_DAYS)  # for how long receipts are kept
+    # For how long receipts of answers are kept, with the question's text; 0 keeps none.
+    receipt_days: int = Field(default=30, ge=0, le=MOST_DAYS)
     read_only: bool = False  # never change the vault
     no_local_models: bool = False  # neither download a model nor run a large one in this process
     # Download a large model when a command that changes the vault first needs it.
@@ -324,11 +323,6 @@ class Settings(BaseModel):
         return False if self.autoEmbed is False or False in chosen else None
 
     @property
-    def kept_receipt_days(self) -> int:
-        """Days for which receipts are stored; 0 stores none."""
-        return self.receipt_days if self.receipts else 0
-
-    @property
     def records_questions(self) -> bool:
         """Whether telemetry is written."""
         return self.telemetry and not self.read_only
@@ -343,13 +337,6 @@ class Settings(BaseModel):
         """The folders that a program may read into a named vault, including their subfolders."""
         return [*(folder.path for folder in self.collections.values()), *self.sync_folders]
 
-
-# Sections whose known keys a message names.
-_SECTIONS: Mapping[str, type[BaseModel]] = {
-    "collections": CollectionSettings,
-    "lifecycle": LifecycleSettings,
-    "lanes": LaneSettings,
-}
 
 # The keys allowed in a config file; all others come from the environment and the command line.
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
@@ -401,8 +388,7 @@ def load_settings(
         try:
             values["vaults"] = {**values.get("vaults", {}), **json.loads(text)}
         except (ValueError, TypeError, RecursionError):
-            origin = origin_of("CLAWMEM_VAULTS", env)
-            refuse(ConfigError(f'{origin} must be JSON such as {{"work": "/path/to/work.sqlite"}}.'))
+            refuse(ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.'))
     for variable, (field, *inner) in VARIABLES.items():
         if text := env.get(variable):
             section = values.get(field, {}) if inner else text
@@ -445,17 +431,12 @@ def of_file(settings: Settings, vault: Path) -> Settings:
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
-    """Return the first fault with its place, the value if it is no secret, and the known keys of its section."""
+    """Return the first fault with its place, and the value if it is no secret."""
     fault = error.errors()[0]
     field = str(fault["loc"][0])
     variables = (name for name, place in VARIABLES.items() if place == fault["loc"][: len(place)])
     variable = next(filter(env.get, variables), "")
-    where = f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
-    if variable:
-        where = origin_of(variable, env)
-    more = ""
-    if fault["type"] == "extra_forbidden" and field in _SECTIONS:
-        more = f". Use one of: {', '.join(_SECTIONS[field].model_fields)}"
-    elif field not in _SECRET and fault["type"] not in ("extra_forbidden", "missing", "value_error"):
-        more = f", not {fault['input']!r}"
-    return f"{where}: {fault_of(fault)}{more}."
+    where = variable or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    is_shown = field not in _SECRET and fault["type"] not in ("extra_forbidden", "missing", "value_error")
+    value = f", not {fault['input']!r}" if is_shown else ""
+    return f"{where}: {fault_of(fault)}{value}."

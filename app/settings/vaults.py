@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.environment.places import below_home, is_there
-from clawmem.app.environment.private_files import error_log
 from clawmem.app.settings.config_file import config_of, fault_of_name, set_value
 from clawmem.app.settings.model import of_file
 from clawmem.domain.documents.eligibility import is_collection_name
@@ -94,17 +93,3 @@ def refuse_named(settings: Settings, what: str) -> None:
             f"{what} is for the usual vault. Leave --vault out, or fill this one with: "
             f"clawmem vault sync {settings.named} FOLDER",
         )
-
-
-def lost_vault(settings: Settings) -> str:
-    """Return the sentence that the new vault replaces a lost one; empty without remains of a lost vault."""
-    vault, log = settings.vault, error_log(settings.vault)
-    remains = {*vault.parent.glob(f"{vault.name}*")} - {config_of(vault)}
-    if log.exists() and [*log.parent.iterdir()] == [log]:  # hooks write it without a vault too
-        remains -= {log.parent}
-    if not remains:
-        return ""
-    return (
-        f"The vault {vault} was lost; a new one was made. Pins, snoozes, the diary and captured memories "
-        "of the lost vault are not in it: they return only with a copy of that file."
-    )

@@ -98,7 +98,7 @@ def test_a_file_is_read(config: Path) -> None:
         ("retention_days: 36501\n", "must be less than or equal to 36500"),
         ("lifecycle: 7\n", "must be a valid dictionary"),
         ("lifecycle: {archive_after_days: 0}\n", "lifecycle.archive_after_days"),
-        ("lifecycle: {archive_after: 3}\n", "Use one of: archive_after_days, type_overrides"),
+        ("lifecycle: {archive_after: 3}\n", "lifecycle.archive_after"),
         ("lifecycle: {dry_run: 'false'}\n", "must be a valid boolean, not 'false'"),
         ("lifecycle: {type_overrides: {decision: never}}\n", "lifecycle.type_overrides.decision"),
         ("lifecycle: {exempt_collections: notes}\n", "must be a valid list, not 'notes'"),
@@ -131,7 +131,7 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     assert run("hook", "Stop").returncode == 0
 
     file.write_text("CLAWMEM_EMBED_MAX_CHARS=-1\n", "utf-8")
-    assert f"CLAWMEM_EMBED_MAX_CHARS in {file}: " in run("vault", "path").stderr
+    assert "CLAWMEM_EMBED_MAX_CHARS: " in run("vault", "path").stderr
 
 
 def test_adding_keeps_comments_and_order(config: Path) -> None:

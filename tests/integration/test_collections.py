@@ -189,23 +189,6 @@ def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Inv
     assert remembered("doctor", "--verify").exit_code == 0
 
 
-def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, home: Path) -> None:
-    """Where a list of forgotten notes lies beside the lost vault: once, in one line on stderr; the update succeeds."""
-    remembered("forget", "haruka.md", "--yes")
-    Path(remembered("vault", "path").stdout.strip()).unlink()
-
-    updated, again = remembered("update"), remembered("update")
-
-    assert (updated.exit_code, updated.stdout.splitlines()[0]) == (
-        0,
-        "notes: 2 added, 0 updated, 0 removed, 0 unchanged",
-    )
-    [line] = updated.stderr.splitlines()
-    assert line.startswith("clawmem: The vault ") and "was lost; a new one was made" in line
-    assert "Pins, snoozes, the diary and captured memories of the lost vault are not in it" in line
-    assert again.stderr == ""
-
-
 def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None:
     """Without its folder a collection goes only after a confirmation; with it, its files stay."""
     notes.rename(notes.with_name("lost"))

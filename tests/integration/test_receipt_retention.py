@@ -20,7 +20,7 @@ from clawmem.ports.vault import Vault
 DAY_MS = 86_400_000
 
 
-@pytest.mark.parametrize("line", ["telemetry: off", "receipts: off"])
+@pytest.mark.parametrize("line", ["telemetry: off", "receipt_days: 0"])
 def test_switched_off(many: Invoke, home: Path, vault_file: Path, line: str) -> None:
     """An owner who wants no receipts gets none, is told so, and those of before go."""
     many("search", "redis")

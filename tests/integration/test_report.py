@@ -48,7 +48,7 @@ def test_questions_are_recorded_as_they_are_asked(remembered: Invoke) -> None:
 
 def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, vault_file: Path) -> None:
     """Without receipts what was asked is not to be found in the vault; that the same was asked again is."""
-    configure(home, "receipts: off")
+    configure(home, "receipt_days: 0")
     read("search", "Marmalade", "postgres")
 
     vault = open_vault(str(vault_file))

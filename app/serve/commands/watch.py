@@ -54,9 +54,8 @@ def watch(
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
-    with open_services(settings, create=True) as services:
-        if services.lost_vault:
-            typer.echo(services.lost_vault, err=True)
+    with open_services(settings):
+        pass  # a missing vault is created
 
     def tell(event: WatchEvent) -> None:
         if wants_json(ctx):
@@ -83,7 +82,6 @@ def install_service(
     ] = "watch",
     enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
     """
     Install a user service that starts at login.
@@ -103,25 +101,16 @@ def install_service(
     unit = unit_of(sys.platform, Path.home(), name, f"clawmem: {description}", command, variables)
     text, following = ("", unit.end) if remove else (unit.text, unit.begin)
     try:
-        before = unit.file.read_text("utf-8") if unit.file.exists() else ""
-        if before != text and not dry_run:
+        if remove:
+            unit.file.unlink(missing_ok=True)
+        else:
             make_folder(unit.file.parent)
-            unit.file.unlink() if remove else write_whole(unit.file, text.encode())
-    except OSError as error:
-        raise ConfigError(f"{unit.file} cannot be changed: {error.strerror}. It is as it was.") from error
-    enables = enable and not (remove or dry_run)
-    if enables:
-        try:
+            write_whole(unit.file, text.encode())
+        if enable and not remove:
             subprocess.run(shlex.split(following), check=True, stdout=subprocess.DEVNULL)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise ConfigError(f"The file is written, but not enabled. {error}") from error
-    did = ("would be " if dry_run else "") + ("deleted" if remove else "written")
-    outcome = f"{unit.file}: {did if before != text else 'nothing to change'}."
-    if enables:
-        outcome += "\nIt runs now, and from every login on."
-    elif dry_run and not remove:
-        outcome = text.rstrip("\n")
-    elif not dry_run:
-        outcome += f"\nNext: {following}"
-    record = {"file": str(unit.file), "text": text, "changed": before != text, "next": following}
-    show_outcome(ctx, {**record, "enabled": enable, "dry_run": dry_run}, outcome)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ConfigError(f"The service {unit.file} is not installed as wanted. {error}") from error
+    outcome = f"{unit.file}: {'deleted' if remove else 'written'}."
+    outcome += "\nIt runs now, and from every login on." if enable and not remove else f"\nNext: {following}"
+    record = {"file": str(unit.file), "text": text, "next": following, "enabled": enable}
+    show_outcome(ctx, record, outcome)
