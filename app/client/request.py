@@ -151,12 +151,12 @@ def answers(server: Announcement, seconds: float = 1.0) -> bool:
         return False
 
 
-def version_fault(server: Announcement) -> str:
-    """Return how *server* differs from this program in its version, with the remedy; empty if it does not."""
-    if server.version == VERSION:
-        return ""
+def fault_of_server(server: Announcement) -> str:
+    """Return why clients do not use *server*, with the remedy; empty if they do."""
     restart = "restart it: clawmem serve --stop, then clawmem serve --background"
-    return f"The server runs {server.version}, this is {VERSION}; {restart}"
+    if server.version != VERSION:
+        return f"The server runs {server.version}, this is {VERSION}; {restart}"
+    return "" if answers(server) else f"The server does not answer; {restart}"
 
 
 @contextmanager

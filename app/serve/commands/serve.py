@@ -21,15 +21,9 @@ from clawmem.app.client.autostart import (
     start_note,
     started_server,
 )
-from clawmem.app.client.request import answers, version_fault
+from clawmem.app.client.request import answers, fault_of_server
 from clawmem.app.environment.places import is_there
-from clawmem.app.interfaces.cli.rendering import show
-from clawmem.app.interfaces.cli.session import (
-    settings_of,
-    settings_of_usual,
-    show_outcome,
-    wants_json,
-)
+from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, show_outcome
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -81,11 +75,6 @@ def serve(
         raise InvalidInput("INVALID_INPUT", "--background keeps a log of its own: leave out --log.")
     vault = settings_of(ctx).vault
     server = announced(vault) if is_running(vault) else None
-    if server is None and stop and is_running(vault):
-        raise ClawmemError(
-            f"A server of {vault} runs, or is starting, and {announcement_file(vault)} does not name its process. Try again; "
-            f"if that stays so, end the process that has {lock_file(vault)} open (fuser -k), and start it again."
-        )
     if stop:
         _stop(ctx, vault, server)
     elif status:
@@ -115,8 +104,8 @@ def _start(ctx: typer.Context, server: Announcement | None) -> None:
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
     vault, is_new = settings.vault, server is None
-    if server and not answers(server):
-        raise ClawmemError("The server that runs does not answer. Stop it with: clawmem serve --stop")
+    if server and (fault := fault_of_server(server)):
+        raise ClawmemError(fault)
     options: list[str] = []
     for option in ctx.command.params:
         value = ctx.params[str(option.name)]
@@ -125,53 +114,47 @@ def _start(ctx: typer.Context, server: Announcement | None) -> None:
             options += [option.opts[0]] if value is True else [f"{option.opts[0]}={text}" for text in values]
     server = server or started_server(vault, options, os.environ)
     facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log_file(vault))}
-    text = f"{vault} is {'now' if is_new else 'already'} served at {server.url}. Its log is {log_file(vault)}"
+    text = f"{vault} is served at {server.url}. Its log is {log_file(vault)}"
     show_outcome(ctx, {**facts, "started": is_new}, text)
-    if fault := version_fault(server):
-        typer.echo(fault, err=True)
 
 
 def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     """Stop the running server, and wait until it has ended."""
+    if server is None and is_running(vault):
+        raise ClawmemError(
+            f"A server of {vault} runs that {announcement_file(vault)} does not name. Try again, or end the process that "
+            f"has {lock_file(vault)} open (fuser -k)."
+        )
     if server:
         os.kill(server.pid, signal.SIGTERM)
     end = monotonic() + STOPS_WITHIN_S
     while server and is_running(vault):
         if monotonic() > end:
-            raise ClawmemError(
-                f"Process {server.pid} was told to end and has not. As the last resort: kill -9 {server.pid}"
-            )
+            raise ClawmemError(f"Process {server.pid} does not end. As the last resort: kill -9 {server.pid}")
         sleep(PAUSE_S)
-    _show_server(ctx, vault, server, "no longer", running=False)
+    text = f"{vault} was served at {server.url}." if server else f"No server of {vault} runs."
+    show_outcome(ctx, {"vault": str(vault), "running": False}, text)
     if not server:
         raise typer.Exit(1)
 
 
 def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
-    does_answer, has_vault = server is not None and answers(server), is_there(vault)
+    """Show whether a server runs and is of use; exit with 1 otherwise."""
     automatic, unfinished = is_automatic(os.environ), start_note(vault).exists()
-    facts = {"answers": does_answer, "vault_exists": has_vault, "automatic": automatic}
-    _show_server(ctx, vault, server, "now", running=server is not None, **facts, unfinished=unfinished)
-    if not wants_json(ctx):
-        show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
-    faults = [version_fault(server) if server else ""]
+    record = {"vault": str(vault), "running": server is not None, "answers": bool(server and answers(server))}
+    record |= {"automatic": automatic, "unfinished": unfinished}
+    lines = [f"No server of {vault} runs."]
+    if server:
+        record |= {"url": server.url, "pid": server.pid, "version": server.version}
+        lines = [f"{vault} is served at {server.url} by process {server.pid} ({server.version})."]
+    lines.append("Hooks start a server when none runs." if automatic else "Hooks start no server.")
+    show_outcome(ctx, record, "\n".join(lines))
+    faults = [fault_of_server(server) if server else ""]
     if unfinished:
         faults.append(f"A hook started a server that does not answer yet. See {log_file(vault)}")
-    if server and not does_answer:
-        faults.append("It does not answer. Stop it with: clawmem serve --stop")
-    if not has_vault:
+    if not is_there(vault):
         faults.append(f"There is no vault at {vault}.")
     for fault in filter(None, faults):
         typer.echo(fault, err=True)
-    if not (does_answer and has_vault):
+    if not (record["answers"] and is_there(vault)):
         raise typer.Exit(1)
-
-
-def _show_server(
-    ctx: typer.Context, vault: Path, server: Announcement | None, state: str, **facts: bool
-) -> None:
-    record, text = {"vault": str(vault), **facts}, f"No server of {vault} runs."
-    if server:
-        record |= {"url": server.url, "pid": server.pid, "version": server.version}
-        text = f"{vault} is {state} served at {server.url} by process {server.pid} ({server.version})."
-    show_outcome(ctx, record, text)

@@ -13,7 +13,7 @@ from shutil import disk_usage
 
 from clawmem.app.client.announcement import announced
 from clawmem.app.client.autostart import is_running
-from clawmem.app.client.request import version_fault
+from clawmem.app.client.request import fault_of_server
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.claims import NoteClaims
@@ -181,8 +181,8 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
         detail = f"{fault}. Search works, but nothing is indexed or remembered"
         findings.append(CheckResult("disk", False, detail, remedy))
     server = announced(vault) if is_running(vault) else None
-    if server and (mismatch := version_fault(server)):  # hooks and commands do not use it
-        detail, _, remedy = mismatch.partition("; ")
+    if server and (fault := fault_of_server(server)):  # hooks and commands do not use it
+        detail, _, remedy = fault.partition("; ")
         findings.append(CheckResult("server", False, detail, remedy))
     changed: list[str] = []
     failed: list[str] = []
