@@ -362,6 +362,6 @@ def find_similar(
 ) -> SearchAnswer:
     """List the documents nearest to a document in meaning; the score is a cosine."""
     document = services.lookup.find(file)
-    near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of).answer
+    near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
     answer = answer_of(near, services.settings, compact=compact)
     return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})

@@ -20,7 +20,7 @@ from clawmem.app.services.knowledge.facts import (
     versions,
 )
 from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink
-from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
+from clawmem.app.services.retrieval.retrievers import NO_VECTORS
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.causal import Direction as CausalDirection
@@ -169,7 +169,7 @@ def build_graphs(
     if wanted & {"semantic", "all"}:
         with services.progress("Finding neighbours") as step:
             graphs.semantic = services.build_graphs.semantic(semantic_threshold, step)
-        if lacks_vectors(services.vault.embeddings):
+        if services.vault.embeddings.fingerprint() is None:
             graphs.degraded = {"semantic": NO_VECTORS}
     return graphs
 

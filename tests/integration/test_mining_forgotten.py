@@ -48,15 +48,6 @@ def test_a_forgotten_conversation_stays_forgotten_under_another_source(
     assert not documents(invoke)
 
 
-def test_a_conversation_under_two_sources_is_reported(invoke: Invoke, tmp_path: Path) -> None:
-    bread = write_export(tmp_path / "export", "chatgpt", BREAD)
-    assert mined(invoke, bread, "--source", "one")["faults"] == []
-    [fault] = mined(invoke, bread, "--source", "other")["faults"]
-    assert (
-        fault == "1 of these conversations are here as one, too. To keep one, run: clawmem mine --forget one"
-    )
-
-
 def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
     """Messages of another day become a document of their own; those of a forgotten document do not return."""
     mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))

@@ -20,8 +20,7 @@ from clawmem.app.services.retrieval.plan import (
     Plan,
     Planner,
     QueryPlan,
-    by_model,
-    by_rules,
+    planner,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -49,13 +48,14 @@ def vault(notes_vault: NotesVault) -> Vault:
 def ask(
     vault: Vault,
     question: str,
-    planned: Planner = by_rules,
+    planned: Planner | None = None,
     *,
     limit: int = 10,
     unit: Unit = Unit.DOCUMENT,
     collections: tuple[str, ...] = (),
 ) -> Answer:
     request = read_request(question, now_ms=START_MS, limit=limit, unit=unit, collections=collections)
+    planned = planned or planner(vault.sessions, None)
     return QueryPlan(retrieval_stores(vault), HashingEmbedder(), planned)(request)
 
 
@@ -124,14 +124,9 @@ class Fixed(Pipeline):
 def fixed_plan(
     vault: Vault, act: Callable[[str], tuple[int, ...]], *given: tuple[ClauseKind, str, int]
 ) -> QueryPlan:
-    pipeline = Fixed(vault, act)
-    return QueryPlan(
-        retrieval_stores(vault),
-        HashingEmbedder(),
-        planned(*given),
-        SHORT_S,
-        dict.fromkeys(ClauseKind, pipeline),
-    )
+    plan = QueryPlan(retrieval_stores(vault), HashingEmbedder(), planned(*given), SHORT_S)
+    plan.by_kind = dict.fromkeys(ClauseKind, Fixed(vault, act))
+    return plan
 
 
 TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))
@@ -181,7 +176,7 @@ def test_a_model_takes_the_question_apart(vault: Vault) -> None:
     """Its clauses are what is looked up, most important first."""
     model = ScriptedGenerator(lambda prompt: said(("vector", "boat", 2), ("bm25", "oolong degrees", 1)))
 
-    answer = ask(vault, TWO_TOPICS, by_model(model))
+    answer = ask(vault, TWO_TOPICS, planner(vault.sessions, model))
 
     assert clauses(answer) == [("bm25", "oolong degrees", 1), ("vector", "boat", 2)]
     assert answer.trace.degraded == {}

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from clawmem.app.services.documents.succession import current_successors, succession_mark
+from clawmem.app.services.documents.succession import current_successors
+from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
@@ -21,7 +22,7 @@ def shown_successor(successor: Document | None) -> str:
     """Return the mark of a superseded note; empty without a successor. The path of a private successor is not named."""
     if successor is not None and is_private(successor.display_path):
         return "superseded"
-    return succession_mark(successor)
+    return successor_label(successor.display_path, successor.authored_at) if successor else ""
 
 
 def without_replaced(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from clawmem.domain.conversations.messages import clean_messages, clean_text, ti
 from clawmem.domain.conversations.places import (
     CONVERSATION,
     conversation_key,
-    conversation_of_path,
     unit_path,
 )
 from clawmem.domain.conversations.units import (
@@ -170,8 +168,6 @@ class MineConversations:
                 run.finish(part)
                 done += part.file.stamp.size
             progress(done, total)
-        if options.source:
-            run.complain_of_doubles()
         return run.report
 
 
@@ -202,19 +198,6 @@ class _Import:
             self.report.foreign.append(fault.file)
         elif len(self.report.faults) < 1_000:
             self.report.faults.append(f"{fault.file}: {fault.reason}.")
-
-    def complain_of_doubles(self) -> None:
-        """Report imported conversations that the collection also has under another source."""
-        names = defaultdict[str, set[str]](set)
-        for path, document in self._stores.documents.sources(self._options.collection).items():
-            source, _, conversation = conversation_of_path(path).partition("/")
-            if source != self._options.source and document.inactive is None:
-                names[conversation].add(source)
-        doubles = Counter(name for key in self._taken for name in names[key.partition("/")[2]])
-        self.report.faults += [
-            f"{count} of these conversations are here as {name}, too. To keep one, run: clawmem mine --forget {name}"
-            for name, count in doubles.items()
-        ]
 
     def finish(self, part: FileFinished) -> None:
         """Record that a file was imported, unless earlier exchanges of it were left out."""

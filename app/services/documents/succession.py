@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clawmem.domain.retrieval.succession import last_successors, successor_label
+from clawmem.domain.retrieval.succession import last_successors
 from clawmem.ports.documents import ClaimKind, DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document
 
@@ -70,8 +70,3 @@ def current_successors(
         older: max((documents[number] for number in newest), key=lambda note: (note.authored_at, note.id))
         for older, newest in last.items()
     }
-
-
-def succession_mark(successor: Document | None) -> str:
-    """Return ``superseded by PATH (DATE)``; empty without a successor."""
-    return successor_label(successor.display_path, successor.authored_at) if successor else ""

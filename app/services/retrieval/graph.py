@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import mul
 from types import MappingProxyType
 
@@ -89,27 +90,23 @@ def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(fused_documents(request, work, weights))
 
 
-class QuestionSimilarity:
+def nearest_fragment(
+    embeddings: EmbeddingStore, question: Vector | None
+) -> Callable[[int], tuple[float, FragmentKey]]:
     """
-    The fragment of each document nearest to one question, and its cosine.
+    Return a function for the cosine and the key of the fragment of a document that is nearest to the *question*.
 
-    Without a *question* vector, every document has cosine 0 at its first fragment.
+    Without a vector, every document has cosine 0 at its first fragment.
     """
+    vector = array("f", question or b"")
 
-    def __init__(self, embeddings: EmbeddingStore, question: Vector | None) -> None:
-        self._embeddings = embeddings
-        self._question = array("f", question or b"")
-        self._nearest: dict[int, tuple[float, FragmentKey]] = {}
+    @cache
+    def nearest(document_id: int) -> tuple[float, FragmentKey]:
+        entries = embeddings.of_document(document_id) if vector else ()
+        near = ((math.fsum(map(mul, vector, array("f", e.vector))), e.key) for e in entries)
+        return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=(0.0, FragmentKey(document_id, 0)))
 
-    def nearest(self, document_id: int) -> tuple[float, FragmentKey]:
-        """Return the cosine in [-1, 1] and the key of the nearest fragment."""
-        if document_id not in self._nearest:
-            entries = self._embeddings.of_document(document_id) if self._question else ()
-            near = ((math.fsum(map(mul, self._question, array("f", e.vector))), e.key) for e in entries)
-            self._nearest[document_id] = max(
-                near, key=lambda pair: (pair[0], -pair[1].seq), default=(0.0, FragmentKey(document_id, 0))
-            )
-        return self._nearest[document_id]
+    return nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +153,9 @@ def follow_relations(
                 vector = embedder.embed_query(request.question.text)
         except ClawmemError as error:
             trace.degraded.setdefault("vector", str(error))
-        similarity = QuestionSimilarity(stores.embeddings, vector)
+        nearest = nearest_fragment(stores.embeddings, vector)
         edges = VisibleEdges(stores.relations, request.scope)
-        traversed = traverse(seeds, intent, edges, lambda number: similarity.nearest(number)[0], bounds)
+        traversed = traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
         scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
         scores = merge(scores, scaled(traversed, intent), TRAVERSED)
@@ -167,23 +164,13 @@ def follow_relations(
             neighbours = stores.entities.neighbours(seeds, COMPANIONS, request.scope)
             companions = {number: cooccurrence_score(together) for number, together in neighbours.items()}
             scores = with_companions(scores, companions)
-        candidates = related(work.candidates, scores, similarity)
+        known = {candidate.document_id: candidate for candidate in work.candidates}
+        most = max(1.0, *scores.values())  # the maximum of relevance is 1
+        candidates = []
+        for number, score in scores.items():
+            candidate = known.get(number) or Candidate(number, nearest(number)[1], -1.0, 0.0)
+            legs = {GRAPH: score} if score > candidate.relevance else {}
+            candidates.append(candidate.with_relevance(score / most, **legs))
         return work.with_candidates(work.ranked(candidates).candidates[:MAX_LIMIT])
 
     return stage
-
-
-def related(
-    candidates: Sequence[Candidate], scores: Mapping[int, float], similarity: QuestionSimilarity
-) -> list[Candidate]:
-    """Return a candidate for each of *scores*, scaled by the highest if it is above 1, the maximum of relevance."""
-    known = {candidate.document_id: candidate for candidate in candidates}
-    most = max(1.0, *scores.values())
-    made = []
-    for number, score in scores.items():
-        candidate = known.get(number)
-        if candidate is None:
-            candidate = Candidate(number, similarity.nearest(number)[1], -1.0, 0.0)
-        legs = {GRAPH: score} if score > candidate.relevance else {}
-        made.append(candidate.with_relevance(score / most, **legs))
-    return made

@@ -27,7 +27,6 @@ from clawmem.ports.records import Grain, LexicalQuery, Term
 
 NOTHING = Work()
 MOST_EXCLUDED = 10_000  # documents with an excluded word
-COUNTED = 200  # latest undated documents that are checked; above, "or more" is reported
 
 
 class Pipeline:
@@ -129,10 +128,8 @@ class Pipeline:
         later = documents_with(
             documents, properties, scope, request.tags, request.where, request.content_types
         )
-        last = documents.many(sorted(later)[-COUNTED:]).values()
-        undated = sum(not document.has_own_date for document in last)
-        more = "or more " if undated and len(later) > COUNTED else ""
-        return f"left out {undated} {more}without a date of their own, changed since" if undated else ""
+        undated = sum(not document.has_own_date for document in documents.many(later).values())
+        return f"left out {undated} without a date of their own, changed since" if undated else ""
 
 
 def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
-from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
@@ -47,33 +47,36 @@ SIMILAR = 5
 
 
 def retrieval(
-    stores: RetrievalStores, embedder: Embedder | None, legs: Iterable[str], **more: Retriever
+    stores: RetrievalStores,
+    embedder: Embedder | None,
+    legs: Iterable[str],
+    more: Mapping[str, Retriever] = MappingProxyType({}),
+    **options: Any,
 ) -> RunRetrievers:
-    """Return the stage that runs the retrievers *legs*, of ``lexical``, ``vector`` and ``temporal``, and *more*."""
+    """
+    Return the stage that runs the retrievers *legs*, of ``lexical``, ``vector`` and ``temporal``, and *more*.
+
+    *options* are those of `RunRetrievers`.
+    """
     known: dict[str, Retriever] = {
         "lexical": lexical_retriever(stores.lexical),
         "temporal": temporal_retriever(stores.documents),
     }
     if embedder is not None:
         known["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
-    return RunRetrievers(
-        {name: known[name] for name in legs} | more,
-        at_hand=partial(local_retrievers, stores.lexical, stores.vectors, embedder),
-    )
+    at_hand = partial(local_retrievers, stores.lexical, stores.vectors, embedder)
+    return RunRetrievers({name: known[name] for name in legs} | dict(more), at_hand=at_hand, **options)
 
 
-def ending(
-    stores: RetrievalStores, late: LateInteraction | None = None, *, with_confidence: bool = True
-) -> dict[str, Stage]:
+def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict[str, Stage]:
     """Return the steps from one relevance to the list: dates, score, supersession, confidence and cut."""
-    steps: dict[str, Stage] = {
+    return {
         "dates": select_by_date(stores),
         "score": score,
         "supersede": supersede(stores),
         "confidence": confidence(stores.lexical, stores.embeddings, late),
         "cut": cut,
     }
-    return {name: step for name, step in steps.items() if with_confidence or name != "confidence"}
 
 
 def search(stores: RetrievalStores) -> Pipeline:
@@ -94,7 +97,9 @@ def vsearch(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
             )
         return run(request, work, trace)
 
-    return Pipeline(stores, {"search": stage, "nearest": nearest, **ending(stores, with_confidence=False)})
+    steps: dict[str, Stage] = {"search": stage, "nearest": nearest, **ending(stores)}
+    del steps["confidence"]
+    return Pipeline(stores, steps)
 
 
 def query(
@@ -115,7 +120,7 @@ def query(
         stores,
         {
             **expansion_stage(stores, models),
-            "search": retrieval(stores, embedder, ["lexical", "vector", "temporal"], **variants),
+            "search": retrieval(stores, embedder, ["lexical", "vector", "temporal"], variants),
             "fuse": fuse,
             **comparison,
             "weigh vectors": weigh_vectors(stores.lexical, stores.embeddings),
@@ -151,7 +156,7 @@ def intent_search(
         stores,
         {
             "classify": classify(stores.answers, intent, models.generator),
-            "search": retrieval(stores, embedder, (), **legs),
+            "search": retrieval(stores, embedder, (), legs),
             "fuse": fuse_by_intent,
             **relations,
             **reranking_stages(stores, models),
@@ -175,8 +180,7 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
         return vector_retriever(stores.vectors, stores.embeddings, embedder, depth)(request, work)
 
     legs = {"passage": with_every_word, "vector": nearest_passages}
-    at_hand = partial(local_retrievers, stores.lexical, stores.vectors, embedder)
-    return Pipeline(stores, {"search": RunRetrievers(legs, at_hand=at_hand), "merge": merge_passages})
+    return Pipeline(stores, {"search": retrieval(stores, embedder, (), legs), "merge": merge_passages})
 
 
 def merge_passages(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -210,15 +214,6 @@ def merge_passages(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(candidates[: request.limit])
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
-    """A document and the documents nearest to it, nearest first; the score of each is a cosine."""
-
-    reference: Document
-    docid: str
-    answer: Answer
-
-
 class FindSimilar:
     """Searches vectors with the text of a document instead of a question."""
 
@@ -228,7 +223,7 @@ class FindSimilar:
             {"vector": vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)}
         )
 
-    def __call__(self, document: Document, *, now_ms: int, limit: int = SIMILAR, as_of: str = "") -> Similar:
+    def __call__(self, document: Document, *, now_ms: int, limit: int = SIMILAR, as_of: str = "") -> Answer:
         """
         Return the documents nearest to *document*'s title and first thousand characters, without itself.
 
@@ -242,27 +237,16 @@ class FindSimilar:
         text = f"{document.title}\n{(self._stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
         query = text[:MAX_QUERY] if text.strip() else document.path
         request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
-        steps: dict[str, Stage] = {
-            "search": self._search,
-            "nearest": nearest,
-            "others": others(document.id),
-            "cut": cut,
-        }
+
+        def others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+            documents = work.texts.documents({c.document_id for c in work.candidates} - {document.id})
+            return work.with_candidates(
+                c._replace(document=other)
+                for c in work.candidates
+                if (other := documents.get(c.document_id)) and other.inactive is None
+            )
+
+        steps: dict[str, Stage] = {"search": self._search, "nearest": nearest, "others": others, "cut": cut}
         found = Pipeline(self._stores, steps)(request)
         results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)
-        answer = Answer(document.display_path, results, found.trace)
-        return Similar(document, docids(self._stores.documents, [document])[document.id], answer)
-
-
-def others(document_id: int) -> Stage:
-    """Return a stage that keeps every served document except *document_id*."""
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        documents = work.texts.documents({c.document_id for c in work.candidates} - {document_id})
-        return work.with_candidates(
-            c._replace(document=document)
-            for c in work.candidates
-            if (document := documents.get(c.document_id)) and document.inactive is None
-        )
-
-    return stage
+        return Answer(document.display_path, results, found.trace)

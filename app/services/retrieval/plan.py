@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -84,49 +84,26 @@ class Plan(NamedTuple):
 Planner = Callable[[str], Plan]
 
 
-def by_rules(query: str) -> Plan:
-    """Return the plan derived from the words of a question."""
-    return Plan(plan(query))
-
-
 def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
-    """Return a planner with a model that knows the last session, or by rules without a *generator*."""
-    if generator is None:
-        return by_rules
-    return by_model(generator, lambda: "".join(session.summary for session in sessions.recent(1)))
-
-
-def by_model(
-    generator: Generator, context: Callable[[], str] = str, deadline_s: float = PLANNING_DEADLINE_S
-) -> Planner:
     """
-    Return a planner that has a model split complex questions; simple ones are planned by rules.
+    Return a planner that has a model split complex questions, with the subject of the last session.
 
-    If the model is unavailable, late, or gives no usable answer, the plan is by rules. A question that rules cannot
-    split is searched as a whole, first by words and then by vectors.
-
-    Args:
-        context: Returns the subject of the session; called for each question that goes to the model.
+    Simple questions are planned by rules, and all of them without a *generator*. If the model is unavailable, late, or
+    gives no usable answer, the plan is by rules. A question that rules cannot split is searched as a whole, first by
+    words and then by vectors.
     """
 
     def planned(query: str) -> Plan:
-        if is_simple(query):
-            return by_rules(query)
-        until = perf_counter() + deadline_s
-
-        def ask(prompt: str) -> str:
-            return generator.generate(
-                prompt,
-                timeout_s=until - perf_counter(),
-                max_tokens=MAX_TOKENS,
-                temperature=TEMPERATURE,
-                schema=SCHEMA,
-            )
-
+        if generator is None or is_simple(query):
+            return Plan(plan(query))
+        ask = partial(generator.generate, max_tokens=MAX_TOKENS, temperature=TEMPERATURE, schema=SCHEMA)
+        until = perf_counter() + PLANNING_DEADLINE_S
         try:
-            clauses = read_clauses(json_answer(ask, decomposition_prompt(query, context()), READABLE))
+            prompt = decomposition_prompt(query, "".join(session.summary for session in sessions.recent(1)))
+            answer = json_answer(lambda text: ask(text, timeout_s=until - perf_counter()), prompt, READABLE)
         except ClawmemError as error:
             return Plan(plan(query), str(error))
+        clauses = read_clauses(answer)
         return Plan(clauses) if clauses else Plan(plan(query), NO_USE)
 
     return planned
@@ -146,40 +123,30 @@ class QueryPlan:
     """
     Splits the question, searches for up to four clauses concurrently with one deadline, and fuses the hits by rank.
 
-    Args:
-        by_kind: Pipelines by kind of clause; usually for words, for vectors, and for both with the graph.
+    Attributes:
+        by_kind: Pipelines by kind of clause: for words, for vectors, and for both with the graph.
     """
 
     def __init__(
         self,
         stores: RetrievalStores,
         embedder: Embedder,
-        planner: Planner = by_rules,
+        planner: Planner = lambda query: Plan(plan(query)),
         deadline_s: float = DEADLINE_S,
-        by_kind: Mapping[ClauseKind, Pipeline] | None = None,
     ) -> None:
         self._stores = stores
         self._planner = planner
         self._deadline_s = deadline_s
         self._threads = NamedThreads()
         self._both = retrieval(stores, embedder, ["lexical", "vector"])
-        self._by_kind = by_kind or {
+        nearest_fragments = vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)
+        self.by_kind: Mapping[ClauseKind, Pipeline] = {
             ClauseKind.LEXICAL: Pipeline(
                 stores, {"search": retrieval(stores, None, ["lexical"]), "fuse": fuse, "cut": cut}
             ),
             ClauseKind.VECTOR: Pipeline(
                 stores,
-                {
-                    "search": RunRetrievers(
-                        {
-                            "vector": vector_retriever(
-                                stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH
-                            )
-                        }
-                    ),
-                    "nearest": nearest,
-                    "cut": cut,
-                },
+                {"search": RunRetrievers({"vector": nearest_fragments}), "nearest": nearest, "cut": cut},
             ),
             ClauseKind.GRAPH: Pipeline(
                 stores,
@@ -231,7 +198,7 @@ class QueryPlan:
                     part = request.asking(clause.query)._replace(
                         limit=DEPTH[clause.kind], min_score=0.0, diverse=False
                     )
-                    found, traces[name] = self._by_kind[clause.kind].rank(part)
+                    found, traces[name] = self.by_kind[clause.kind].rank(part)
                     return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
 
                 return search

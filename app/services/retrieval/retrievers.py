@@ -174,14 +174,9 @@ def local_retrievers(lexical: LexicalIndex, vectors: VectorSearch, embedder: Emb
     return found
 
 
-def lacks_vectors(embeddings: EmbeddingStore) -> bool:
-    """Whether the vault has no vectors."""
-    return embeddings.fingerprint() is None
-
-
 def require_vectors(embeddings: EmbeddingStore, what: str) -> None:
     """Raise `EmbeddingError` if the vault has no vectors; *what* (found, compared) completes the message."""
-    if lacks_vectors(embeddings):
+    if embeddings.fingerprint() is None:
         raise EmbeddingError(f"Nothing can be {what} by meaning: {NO_VECTORS}")
 
 
@@ -189,5 +184,5 @@ def report_missing_vectors(embeddings: EmbeddingStore, verb: str, answer: Answer
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
     if (answer.mode or verb) in BY_WORDS or answer.trace.hits.get("vector"):
         return
-    if lacks_vectors(embeddings):
+    if embeddings.fingerprint() is None:
         answer.trace.degraded["vector"] = NO_VECTORS

@@ -18,7 +18,6 @@ from clawmem.ports.records import Hit
 
 Found = TypeVar("Found")
 Task = tuple[Future[Any], Callable[[], Any]]
-Hits = Mapping[str, Sequence[Hit]]
 
 DEADLINE_S = 5.0
 LATE = "no answer within"  # start of the message about a retriever that exceeded its deadline
@@ -78,7 +77,7 @@ def _run(future: Future[Found], work: Callable[[], Found]) -> None:
 class RetrieverResult(NamedTuple):
     """Hits of a retriever, the reason for incomplete hits (empty if complete), and a note for the trace."""
 
-    hits: Hits
+    hits: Mapping[str, Sequence[Hit]]
     degraded: str = ""
     note: str = ""
 
@@ -130,16 +129,7 @@ class RunRetrievers:
         self._at_hand = at_hand
 
     def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if len(self._legs) == 1:
-            ((name, leg),) = self._legs.items()
-            found = _traced(name, leg(request, work), trace)
-        else:
-            found = self._side_by_side(request, work, trace)
-        trace.hits.update({name: len(hits) for name, hits in found.items()})
-        return work._replace(legs=found)
-
-    def _side_by_side(self, request: RetrievalRequest, work: Work, trace: Trace) -> Hits:
-        began, local = perf_counter(), self._at_hand()
+        began, local = perf_counter(), self._legs if len(self._legs) == 1 else self._at_hand()
         calls = {name: partial(leg, request, work) for name, leg in self._legs.items()}
         waiting = {
             name: Future() if name in local else self._threads.ask(name, call) for name, call in calls.items()
@@ -153,7 +143,11 @@ class RunRetrievers:
             within = self._patience_s.get(name, self._deadline_s)
             try:
                 answer = future.result(max(0.0, began + within - perf_counter()))
-                found.update(_traced(name, answer, trace))
+                found.update(answer.hits)
+                if answer.degraded:
+                    trace.degraded[name] = answer.degraded
+                if answer.note:
+                    trace.note(answer.note)
             except TimeoutError:
                 future.cancel()  # effective if the call is still queued
                 trace.degraded[name] = f"{LATE} {within:g} s"
@@ -165,12 +159,5 @@ class RunRetrievers:
             raise first_error or ClawmemError(
                 f"Nothing answered within {self._deadline_s:g} s. Try again in a moment."
             )
-        return found
-
-
-def _traced(name: str, answer: RetrieverResult, trace: Trace) -> Hits:
-    if answer.degraded:
-        trace.degraded[name] = answer.degraded
-    if answer.note:
-        trace.note(answer.note)
-    return answer.hits
+        trace.hits.update({name: len(hits) for name, hits in found.items()})
+        return work._replace(legs=found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,16 +13,10 @@ from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
-from clawmem.app.services.retrieval.pipelines import ending
+from clawmem.app.services.retrieval.pipelines import ending, retrieval
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.rerank import reranking_stages
-from clawmem.app.services.retrieval.retrievers import (
-    lexical_retriever,
-    local_retrievers,
-    temporal_retriever,
-    vector_retriever,
-)
-from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RunRetrievers
+from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever
 from clawmem.app.services.retrieval.supersede import SUCCESSION, supersede
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
@@ -126,22 +120,22 @@ def retrieval_steps(
     profile = choices.profile
     embedder = dependencies.embedder if profile.by_meaning and stores.embeddings.fingerprint() else None
     late = dependencies.late if profile.by_meaning else None
-    legs: dict[str, Retriever] = {"lexical": lexical_retriever(stores.lexical)}
-    if embedder is not None:
-        legs["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
-        legs["temporal"] = temporal_retriever(stores.documents)
+    legs = ["lexical", "vector", "temporal"] if embedder else ["lexical"]
     rewording: dict[str, Stage] = {}
+    variants: dict[str, Retriever] = {}
     if models.generator and embedder is not None:
         rewording = expansion_stage(stores, models, deadline_s=left_s / 2 if models.reranker else left_s)
-        legs |= variant_retrievers(stores, embedder)
+        variants = variant_retrievers(stores, embedder)
     steps: dict[str, Stage] = {
         **rewording,
-        "search": RunRetrievers(
+        "search": retrieval(
+            stores,
+            embedder,
             legs,
-            profile.deadline_s,
+            variants,
+            deadline_s=profile.deadline_s,
             patience_s={VECTOR: profile.vector_s},
             threads=dependencies.threads,
-            at_hand=partial(local_retrievers, stores.lexical, stores.vectors, embedder),
         ),
         "fuse": fuse,
         **({"compare": compare(stores, late, embedder)} if late else {}),
