@@ -257,11 +257,11 @@ class EmbeddingStateContract(VaultContract):
         """A text leaves the worklist at its third failure, not before, and its documents become failed."""
         both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
         for _ in range(2):
-            vault.embeddings.fail([sha("One.")], "timed out")
+            vault.embeddings.fail([sha("One.")])
         assert pending_texts(vault) == ["One.", "Two."]
         assert {state(vault, saved) for saved in both} == {EmbedState.PENDING}
 
-        vault.embeddings.fail([sha("One.")], "timed out")
+        vault.embeddings.fail([sha("One.")])
 
         assert pending_texts(vault) == ["Two."]
         assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
@@ -317,7 +317,7 @@ class EmbeddingStateContract(VaultContract):
 def give_up(vault: Vault, *texts: str) -> None:
     """Fail texts until they leave the worklist."""
     for _ in range(3):
-        vault.embeddings.fail([sha(text) for text in texts], "no answer")
+        vault.embeddings.fail([sha(text) for text in texts])
 
 
 def state(vault: Vault, document_id: int) -> EmbedState:
@@ -405,7 +405,7 @@ class EmbeddingBuildingContract(VaultContract):
 
         for _ in range(3):
             assert pending_of_build(vault) == ["One.", "Two."]
-            vault.embeddings.fail([sha("One."), sha("Two.")], "unreadable", building=True)
+            vault.embeddings.fail([sha("One."), sha("Two.")], building=True)
 
         assert pending_of_build(vault) == []
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(failed=2)
@@ -454,10 +454,10 @@ class EmbeddingTakeOverContract(VaultContract):
         lost = served(vault, "One.", path="lost.md")
         won = save(vault, "won.md", "Two.")
         for _ in range(3):
-            vault.embeddings.fail([sha("Two.")], "unreadable")
+            vault.embeddings.fail([sha("Two.")])
         begin_with(vault, {"Two.": SHORT_B})
         for _ in range(3):
-            vault.embeddings.fail([sha("One.")], "unreadable", building=True)
+            vault.embeddings.fail([sha("One.")], building=True)
 
         assert vault.embeddings.take_over() is True
 
@@ -471,7 +471,7 @@ class EmbeddingTakeOverContract(VaultContract):
         vault.embeddings.give_up()
         vault.embeddings.begin(OTHER)
         for _ in range(3):
-            vault.embeddings.fail([sha("One.")], "unreadable", building=True)
+            vault.embeddings.fail([sha("One.")], building=True)
 
         vault.embeddings.give_up()
 

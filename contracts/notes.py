@@ -30,7 +30,7 @@ def settle(vault: Vault, document_id: int, *, by_model: bool = False) -> None:
 def fail(vault: Vault, document_id: int, times: int) -> list[int]:
     """Record *times* failures of a model on a document and return the count after each."""
     source = fetch(vault, document_id).source_hash
-    return [vault.notes.fail(document_id, source, "no answer") for _ in range(times)]
+    return [vault.notes.fail(document_id, source) for _ in range(times)]
 
 
 class NoteContract(VaultContract):

@@ -52,7 +52,7 @@ class OutboxContract(VaultContract):
         def unseen() -> None:
             """Change a stamp and a failure count."""
             vault.documents.touch(number, SourceStamp(1, 2))
-            vault.embeddings.fail([sha("One.")], "no")
+            vault.embeddings.fail([sha("One.")])
 
         assert changed_by(vault, unseen, Role.VECTORS) == ()
 

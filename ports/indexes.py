@@ -279,7 +279,7 @@ class EmbeddingStore(VectorSearch, Protocol):
         and BadVector unless each is a finite unit vector of the same length as the stored ones.
         """
 
-    def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
+    def fail(self, text_hashes: Sequence[str], *, building: bool = False) -> None:
         """Count one failed attempt for each text; at the third, its documents become ``failed``."""
 
     def of_document(self, document_id: int) -> list[VectorEntry]:

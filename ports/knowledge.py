@@ -324,7 +324,7 @@ class NoteStore(Protocol):
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         """Mark a document as settled for this source; a model resets the failures, rules never replace a model."""
 
-    def fail(self, document_id: int, source_hash: str, error: str) -> int:
+    def fail(self, document_id: int, source_hash: str) -> int:
         """Record that a model failed on a document that rules have settled; return how often for this source."""
 
     def counts(self) -> NoteCounts:

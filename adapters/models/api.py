@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from base64 import b64decode
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -356,19 +355,18 @@ class TokenRateLimiter:
 
 def unit_vector(raw: Any, received: int = 0, dimensions: int | None = None) -> Vector:
     """
-    Return a vector of a response, a list or base64 of float32, truncated to *dimensions* and scaled to unit length.
+    Return a vector of a response, a list of numbers, truncated to *dimensions* and scaled to unit length.
 
     Zeros stay zeros. Truncation is only valid for models that were trained for it, and then gives the same quality as
     truncation by the provider.
 
     Raises:
-        BadVector: *raw* is neither, holds no *received* numbers (0 for any number), or one that is not finite.
+        BadVector: *raw* is no list, holds no *received* numbers (0 for any number), or one that is not finite.
     """
     try:
-        values = np.frombuffer(b64decode(raw, validate=True), "<f4") if isinstance(raw, str) else raw
-        numbers = np.array(values, np.float64)
+        numbers = np.array(raw, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
-        raise BadVector("the server sent neither a list of numbers nor base64") from error
+        raise BadVector("the server sent no list of numbers") from error
     if numbers.ndim > 1:
         raise BadVector("the server sent one vector per token; start it with another --pooling")
     if not numbers.shape or not np.isfinite(np.linalg.norm(numbers)):

@@ -33,7 +33,6 @@ IDLE_S = 120.0
 QUERY_TIMEOUT_S = 10.0  # includes loading the model
 IN_PROCESS = Provider(
     "llama.cpp",
-    embed_fields={"encoding_format": "base64"},
     # Each text is computed separately, so that its vector depends on nothing but the text, and so that a query does
     # not wait for a long batch of documents.
     max_texts=1,

@@ -97,21 +97,21 @@ LLAMA_SERVER = Provider(
 _OTHERS = (
     Provider(
         "openai", "openai.com", embed_model="text-embedding-3-small", embed_dimensions=1536,
-        dimensions_name="dimensions", embed_fields={"encoding_format": "base64"},
+        dimensions_name="dimensions",
         max_tokens_name="max_completion_tokens",
     ),
     Provider(
         "jina", "jina.ai", embed_model="jina-embeddings-v5-text-small", embed_dimensions=1024,
         dimensions_name="dimensions", query_fields={"task": "retrieval.query"},
         document_fields={"task": "retrieval.passage"},
-        embed_fields={"truncate": True, "embedding_type": "base64"},
+        embed_fields={"truncate": True},
         rerank_path="/v1/rerank", rerank_model="jina-reranker-v3", rerank_fields={"return_documents": False},
     ),
     Provider(
         "voyage", "voyageai.com", embed_model="voyage-4-large", embed_dimensions=1024,
         dimensions_name="output_dimension", query_fields={"input_type": "query"},
         document_fields={"input_type": "document"},
-        embed_fields={"truncation": True, "encoding_format": "base64"},
+        embed_fields={"truncation": True},
         max_texts=25,  # of at most 120 000 tokens together, and a CJK character may be one token
         rerank_path="/v1/rerank", rerank_model="rerank-2.5", rerank_fields={"truncation": True},
         count_name="top_k",
@@ -144,7 +144,7 @@ def provider_for(url: str, name: str | None = None) -> Provider:
 
 def embeddings_in(answer: Json, count: int) -> list[Any]:
     """
-    Return the vectors of *count* texts in their order, undecoded: lists of numbers or base64.
+    Return the vectors of *count* texts in their order, as they are in the response.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: the response has another structure, as in `scores_in`.

@@ -79,8 +79,8 @@ _FORGIVE = (
     "delete from embed_failures where state = ? and text_hash in (select unhex(value) from json_each(?))"
 )
 _FAIL = """
-insert into embed_failures values (?, unhex(?), 1, ?)
-on conflict (state, text_hash) do update set attempts = attempts + 1, error = excluded.error
+insert into embed_failures values (?, unhex(?), 1)
+on conflict (state, text_hash) do update set attempts = attempts + 1
 """
 # Texts are embedded in the order of their first fragments, so the last of these is the progress of the build.
 _REACHED = """
@@ -218,11 +218,11 @@ class SqliteEmbeddings(Store):
             self._db.write(_FORGIVE, (BUILDING if building else SERVING, hashes))
             self._db.write(_REACHED if building else _STATE_OF, (hashes,))
 
-    def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
+    def fail(self, text_hashes: Sequence[str], *, building: bool = False) -> None:
         hashes = [*map(short_name, text_hashes)]
         state = BUILDING if building else SERVING
         with self._db.atomic():
-            self._db.write_many(_FAIL, [(state, name, error) for name in hashes])
+            self._db.write_many(_FAIL, [(state, name) for name in hashes])
             if not building:
                 self._db.write(_STATE_OF, (json.dumps(hashes),))
 

@@ -418,15 +418,14 @@ insert into enriched (document_id, source_hash, by_model) values (?1, ?2, ?3)
 on conflict (document_id) do update
    set by_model = max(excluded.by_model, case source_hash when excluded.source_hash then by_model else 0 end),
        failures = case when excluded.by_model or source_hash <> excluded.source_hash then 0 else failures end,
-       error = case when excluded.by_model or source_hash <> excluded.source_hash then null else error end,
        source_hash = excluded.source_hash
 """
 _FAIL = """
-insert into enriched (document_id, source_hash, by_model, failures, error) values (?1, ?2, 0, 1, ?3)
+insert into enriched (document_id, source_hash, by_model, failures) values (?, ?, 0, 1)
 on conflict (document_id) do update
    set failures = case source_hash when excluded.source_hash then failures + 1 else 1 end,
        by_model = case source_hash when excluded.source_hash then by_model else 0 end,
-       error = excluded.error, source_hash = excluded.source_hash
+       source_hash = excluded.source_hash
 returning failures
 """
 _NOTE_COUNTS = f"""
@@ -470,8 +469,8 @@ class SqliteNotes(Store):
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         self._db.write(_SETTLE, (document_id, source_hash, by_model))
 
-    def fail(self, document_id: int, source_hash: str, error: str) -> int:
-        [(failures,)] = self._db.write(_FAIL, (document_id, source_hash, error))
+    def fail(self, document_id: int, source_hash: str) -> int:
+        [(failures,)] = self._db.write(_FAIL, (document_id, source_hash))
         return int(failures)
 
     def counts(self) -> NoteCounts:

@@ -106,8 +106,7 @@ create table enriched (
     document_id integer primary key references documents (id) on delete cascade,
     source_hash text not null,
     by_model    integer not null,
-    failures    integer not null default 0,         -- of a model, on this source
-    error       text
+    failures    integer not null default 0          -- of a model, on this source
 ) strict;
 
 -- Succession of documents as the notes state it: an address as written, and the path that it resolves to.
@@ -433,7 +432,6 @@ create table embed_failures (
     state     text not null check (state in ('serving', 'building')),
     text_hash blob not null,
     attempts  integer not null,
-    error     text not null,
     primary key (state, text_hash)
 ) strict, without rowid;
 

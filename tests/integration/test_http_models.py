@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -173,12 +171,6 @@ def _ranking_as(name: str, scores: list[float]) -> Callable[[ReceivedRequest], S
 # -- What each provider of models is sent, and how its answers are read.
 
 
-def in_base64(text: str) -> str:
-    """The vector of a text as providers send it."""
-    numbers = floats_of(text)
-    return b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
-
-
 def as_provider(asked: ReceivedRequest) -> ScriptedReply:
     """Any of the providers, whose vectors are 64 long."""
     if asked.path == "/v2/embed":
@@ -189,21 +181,21 @@ def as_provider(asked: ReceivedRequest) -> ScriptedReply:
     if asked.path.endswith("/rerank"):
         scores = [{"index": n, "relevance_score": n / 10} for n in range(len(asked.body["documents"]))]
         return said({"data" if "top_k" in asked.body else "results": scores[::-1]})
-    answer = embeddings([in_base64(text) for text in asked.body["input"]])
+    answer = embeddings([[*floats_of(text)] for text in asked.body["input"]])
     return said({**answer, "data": answer["data"][::-1]})
 
 
 ROLES = {
-    "openai": ({}, {}, {"encoding_format": "base64", "dimensions": 64}),
+    "openai": ({}, {}, {"dimensions": 64}),
     "jina": (
         {"task": "retrieval.query"},
         {"task": "retrieval.passage"},
-        {"truncate": True, "embedding_type": "base64", "dimensions": 64},
+        {"truncate": True, "dimensions": 64},
     ),
     "voyage": (
         {"input_type": "query"},
         {"input_type": "document"},
-        {"truncation": True, "encoding_format": "base64", "output_dimension": 64},
+        {"truncation": True, "output_dimension": 64},
     ),
     "cohere": (
         {"input_type": "search_query"},

@@ -232,7 +232,7 @@ class EmbedPending:
                 if known:
                     self.embeddings.store(space.model.fingerprint, known, building=space.is_building)
                 if failed:
-                    self.embeddings.fail(failed, reason, building=space.is_building)
+                    self.embeddings.fail(failed, building=space.is_building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
             report.error, space.has_failed = str(error), True
             return

@@ -280,10 +280,10 @@ class Enrich:
             model = ask.model
         except (DailyLimitReached, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
-        except ModelError as error:
+        except ModelError:
             report = EnrichReport(failed=1)
             with self.transactions.writing():
-                self.notes.fail(document.id, document.source_hash, str(error))
+                self.notes.fail(document.id, document.source_hash)
                 receive(report)
             return report
 
