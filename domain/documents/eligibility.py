@@ -101,23 +101,14 @@ def compile_pattern(pattern: str) -> Matcher:
 
 
 def _matches(glob: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """Whether *names* match; ``None`` is ``**``. Backtracks to the last ``**`` only, so the time is never exponential."""
-    at = name_at = 0
-    star, star_name = -1, 0
-    while name_at < len(names):
-        is_end = at == len(glob)
-        segment = None if is_end else glob[at]
-        if segment is None and not is_end:
-            star, star_name = at, name_at
-            at += 1
-        elif segment and segment.match(names[name_at]):
-            at, name_at = at + 1, name_at + 1
-        elif star >= 0:
-            star_name += 1
-            at, name_at = star + 1, star_name
+    """Whether *names* match; ``None`` is ``**``."""
+    ends = {0}  # numbers of names that the parts so far can match
+    for part in glob:
+        if part is None:
+            ends = {*range(min(ends, default=len(names) + 1), len(names) + 1)}
         else:
-            return False
-    return all(segment is None for segment in glob[at:])
+            ends = {end + 1 for end in ends if end < len(names) and part.match(names[end])}
+    return len(names) in ends
 
 
 def is_collection_name(text: str) -> bool:

@@ -140,22 +140,6 @@ def facts(raw: Mapping[str, object]) -> Facts:
     )
 
 
-def unusable(raw: Mapping[str, object]) -> list[str]:
-    """Return the keys whose value is none of their kind, with the value."""
-    read = facts(raw)
-    wrong = {
-        "confidence": read.confidence is None,
-        "date": read.date is None,
-        "pinned": not isinstance(raw.get("pinned"), bool),
-        "review_by": _date(raw.get("review_by")) is None,
-    }
-    return [
-        f"{key}: {value}"
-        for key, is_wrong in wrong.items()
-        if is_wrong and (value := _printable(raw.get(key)))
-    ]
-
-
 def _string(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
 

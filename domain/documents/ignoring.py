@@ -1,8 +1,7 @@
-"""Exclusion of files by patterns in the syntax of .gitignore, and by the settings of Obsidian and Logseq."""
+"""Exclusion of files by patterns in the syntax of .gitignore."""
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -12,18 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-# Name of each setting for people, and its key.
-OBSIDIAN_FILES = {
-    ".obsidian/app.json": ("the setting 'Excluded files' of Obsidian", "userIgnoreFilters"),
-    ".obsidian/templates.json": ("the template folder of Obsidian", "folder"),
-    ".obsidian/plugins/templater-obsidian/data.json": (
-        "the template folder of Templater",
-        "templates_folder",
-    ),
-}
-LOGSEQ_FILE = "logseq/config.edn"
-_SPECIAL = re.compile(r"[\\*?\[\]!# ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +63,3 @@ class RuleSource:
 def _composed(text: str) -> str:
     """Return *text* in Unicode NFC, since macOS decomposes names of files and editors compose letters."""
     return unicodedata.normalize("NFC", text)
-
-
-def settings_rules(path: str, text: str) -> RuleSource:
-    """
-    Return the rules of the setting in *path*, one of `OBSIDIAN_FILES` or `LOGSEQ_FILE`.
-
-    Obsidian excludes the beginnings of paths; its regular expressions between slashes are not read. Logseq hides the
-    beginnings of paths in ``:hidden``, and keeps backups.
-
-    Raises:
-        ValueError: *text* is no JSON, so its rules are unknown.
-    """
-    if path == LOGSEQ_FILE:
-        code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(";"))
-        hidden = code.partition(":hidden")[2].partition("[")[2].partition("]")[0].split('"')[1::2]
-        name, beginnings = "the settings of Logseq", ["logseq/bak/", "logseq/version-files/", *hidden]
-    else:
-        name, key = OBSIDIAN_FILES[path]
-        try:
-            settings = json.loads(text.removeprefix("\ufeff"))
-        except (ValueError, RecursionError) as error:
-            raise ValueError("it is no JSON") from error
-        value = settings.get(key) if isinstance(settings, dict) else None
-        values = [f"{value}/"] if isinstance(value, str) else value if isinstance(value, list) else []
-        beginnings = [item for item in values if isinstance(item, str) and not item.startswith("/")]
-    escaped = (_SPECIAL.sub(r"\\\g<0>", item.lstrip("/")) for item in beginnings if item.strip("/ "))
-    return RuleSource(
-        name, (f"/{item}{'' if item.endswith('/') else '*'}" for item in escaped), is_numbered=False
-    )

@@ -158,39 +158,6 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     assert "files of work could not be read (work/.gitignore: it may not be read)" in report.problems[0]
 
 
-OBSIDIAN = {
-    ".obsidian/app.json": '{"userIgnoreFilters": ["private/", "work/draft-", "/(a+)+b/", 7, ""]}',
-    ".obsidian/templates.json": '{"folder": "Meta/Templates"}',
-    ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Scripts"}',
-}
-
-
-def test_settings_of_obsidian(invoke: Invoke, tmp_path: Path) -> None:
-    """Excluded files and template folders are left out; a negation outranks."""
-    folder = tmp_path / "garden"
-    notes = (
-        "keep private/a work/draft-3 work/draft Meta/Templates/day Meta/Templatesque Scripts/x private/open"
-    )
-    write_notes(folder, OBSIDIAN | {f"{name}.md": TEXT for name in notes.split()})
-
-    done = invoke("bootstrap", folder).stdout
-
-    assert served(invoke) == {"keep.md", "work/draft.md", "Meta/Templatesque.md"}
-    assert (
-        "by the setting 'Excluded files' of Obsidian" in done
-        and "1 by the template folder of Templater" in done
-    )
-    day = invoke("doctor", folder / "Meta/Templates/day.md").stdout
-    assert (
-        "Its folder Meta/Templates is excluded by the template folder of Obsidian (/Meta/Templates/)." in day
-    )
-    assert "!/Meta/Templates to the end of .clawmemignore" in day
-
-    (folder / ".clawmemignore").write_text("!/private\n", "utf-8")
-    invoke("update")
-    assert "private/a.md" in served(invoke)
-
-
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
     """With the rule, the collection, and a next step that is a command or an edit."""
     invoke("bootstrap", vault)

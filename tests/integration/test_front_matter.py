@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.domain.documents.frontmatter import unusable
 from clawmem.domain.documents.properties import InlineFields, note_properties
 from clawmem.ports.documents import Property
 
@@ -63,11 +62,6 @@ def test_a_number_prints_as_written(written: str) -> None:
         Property("b", written, written.lower()),
         Property("c", f"{{d: {written}}}", f"{{d: {written}}}".lower()),
     ]
-
-
-def test_values_of_another_kind_are_reported() -> None:
-    read = {"date": "Friday", "confidence": 3, "pinned": "maybe", "review_by": "2026-05", "tags": "a"}
-    assert unusable(read) == ["confidence: 3", "date: Friday", "pinned: maybe"]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "null", "{}"])

@@ -55,7 +55,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "openclaw_flush_due": _due,
     "openclaw_flush_threshold": _threshold,
     "openclaw_pruning": _pruning,
-    "openclaw_ranking": _or_error(lambda given: [[one.key, one.score] for one in ranked(**given)]),
+    "openclaw_ranking": lambda given: [[chunk.key, chunk.score] for chunk in ranked(**given)],
     "openclaw_session_path": lambda given: session_path(**given),
     "openclaw_session_due": _session_due,
     "openclaw_session_text": lambda given: session_text([AgentMessage(*one) for one in given["messages"]]),

@@ -7,13 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.domain.documents.ignoring import (
-    LOGSEQ_FILE,
-    OBSIDIAN_FILES,
-    Exclusion,
-    RuleSource,
-    settings_rules,
-)
+from clawmem.domain.documents.ignoring import Exclusion, RuleSource
 from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 
@@ -23,16 +17,16 @@ if TYPE_CHECKING:
 GIT, OWN = ".gitignore", ".clawmemignore"
 BUILT_IN = "the built-in rules"
 CONFIGURED = "exclude in the config file"
-_CONFIG_RANK, _OWN_RANK, _EDITOR_RANK, _GIT_RANK = range(4)
+_CONFIG_RANK, _OWN_RANK, _GIT_RANK = range(3)
 
 
 class Exclusions:
     """
     The rules that exclude paths of *folder*.
 
-    Rules of the config file go before those of .clawmemignore, then those in the settings of Obsidian and Logseq, then
-    those of .gitignore; of one kind, the file in the deeper folder goes first. Call `note` with every path of a scan,
-    which makes it read ignore files before the files that they may exclude.
+    Rules of the config file go before those of .clawmemignore, then those of .gitignore; of one kind, the file in the
+    deeper folder goes first. Call `note` with every path of a scan, which makes it read ignore files before the files
+    that they may exclude.
 
     ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed.
     """
@@ -46,12 +40,6 @@ class Exclusions:
         self.unreadable: dict[str, str] = {}
         if folder.exclude:
             self._add(_CONFIG_RANK, RuleSource(CONFIGURED, folder.exclude, is_numbered=False))
-        for path in (*OBSIDIAN_FILES, LOGSEQ_FILE):
-            if (text := self._text(path)) is not None:
-                try:
-                    self._add(_EDITOR_RANK, settings_rules(path, text))
-                except ValueError as error:
-                    self.unreadable[""] = f"{path}: {error}"
 
     def note(self, path: str) -> None:
         """Read *path* if it is an ignore file."""

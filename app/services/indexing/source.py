@@ -180,8 +180,6 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         links,
         note_properties(raw, fields, tags, aliases),
     )
-    if not malformed and (wrong := frontmatter.unusable(raw)):
-        malformed = f"front matter left out: {', '.join(wrong)}"
     complaints = "; ".join(filter(None, (warning, malformed)))
     return _ReadText(
         note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
