@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from clawmem.ports.records import Fragment, FragmentKind
@@ -10,15 +9,6 @@ from clawmem.ports.records import Fragment, FragmentKind
 CHARS_PER_TOKEN = 4
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
-
-
-class Chunk(NamedTuple):
-    """Text of consecutive lines of a file, from the character ``start``; lines count from 1, and ``end_line`` is included."""
-
-    start_line: int
-    end_line: int
-    text: str
-    start: int
 
 
 class _Piece(NamedTuple):
@@ -29,12 +19,15 @@ class _Piece(NamedTuple):
     end: int
 
 
-def chunked(text: str, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS) -> list[Chunk]:
+def chunk_fragments(
+    body: str, first_line: int = 1, *, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
+) -> list[Fragment]:
     """
-    Return the chunks of *text*; none if it has only blanks.
+    Return the chunks of *body*, whose first line is *first_line* of its file, as passages without context.
 
     A chunk has at most *tokens* tokens of 4 characters, line breaks included. It begins with the last whole lines
-    of the chunk before it, as many as fit into *overlap* tokens. A line that is longer than a chunk is cut.
+    of the chunk before it, as many as fit into *overlap* tokens. A line that is longer than a chunk is cut. Chunks of
+    blanks are left out. Fragment 0 is the document; it has no text, so that only chunks are searched and embedded.
 
     Raises:
         ValueError: *tokens* is not positive, or *overlap* is negative or not less than *tokens*.
@@ -42,52 +35,26 @@ def chunked(text: str, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
     if tokens <= 0 or not 0 <= overlap < tokens:
         raise ValueError(f"A chunk of {tokens} tokens cannot overlap by {overlap}.")
     most, shared = tokens * CHARS_PER_TOKEN, overlap * CHARS_PER_TOKEN
+    pieces, begin = list[_Piece](), 0
+    for number, line in enumerate(body.split("\n"), start=first_line):
+        for start in range(0, max(1, len(line)), most - 1):
+            pieces.append(_Piece(number, begin + start, begin + min(start + most - 1, len(line))))
+        begin += len(line) + 1
     runs: list[list[_Piece]] = [[]]
-    for piece in _pieces(text, most - 1):
+    for piece in pieces:
         run = runs[-1]
         if run and piece.end + 1 - run[0].start > most:
             room = min(shared, most - (piece.end + 1 - piece.start))
             runs.append([shorter for shorter in run if run[-1].end + 1 - shorter.start <= room])
         runs[-1].append(piece)
-    chunks = [
-        Chunk(run[0].line, run[-1].line, text[run[0].start : run[-1].end], run[0].start) for run in runs
-    ]
-    return [chunk for chunk in chunks if chunk.text.strip()]
-
-
-def chunk_fragments(
-    body: str, first_line: int = 1, *, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
-) -> list[Fragment]:
-    """
-    Return the chunks of *body*, whose first line is *first_line* of its file, as passages without context.
-
-    Fragment 0 is the document; it has no text, so that only chunks are searched and embedded.
-
-    Raises:
-        ValueError: As `chunked`.
-    """
-    before = first_line - 1
-    last = before + body.count("\n") + 1
-    return [
-        Fragment(0, FragmentKind.DOCUMENT, first_line, last, 0, 0, ""),
-        *(
-            Fragment(
-                seq=seq,
-                kind=FragmentKind.PASSAGE,
-                start_line=before + chunk.start_line,
-                end_line=before + chunk.end_line,
-                start=chunk.start,
-                end=chunk.start + len(chunk.text),
-                text=chunk.text,
+    fragments = [Fragment(0, FragmentKind.DOCUMENT, first_line, pieces[-1].line, 0, 0, "")]
+    for run in runs:
+        first, last = run[0], run[-1]
+        text = body[first.start : last.end]
+        if text.strip():
+            fragments.append(
+                Fragment(
+                    len(fragments), FragmentKind.PASSAGE, first.line, last.line, first.start, last.end, text
+                )
             )
-            for seq, chunk in enumerate(chunked(body, tokens, overlap), start=1)
-        ),
-    ]
-
-
-def _pieces(text: str, width: int) -> Iterator[_Piece]:
-    begin = 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        for start in range(0, max(1, len(line)), width):
-            yield _Piece(number, begin + start, begin + min(start + width, len(line)))
-        begin += len(line) + 1
+    return fragments

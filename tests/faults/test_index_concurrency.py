@@ -140,12 +140,12 @@ class TestClock:
         with lagging.indexer.leased(Role.LEXICAL) as lease, pytest.raises(LeaseLost):
             assert lease
             lagging.lease_clock.advance(-HOUR_MS)
-            lease = lagging.vault.leases.renew(lease, now_ms=lagging.lease_clock.now_ms(), ttl_ms=LEASE_MS)
+            lease.renew()
             with index.committing(lagging.vault.outbox.head()):
                 index.remove(1)
                 other.lease_clock.advance(LEASE_MS)
                 hold(other, Role.LEXICAL)
-                lagging.vault.leases.check(lease, now_ms=lagging.lease_clock.now_ms())
+                lease.check()
 
         assert index.marker() == before
         index.close()

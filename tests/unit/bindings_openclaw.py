@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.openclaw.chunks import chunked
+from clawmem.domain.openclaw.chunks import chunk_fragments
 from clawmem.domain.openclaw.flush import flush_threshold, is_flush_due
 from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
 from clawmem.domain.openclaw.ranking import ranked
@@ -17,6 +17,13 @@ from clawmem.domain.openclaw.session_notes import (
     topic_slug,
 )
 from clawmem.ports.imports import AgentMessage
+
+
+def _chunks(given: dict[str, Any]) -> list[list[Any]]:
+    sizes = {name: given[name] for name in ("tokens", "overlap") if name in given}
+    return [
+        [part.start_line, part.end_line, part.text] for part in chunk_fragments(given["text"], **sizes)[1:]
+    ]
 
 
 def _due(given: dict[str, Any]) -> bool:
@@ -51,7 +58,7 @@ def _or_error(policy: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, An
 
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "openclaw_chunks": _or_error(lambda given: [list(one)[:3] for one in chunked(**given)]),
+    "openclaw_chunks": _or_error(_chunks),
     "openclaw_flush_due": _due,
     "openclaw_flush_threshold": _threshold,
     "openclaw_pruning": _pruning,

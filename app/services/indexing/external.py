@@ -9,10 +9,11 @@ from typing import Any, Self
 
 from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.indexing.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
+from clawmem.app.services.leases import WorkLease
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
 from clawmem.ports.indexes import LexicalIndex, Outbox, VectorIndex
 from clawmem.ports.records import IndexState, Role
-from clawmem.ports.storage import Lease, Storage, Transactions, VaultInfo
+from clawmem.ports.storage import Storage, Transactions, VaultInfo
 from clawmem.ports.vault import Vault
 
 OWN_BACKEND = "sqlite"
@@ -180,7 +181,7 @@ class ExternalIndexes:
             else:
                 index.unseen(opened)  # without the lease, at least detect damage
 
-    def _fill(self, role: Role, engine: str, lease: Lease, progress: Progress) -> None:
+    def _fill(self, role: Role, engine: str, lease: WorkLease, progress: Progress) -> None:
         self._discard(role, IndexState.BUILDING)
         outbox = self._records.outbox
         with self._records.transactions.writing():
@@ -192,7 +193,7 @@ class ExternalIndexes:
                 self._indexer.write(record, index, ids, record.since, lease)
             self._indexer.catch_up(record, index, lease)
             with self._records.transactions.writing():
-                self._indexer.fence(lease)
+                lease.check()
                 self._indexer.refuse_outdated(record)
                 outbox.serve(record, role)
                 if role is Role.LEXICAL:

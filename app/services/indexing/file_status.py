@@ -8,7 +8,7 @@ from enum import StrEnum
 from os.path import abspath
 from pathlib import Path
 
-from clawmem.app.services.indexing.exclusions import BUILT_IN, CONFIGURED, OWN, Exclusions
+from clawmem.app.services.indexing.exclusions import OWN, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
@@ -123,7 +123,12 @@ class ExplainFile:
         scanned = f"{path}/x" if file.is_dir() else path
         scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
         if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
-            return _excluded(path, *excluded)
+            part, rule = excluded
+            reason = f"{'It' if part == path else f'Its folder {part}'} is excluded by {rule}."
+            remedy = (
+                f"Add the line !/{part} to the end of {OWN}; rename what a built-in rule excludes. {UPDATE}"
+            )
+            return FileStatus(FileState.EXCLUDED, reason, remedy, rule=rule)
         if file.is_dir():
             return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):
@@ -160,14 +165,3 @@ class ExplainFile:
             return FileStatus(FileState.INDEXED, f"It is indexed{but}.")
         remedy = f"Run: clawmem restore {known.display_path}"
         return FileStatus(FileState.ARCHIVED, f"It is {known.inactive} and not found by default.", remedy)
-
-
-def _excluded(path: str, part: str, rule: Exclusion) -> FileStatus:
-    what = "It" if part == path else f"Its folder {part}"
-    reason, remedy = f"{what} is excluded by {rule}.", f"Add the line !/{part} to the end of {OWN}. {UPDATE}"
-    if rule.source == BUILT_IN:
-        reason = f"{what} is never read, because of its name ({rule.pattern})."
-        remedy = "Rename or move it."
-    elif rule.source == CONFIGURED:
-        remedy = f"Remove the pattern from exclude in the config file. {UPDATE}"
-    return FileStatus(FileState.EXCLUDED, reason, remedy, rule=rule)

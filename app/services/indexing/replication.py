@@ -10,12 +10,12 @@ from shutil import rmtree
 from time import monotonic, sleep
 from typing import cast
 
+from clawmem.app.services.leases import WorkLease
 from clawmem.domain.documents.fragments import lexical_entries
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, IndexDamaged
 from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace, LexicalIndex, VectorIndex
 from clawmem.ports.records import IndexRecord, IndexState, LexicalEntry, Marker, Role
-from clawmem.ports.storage import Lease
 from clawmem.ports.vault import Vault
 
 PRIVATE_FOLDER = 0o700
@@ -111,37 +111,20 @@ class Indexer:
     is_gone: Callable[[str], bool] = lambda holder: False
 
     @contextmanager
-    def leased(self, role: Role, patience_s: float = 0.0) -> Iterator[Lease | None]:
-        """
-        Hold the write lease of *role*; yield ``None`` if another process holds it for longer than *patience_s*.
-
-        The lease of a dead process is taken over before it expires.
-        """
-        name, leases, until = f"index {role}", self.records.leases, monotonic() + patience_s
-        while True:
-            now_ms = self.clock.now_ms()
-            lease = leases.acquire(name, self.holder, now_ms=now_ms, ttl_ms=LEASE_MS)
-            if (
-                lease is None
-                and (current := leases.current(name, now_ms=now_ms))
-                and self.is_gone(current.holder)
-            ):
-                leases.release(current)
-            elif lease or monotonic() >= until:
-                break
-            else:
-                sleep(ASKED_EVERY_S)  # writers hold the lease for one batch and take it again at once
+    def leased(self, role: Role, patience_s: float = 0.0) -> Iterator[WorkLease | None]:
+        """Hold the write lease of *role*; yield ``None`` if another process holds it for longer than *patience_s*."""
+        lease = WorkLease(
+            f"index {role}", self.records.leases, self.clock, self.holder, self.is_gone, LEASE_MS
+        )
+        until = monotonic() + patience_s
+        while not (is_held := lease.acquire()) and monotonic() < until:
+            sleep(ASKED_EVERY_S)  # writers hold the lease for one batch and take it again at once
         try:
-            yield lease
+            yield lease if is_held else None
         finally:
-            if lease:
-                leases.release(lease)
+            lease.release()
 
-    def fence(self, lease: Lease) -> None:
-        """Raise `LeaseLost` unless *lease* is still valid; call this directly before every write."""
-        self.records.leases.check(lease, now_ms=self.clock.now_ms())
-
-    def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
+    def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: WorkLease) -> None:
         """
         Apply all changes up to now that *index* has not seen; later changes are left to their writers.
 
@@ -165,7 +148,7 @@ class Indexer:
             marker = upto
 
     def write(
-        self, record: IndexRecord, index: DerivedIndex, ids: Sequence[int], upto: Marker, lease: Lease
+        self, record: IndexRecord, index: DerivedIndex, ids: Sequence[int], upto: Marker, lease: WorkLease
     ) -> None:
         """
         Replace the entries of documents in one commit with the marker *upto*.
@@ -173,7 +156,7 @@ class Indexer:
         Raises:
             IndexDamaged: Another embedding model has taken over, also while its vectors were read.
         """
-        lease = self.records.leases.renew(lease, now_ms=self.clock.now_ms(), ttl_ms=LEASE_MS)
+        lease.renew()
         self.refuse_outdated(record)
         try:
             with index.committing(upto):
@@ -188,7 +171,7 @@ class Indexer:
                     ]
                     cast("VectorIndex", index).put(vectors)
                 # As late as possible: a process that was suspended beyond its lease must not commit.
-                self.fence(lease)
+                lease.check()
         except BadVector:
             self.refuse_outdated(record)
             raise

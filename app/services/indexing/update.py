@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from clawmem.app.services.indexing.claims import LinkTargets, NoteClaims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
@@ -22,7 +20,6 @@ from clawmem.app.services.indexing.moves import former_document, is_forgotten_fi
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash, version_of
-from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import SourceUnreadable
@@ -141,13 +138,6 @@ class _Change:
     former: Document | None = None
 
 
-class _Outcome(NamedTuple):
-    """The count of the report that a change adds to, empty for none, and a sentence."""
-
-    addition: str = ""
-    sentence: str = ""
-
-
 class _Pass:
     """One run of `UpdateCollection`."""
 
@@ -249,35 +239,38 @@ class _Pass:
             if problem:
                 self.report.problems.append(problem)
 
-    def _apply(self, change: _Change) -> _Outcome:
-        """Write one change, inside a transaction, unless another process changed the record."""
+    def _apply(self, change: _Change) -> tuple[str, str]:
+        """
+        Write one change, inside a transaction, unless another process changed the record.
+
+        Returns the count of the report that the change adds to, empty for none, and a problem.
+        """
         publisher, known, former, parsed = self._update.publisher, change.known, change.former, change.parsed
-        if not self._is_unchanged(change.file.path, known):
-            return _Outcome()
-        if former and version_of(self._documents.get(former.id)) != version_of(former):
-            return _Outcome()
+        if not self._is_unchanged(change.file.path, known) or (
+            former and version_of(self._documents.get(former.id)) != version_of(former)
+        ):
+            return "", ""
         before = former or known
         was_served = before is not None and before.inactive is None
         if parsed is None:
             if known:
                 self._documents.touch(known.id, settled(change.file.stamp, self._update.clock.now_ms()))
-            return _Outcome("unchanged" if was_served else "")
+            return "unchanged" if was_served else "", ""
         if is_forgotten_file(self._documents, self._update.forgotten_texts, parsed.body, known, former):
             withdrawn = publisher.withdraw([known.id], InactiveReason.REMOVED) if known else 0
-            return _Outcome(
-                "removed" if withdrawn else "",
-                f"{change.file.path} has the same text as a note that was forgotten on request, and is not indexed. "
-                "Change its text to index it.",
+            problem = (
+                f"{change.file.path} is not indexed: a note with its text was forgotten on request. Edit it."
             )
+            return "removed" if withdrawn else "", problem
         if former:
             self._documents.move(former.id, parsed.document.collection, parsed.document.path)
         publisher.publish(parsed.document, parsed.body, parsed.fragments, parsed.declared)
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
-        return _Outcome("updated" if was_served else "added", problem)
+        return "updated" if was_served else "added", problem
 
     def _remove(self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions) -> None:
         """
-        Remove the documents of *known* that *scan* misses, with a sentence about each rule that excludes some.
+        Remove the documents of *known* that *scan* misses.
 
         If nearly all files are gone, or the pattern does not match them any more, their documents are kept, unless
         the caller allows otherwise: the disk may not be mounted, or the pattern may be mistyped.
@@ -285,28 +278,21 @@ class _Pass:
         folder, owners = self._folder, Ownership(self._folder.inside)
         paths = {file.path for file in scan.files}
         served = {path: note for path, note in known.items() if note.inactive is None and note.stamp}
-        excluded: dict[Exclusion, list[str]] = defaultdict(list)
         missing, lost = dict[str, Document](), set[str]()
         for path, note in served.items():
             if path in paths or is_hidden(path, scan.unreadable) or not self._is_unchanged(path, note):
                 continue
             missing[path] = note
-            if part := exclusions.explained(path):
-                excluded[part[1]].append(path)
-            elif owners.owner(f"{root_of(folder)}/{path}") is None:
+            if not exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None:
                 lost.add(path)
+        names = sorted(lost)[:MOST_NAMED]
         if len(lost) >= max(LEAST_LOST, NEARLY_ALL * len(served)) and not self._allow_empty:
             self._miss(
                 f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, nearly "
-                f"all, so they are kept: {_shortened(sorted(lost))}. Is its disk mounted, and is the pattern "
+                f"all, so they are kept, such as {', '.join(names)}. Is its disk mounted, and is the pattern "
                 f"{folder.pattern} correct? To remove them, run: clawmem update --allow-empty"
             )
             missing = {path: note for path, note in missing.items() if path not in lost}
-        self.report.problems += [
-            f"No longer found, because {rule} excludes it: {_shortened(names)}. "
-            "Without the rule the next update brings it back."
-            for rule, names in excluded.items()
-        ]
 
         def withdraw(note: Document) -> int:
             is_unchanged = self._is_unchanged(note.path, note)
@@ -322,8 +308,3 @@ class _Pass:
         """Report a file or folder that could not be read."""
         self.report.unread += 1
         self.report.problems.append(problem)
-
-
-def _shortened(paths: Sequence[str]) -> str:
-    more = len(paths) - MOST_NAMED
-    return f"{', '.join(paths[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}"
