@@ -40,7 +40,7 @@ from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts
 
 FIRST_NOTES = 5  # notes to quote
-NOTE_SHARE = 0.78  # least relevance of their best lines, as a share of the best line of all
+NOTE_SHARE = 0.79  # least relevance of their best lines, as a share of the best line of all
 LEAST_OF_SHORT = 0.1  # confidence of a short note, which has nothing but the line that was found
 LEAST_OF_LONG = 0.03  # of a longer note: its answer may be elsewhere
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
