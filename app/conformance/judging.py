@@ -1,15 +1,32 @@
-"""Test vectors of the installed package, and the conformance test of a program against them."""
+"""The conformance test of a program against the test vectors of the installed package, by JSON lines."""
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any
+from threading import Event, Timer
+from typing import Any, NamedTuple, NoReturn
 
-from clawmem.app.conformance.program import Answer, Difference, NoAnswer, PortProgram, differences
+from clawmem.ports.errors import InvalidInput
+
+ROOM = 60  # most characters of a value in a reason
+PATIENCE = 3  # consecutive cases without an answer, after which no more are asked
+LONGEST_LINE = 16_000_000  # bytes; protects against a line that never ends
+ENDING_S = 1.0  # time for the process to exit after it closed its output, or after the last case
+LAST_LINES = 10  # lines of stderr to report
+REFUSAL = {"error": True}
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +49,201 @@ class VectorFile:
 
 def load_vectors() -> list[VectorFile]:
     """Return every vector file, sorted by policy."""
-    return sorted(_files(), key=lambda file: file.policy)
-
-
-def _files() -> Iterator[VectorFile]:
+    vectors = []
     # Located from the root package: importing the contracts package requires pytest.
     for path in files("clawmem").joinpath("contracts", "vectors").iterdir():
         if path.name.endswith(".json"):
             read = json.loads(path.read_text("utf-8"))
             cases = tuple(Case(value["name"], value["input"], value["expected"]) for value in read["cases"])
-            yield VectorFile(read["policy"], read.get("tolerance", 0.0), cases)
+            vectors.append(VectorFile(read["policy"], read.get("tolerance", 0.0), cases))
+    return sorted(vectors, key=lambda file: file.policy)
 
 
-PATIENCE = 3  # consecutive cases without an answer, after which the rest of the policy is skipped
-REFUSAL = {"error": True}
+class Difference(NamedTuple):
+    """The path of a differing value, such as ``$.fragments[2].text``, and the reason."""
 
-Progress = Callable[[int, int], None]
+    path: str
+    reason: str
+
+
+def differences(got: Any, expected: Any, tolerance: float = 0.0, path: str = "$") -> list[Difference]:
+    """
+    Return the differences between *got* and *expected*; empty if they agree.
+
+    Objects must have the same keys in any order, lists the same length and order. Where a number with a fraction is
+    expected, a number may differ by at most *tolerance*; everything else must be equal, and a boolean is no number.
+    """
+    found: list[Difference] = []
+    if isinstance(got, dict) and isinstance(expected, dict):
+        for key in {**expected, **got}:
+            place = (
+                f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key, ensure_ascii=False)}]"
+            )
+            if key not in got:
+                found.append(Difference(place, f"missing, expected {shortened(expected[key])}"))
+            elif key not in expected:
+                found.append(Difference(place, f"not expected, got {shortened(got[key])}"))
+            else:
+                found += differences(got[key], expected[key], tolerance, place)
+    elif isinstance(got, list) and isinstance(expected, list):
+        if len(got) != len(expected):
+            found.append(Difference(path, f"expected a list of {len(expected)}, got one of {len(got)}"))
+        for number, (value, other) in enumerate(zip(got, expected, strict=False)):
+            found += differences(value, other, tolerance, f"{path}[{number}]")
+    elif not _agree(got, expected, tolerance):
+        found.append(Difference(path, f"expected {shortened(expected)}, got {shortened(got)}"))
+    return found
+
+
+def _agree(got: Any, expected: Any, tolerance: float) -> bool:
+    if isinstance(got, bool) or isinstance(expected, bool):
+        return got is expected
+    if isinstance(expected, float) and isinstance(got, int | float):
+        with suppress(OverflowError):  # a whole number beyond every float
+            return abs(got - expected) <= tolerance
+        return False
+    return bool(got == expected)
+
+
+def shortened(value: Any, room: int = ROOM) -> str:
+    """Return *value* as JSON, cut after *room* characters."""
+    written = json.dumps(value, ensure_ascii=False)
+    return written if len(written) <= room else f"{written[:room]}…"
+
+
+class NoAnswer(Exception):
+    """The program failed to answer a case; the message says how."""
+
+
+class PortProgram:
+    """
+    The program that is tested, started on first use and again after it failed.
+
+    Cases are sent one at a time, so that a crash, a hang or invalid output belongs to a known case. A deadline kills the
+    process and its children.
+
+    Args:
+        command: The command, quoted as for a shell.
+        timeout_s: Seconds for one case.
+    """
+
+    def __init__(self, command: str, timeout_s: float) -> None:
+        self._command = command
+        self._timeout_s = timeout_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+
+    def ask(self, case_id: str, policy: str, given: Any) -> dict[str, Any]:
+        """
+        Return the program's answer to one case: an object with ``output``, ``error`` or ``unsupported``.
+
+        Raises:
+            NoAnswer: There was no answer, or an invalid one.
+            InvalidInput: The program cannot be started.
+        """
+        process = self._process = self._process or self._started()
+        assert process.stdin and process.stdout
+        is_over = Event()
+
+        def expire() -> None:
+            is_over.set()
+            _kill(process)
+
+        timer = Timer(self._timeout_s, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            with suppress(OSError):  # ASCII only: some languages treat U+2028 as the end of a line
+                question = {"id": case_id, "policy": policy, "input": given}
+                process.stdin.write(json.dumps(question).encode() + b"\n")
+                process.stdin.flush()
+            return _answer(process.stdout.readline(LONGEST_LINE), case_id, process)
+        except NoAnswer as error:
+            late = f"gave no answer within {self._timeout_s:g} s; is every line ended and flushed at once?"
+            self._end()
+            self._stderr.seek(0)
+            last = self._stderr.read().decode("utf-8", "replace").rstrip().splitlines()[-LAST_LINES:]
+            self._stderr.seek(0)
+            self._stderr.truncate()
+            raise NoAnswer("\n".join([late if is_over.is_set() else str(error), *last])) from None
+        finally:
+            timer.cancel()
+
+    def close(self) -> None:
+        """Close the program's input, give it a moment, and end it."""
+        if self._process and self._process.stdin:
+            with suppress(OSError):
+                self._process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(ENDING_S)
+        self._end()
+        self._stderr.close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        try:
+            # Windows splits the command by its own rules.
+            parts = self._command if sys.platform == "win32" else shlex.split(self._command)
+        except ValueError as error:
+            raise self._unusable(f"cannot be understood: {error}") from error
+        if not parts:
+            raise self._unusable("names no program")
+        try:
+            return subprocess.Popen(
+                parts,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                start_new_session=True,  # allows killing its children, too
+            )
+        except OSError as error:
+            raise self._unusable(f"cannot be started: {error.strerror}") from error
+
+    def _unusable(self, why: str) -> InvalidInput:
+        return InvalidInput("INVALID_INPUT", f"--cmd {self._command!r} {why}.")
+
+    def _end(self) -> None:
+        if process := self._process:
+            _kill(process)
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    stream.close()  # type: ignore[union-attr]
+        self._process = None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError, PermissionError):  # already ended; macOS raises the latter
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _answer(line: bytes, case_id: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Return a line of the program, which must be one answer to the case *case_id*."""
+    if not line:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(ENDING_S)
+        code = process.returncode
+        raise NoAnswer(f"ended without an answer{'' if code is None else f', with exit code {code}'}")
+    try:
+        answer = json.loads(line.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        raise NoAnswer(f"wrote {shortened(line.decode('utf-8', 'replace'))}, which is no JSON object")
+    if answer.get("id") != case_id:
+        raise NoAnswer(f"answered the id {shortened(answer.get('id'))}, which was not asked")
+    if (
+        len({"output", "unsupported", "error"} & answer.keys()) != 1
+        or answer.get("unsupported", True) is not True
+    ):
+        raise NoAnswer(f"wrote {shortened(answer)}: an answer has an output, an error, or unsupported: true")
+    return answer
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
 
 
 class Outcome(StrEnum):
@@ -99,78 +295,64 @@ class PortReport:
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
-class JudgePort:
-    """Tests one program with every case."""
+def judge(
+    program: PortProgram,
+    vectors: Sequence[VectorFile],
+    *,
+    required: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> PortReport:
+    """
+    Test *program* with every case of *vectors*, and end it.
 
-    def __init__(self, program: PortProgram) -> None:
-        self._program = program
-        self._lost = 0  # consecutive cases without an answer
-        self._has_answered = False
+    A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure for the others.
 
-    def __call__(
-        self,
-        files: Sequence[VectorFile],
-        *,
-        required: bool = False,
-        progress: Progress = lambda done, total: None,
-    ) -> PortReport:
-        """
-        Test the program with *files*, and end it.
+    Args:
+        required: Whether "unsupported" is always a failure.
 
-        A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure for the
-        others.
-
-        Args:
-            required: Whether "unsupported" is always a failure.
-
-        Raises:
-            InvalidInput: the program cannot be started.
-        """
-        total, verdicts = sum(len(file.cases) for file in files), list[Verdict]()
-        try:
-            for verdict in self._verdicts(files):
-                verdicts.append(verdict)
-                progress(len(verdicts), total)
-        finally:
-            self._program.close()
-        supported = {one.policy for one in verdicts if required or one.outcome is Outcome.PASSED}
-        return PortReport([self._reconsidered(verdict, supported) for verdict in verdicts])
-
-    def _verdicts(self, files: Sequence[VectorFile]) -> Iterator[Verdict]:
-        for file in files:
-            if self._has_answered:
-                self._lost = 0
-            for case in file.cases:
-                yield self._verdict(file, case)
-
-    def _verdict(self, file: VectorFile, case: Case) -> Verdict:
-        if self._lost >= PATIENCE:
-            return Verdict(file.policy, case, Outcome.UNASKED)
-        try:
-            answer = self._program.ask(_case_id(file.policy, case), file.policy, case.given)
-        except NoAnswer as lost:
-            self._lost += 1
-            return Verdict(file.policy, case, Outcome.FAILED, reason=f"The program {lost}")
-        self._lost, self._has_answered = 0, True
-        return _judged(file, case, answer)
-
-    def _reconsidered(self, verdict: Verdict, supported: set[str]) -> Verdict:
-        """Return the verdict, corrected for repeated answers and inconsistent support."""
-        if _case_id(verdict.policy, verdict.case) in self._program.repeated:
-            return replace(verdict, outcome=Outcome.FAILED, reason="The program answered more than once.")
-        if verdict.outcome is Outcome.UNSUPPORTED and verdict.policy in supported:
-            return replace(verdict, outcome=Outcome.FAILED, reason="The program does not support this case.")
-        return verdict
+    Raises:
+        InvalidInput: The program cannot be started.
+    """
+    total, verdicts = sum(len(file.cases) for file in vectors), list[Verdict]()
+    try:
+        for verdict in _verdicts(program, vectors):
+            verdicts.append(verdict)
+            progress(len(verdicts), total)
+    finally:
+        program.close()
+    supported = {verdict.policy for verdict in verdicts if required or verdict.outcome is Outcome.PASSED}
+    reason = "The program does not support this case."
+    return PortReport(
+        [
+            replace(verdict, outcome=Outcome.FAILED, reason=reason)
+            if verdict.outcome is Outcome.UNSUPPORTED and verdict.policy in supported
+            else verdict
+            for verdict in verdicts
+        ]
+    )
 
 
-def _case_id(policy: str, case: Case) -> str:
-    return f"{policy}: {case.name}"
-
-
-def _judged(file: VectorFile, case: Case, answer: Answer) -> Verdict:
-    if not answer.is_supported:
-        return Verdict(file.policy, case, Outcome.UNSUPPORTED)
-    got = answer.output if answer.refusal is None else REFUSAL
-    found = differences(got, case.expected, file.tolerance)
-    reason = f"The program refused the input: {answer.refusal}" if found and answer.refusal else ""
-    return Verdict(file.policy, case, Outcome.FAILED if found else Outcome.PASSED, got, found, reason)
+def _verdicts(program: PortProgram, vectors: Sequence[VectorFile]) -> Iterator[Verdict]:
+    lost, has_answered = 0, False
+    for file in vectors:
+        lost = 0 if has_answered else lost
+        for case in file.cases:
+            if lost >= PATIENCE:
+                yield Verdict(file.policy, case, Outcome.UNASKED)
+                continue
+            try:
+                answer = program.ask(f"{file.policy}: {case.name}", file.policy, case.given)
+            except NoAnswer as error:
+                lost += 1
+                yield Verdict(file.policy, case, Outcome.FAILED, reason=f"The program {error}")
+                continue
+            lost, has_answered = 0, True
+            if "unsupported" in answer:
+                yield Verdict(file.policy, case, Outcome.UNSUPPORTED)
+                continue
+            got = REFUSAL if "error" in answer else answer["output"]
+            found = differences(got, case.expected, file.tolerance)
+            refused = (
+                f"The program refused the input: {answer['error']}" if found and "error" in answer else ""
+            )
+            yield Verdict(file.policy, case, Outcome.FAILED if found else Outcome.PASSED, got, found, refused)

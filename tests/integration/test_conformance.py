@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 
-from clawmem.app.conformance.judging import Case, JudgePort, PortReport, VectorFile, load_vectors
-from clawmem.app.conformance.program import PortProgram
+from clawmem.app.conformance.judging import Case, PortProgram, PortReport, VectorFile, judge, load_vectors
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "other-port" / "port.mjs"
@@ -76,7 +75,7 @@ def slipping(write: Write) -> Callable[..., PortReport]:
     """Judge the port of "double" that does this when it is asked for the double of 3."""
 
     def judged(slip: str, *, timeout_s: float = 20.0) -> PortReport:
-        return JudgePort(PortProgram(write(PORT.replace("__SLIP__", slip)), timeout_s))([DOUBLE])
+        return judge(PortProgram(write(PORT.replace("__SLIP__", slip)), timeout_s), [DOUBLE])
 
     return judged
 

@@ -19,7 +19,7 @@ import bindings_surfacing
 import bindings_text
 import pytest
 
-from clawmem.app.conformance.program import differences
+from clawmem.app.conformance.judging import differences
 
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
 TABLES = (
@@ -109,14 +109,7 @@ def test_agreement_is_part_by_part(actual: Any, expected: Any, agreed: bool) -> 
         ({"a": {"b": None}}, {"a": {"b": 0.5}}, "$.a.b", "expected 0.5, got null"),
         ({}, {"a": [1]}, "$.a", "missing, expected [1]"),
         ({"not a name": 1}, {}, '$["not a name"]', "not expected, got 1"),
-        ("day", "dax", "$", 'expected "dax", got "day" (they part at character 2)'),
-        ("da", "day", "$", 'expected "day", got "da" (they part at character 2)'),
-        (
-            "a" * 50 + "b",
-            "a" * 51,
-            "$",
-            f'expected …"{"a" * 21}", got …"{"a" * 20}b" (they part at character 50)',
-        ),
+        ("day", "dax", "$", 'expected "dax", got "day"'),
         (list(range(100)), 1, "$", f"expected 1, got {str(list(range(100)))[:60]}…"),
     ],
 )
@@ -129,4 +122,4 @@ def test_every_difference_is_found() -> None:
     """One that was found hides none of the others."""
     found = differences({"a": [1, 2, 3], "b": 1}, {"a": [0, 2], "c": 1})
 
-    assert [difference.path for difference in found] == ["$.a", "$.a[0]", "$.c", "$.b"]
+    assert sorted(difference.path for difference in found) == ["$.a", "$.a[0]", "$.b", "$.c"]

@@ -12,8 +12,7 @@ import typer
 from clawmem.app.bench.collection import load_collection
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.conformance.judging import JudgePort, load_vectors
-from clawmem.app.conformance.program import PortProgram, shortened
+from clawmem.app.conformance.judging import PortProgram, judge, load_vectors, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
@@ -113,9 +112,8 @@ def vectors(
     files = load_vectors()
     wanted = {one_of("--only", name, [file.policy for file in files]) for name in only or ()}
     with progress("Asking") as step:
-        judge = JudgePort(PortProgram(cmd, timeout))
         chosen = [file for file in files if not wanted or file.policy in wanted]
-        report = judge(chosen, required=bool(wanted), progress=step)
+        report = judge(PortProgram(cmd, timeout), chosen, required=bool(wanted), progress=step)
     policies = {
         policy: {outcome: part.count(outcome) for outcome in OUTCOMES}
         for policy, part in report.by_policy().items()
