@@ -16,14 +16,14 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.model_checks import ExaminedModels
+from clawmem.app.services.maintenance.model_checks import ModelChecks
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
 
 CHECKS = (
     "storage, forgotten notes, folder notes, collections, word index, vectors, model, model test, "
-    "stored vectors, generator, reranker, superseded notes, content types"
+    "stored vectors, generator, reranker, content types"
 ).split(", ")
 
 
@@ -61,15 +61,15 @@ def folder(vault: Vault, tmp_path: Path) -> Folder:
 
 
 def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str, CheckResult]:
-    findings = doctor(vault, DiskFiles(), folder, ExaminedModels(lambda: embedder))()
+    findings = doctor(vault, DiskFiles(), folder, lambda: embedder)()
     return {finding.check: finding for finding in findings}
 
 
-def doctor(vault: Vault, files: DiskFiles, folder: Folder, models: ExaminedModels) -> Doctor:
-    names = ("documents", "storage", "lexical", "links", "vectors", "embeddings", "successions")
-    return Doctor(
-        **{name: getattr(vault, name) for name in names}, files=files, folders=[folder], models=models
-    )
+def doctor(vault: Vault, files: DiskFiles, folder: Folder, embedder: Callable[[], Embedder | None]) -> Doctor:
+    models = ModelChecks(vault.documents, vault.embeddings, embedder)
+    names = ("documents", "storage", "lexical", "vectors", "embeddings")
+    stores = {name: getattr(vault, name) for name in names}
+    return Doctor(**stores, files=files, folders=[folder], models=models)
 
 
 def failed(findings: dict[str, CheckResult]) -> list[str]:
@@ -168,7 +168,7 @@ def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     """A dead model and a burning disk fail their own checks; all others are still made."""
     embed_pending(vault, HashingEmbedder())()
 
-    found = doctor(vault, BrokenFiles(), folder, ExaminedModels(MuteEmbedder))()
+    found = doctor(vault, BrokenFiles(), folder, MuteEmbedder)()
 
     assert [finding.check for finding in found] == CHECKS
     broken = {finding.check: finding.detail for finding in found if not finding.ok}

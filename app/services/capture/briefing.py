@@ -293,17 +293,14 @@ class Briefings:
     def _current(self, documents: Sequence[Document]) -> list[str]:
         """Return lines about current notes; of equal rank the path decides."""
         now_ms = self.clock.now_ms()
-
-        def age(note: Document) -> float:
+        ranks = {}
+        for note in documents:
             written_ms = parse_iso(note.authored_at)
-            return max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
-
-        def rank(note: Document) -> tuple[float, str]:
-            used = note.access_count
-            return current_rank(pinned=note.pinned, age_days=age(note), access_count=used), note.display_path
-
-        notes = [note for note in documents if is_current(note.content_type, age(note))]
-        notes.sort(key=rank, reverse=True)
+            age = max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
+            if is_current(note.content_type, age):
+                rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
+                ranks[note] = rank, note.display_path
+        notes = sorted(ranks, key=ranks.__getitem__, reverse=True)
         marked = without_replaced(self.documents, self.successions, notes)
         return [_line(note.title, note.content_type, day_of(note), mark) for note, mark in marked]
 

@@ -196,15 +196,13 @@ class Diary:
         entries = [note for note in own if note.path.startswith(f"{DIARY}/") and agent in ("", note.domain)]
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
         bodies = self.documents.bodies([note.id for note in newest])
+        names = ("id", "title", "authored_at", "modified_at")
         return [
             DiaryEntry(
-                note.id,
-                note.display_path,
-                note.title,
-                note.authored_at,
-                note.modified_at,
-                note.domain or "",
-                bodies.get(note.id, ""),
+                **{name: getattr(note, name) for name in names},
+                file=note.display_path,
+                agent=note.domain or "",
+                text=bodies.get(note.id, ""),
             )
             for note in newest
         ]

@@ -50,7 +50,13 @@ class NoteClaims:
 
         Notes come, move and change their titles, so the addresses are read again after each pass.
         """
-        claims = self._claims()
+        recorded = self.successions.claims()
+        documents = self.documents.many({claim.document_id for claim in recorded}) if recorded else {}
+        claims = [
+            UnresolvedClaim(claim, note, self._named(claim.address, note))
+            for claim in recorded
+            for note in [documents[claim.document_id]]
+        ]
         aimed = [
             claim._replace(
                 place=(notes[0].collection, notes[0].path)
@@ -65,19 +71,6 @@ class NoteClaims:
                 for claim in moved:
                     self.successions.aim(claim)
         return [claim for claim in claims if len(claim.candidates) != 1]
-
-    def unresolved(self) -> list[UnresolvedClaim]:
-        """Return the claims that name no note, or several; changes nothing."""
-        return [claim for claim in self._claims() if len(claim.candidates) != 1]
-
-    def _claims(self) -> list[UnresolvedClaim]:
-        claims = self.successions.claims()
-        notes = self.documents.many({claim.document_id for claim in claims}) if claims else {}
-        return [
-            UnresolvedClaim(claim, note, self._named(claim.address, note))
-            for claim in claims
-            for note in [notes[claim.document_id]]
-        ]
 
     def _named(self, text: str, note: Document) -> list[Document]:
         """

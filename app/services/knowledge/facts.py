@@ -357,16 +357,16 @@ class Facts:
     def _end(self, facts: Sequence[Triple]) -> None:
         """End what *facts* replace, and those of them that another document replaces: it may have been read before."""
         stating = {fact.document_id for fact in facts}
-        for name in {fact.subject.id for fact in facts}:
-            moves = self._triples.recorded(name, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
-            stating |= {move.document_id for move in moves}
-        for name in {fact.object_id for fact in facts if fact.object_id}:
-            replacements = self._triples.recorded(name, MOST_HELD, Direction.INCOMING, predicate=REPLACED)
-            stating |= {replacement.document_id for replacement in replacements}
+        for names, direction, predicate in (
+            ({fact.subject.id for fact in facts}, Direction.OUTGOING, MIGRATED_TO),
+            ({fact.object_id for fact in facts if fact.object_id}, Direction.INCOMING, REPLACED),
+        ):
+            for name in names:
+                enders = self._triples.recorded(name, MOST_HELD, direction, predicate=predicate)
+                stating |= {ender.document_id for ender in enders}
         over = [pair for number in sorted(stating) for pair in self._replaced_by(number)]
-        for fact, last in sorted(
-            over, key=lambda pair: pair[1].valid_from
-        ):  # the earliest contradiction ends a fact
+        over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
+        for fact, last in over:
             self._triples.end(fact, last.valid_from, last.document_id)
 
     def _replaced_by(self, document_id: int) -> Iterator[tuple[Triple, Triple]]:

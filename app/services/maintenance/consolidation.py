@@ -285,10 +285,6 @@ class _Grouping:
         self.groups: list[Group] = []
         self.members: set[int] = set()
 
-    def _add(self, group: Group) -> None:
-        self.groups.append(group)
-        self.members |= set(group.ids)
-
     def by_model(self, selected: Sequence[Observation], ask: Ask) -> None:
         """Add the groups that a model finds among *selected*, asked in batches of `AT_ONCE`."""
         for start in range(0, len(selected), AT_ONCE):
@@ -307,8 +303,9 @@ class _Grouping:
                     reason = APART
                 if reason:
                     self._run.decide(Verdict.REFUSE, group.ids, reason, by="model")
-                else:
-                    self._add(group)
+                    continue
+                self.groups.append(group)
+                self.members.update(group.ids)
 
     def by_words(self, selected: Sequence[Observation], known: Observations) -> None:
         """Group each of *selected* with similar ones from *known*; any two members of a group pass the merge gate."""
@@ -323,7 +320,9 @@ class _Grouping:
                     lowest = min(lowest, *scores)
             if len(members) > 1:
                 members.sort(key=lambda member: member.when, reverse=True)
-                self._add(Group(members[0].statement.text, tuple(members), BY_WORDS, round(lowest, 4)))
+                text, score = members[0].statement.text, round(lowest, 4)
+                self.groups.append(Group(text, tuple(members), BY_WORDS, score))
+                self.members.update(member.id for member in members)
 
     def _score(self, member: Observation, other: Observation) -> float:
         """Return the cosine of the two; 0 if they may not be merged, which is recorded as a refusal."""

@@ -16,7 +16,6 @@ from clawmem.app.client.autostart import is_running
 from clawmem.app.client.request import fault_of_server
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.documents.listing import pages
-from clawmem.app.services.indexing.claims import NoteClaims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
@@ -28,10 +27,10 @@ from clawmem.app.services.maintenance.finding import (
     listed,
     without_remedy,
 )
-from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelChecks
+from clawmem.app.services.maintenance.model_checks import ModelChecks
 from clawmem.app.services.maintenance.verify import entries_by_grain
 from clawmem.domain.maintenance.embedding_policy import lancedb_advice
-from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
@@ -53,13 +52,11 @@ class Doctor:
     documents: DocumentStore
     storage: Storage
     lexical: LexicalIndex
-    links: LinkStore
     vectors: VectorSearch
     embeddings: EmbeddingStore
-    successions: SuccessionStore
     files: FileSource
     folders: Sequence[Folder]
-    models: ExaminedModels
+    models: ModelChecks
     leftovers: Callable[[], Mapping[str, int]] = dict
     forget_warnings: Callable[[], Sequence[str]] = tuple
 
@@ -72,8 +69,7 @@ class Doctor:
             "collections": self._leftovers,
             "word index": self._lexical,
             "vectors": self._vectors,
-            **ModelChecks(self.documents, self.embeddings, self.models).checks(),
-            "superseded notes": self._successors,
+            **self.models.checks(),
             "content types": self._content_types,
         }
         results = []
@@ -147,13 +143,6 @@ class Doctor:
             has_model = True
         is_behind = bool(counts.pending) and has_model
         return CheckResult(name, not is_behind, detail, "Run: clawmem embed" if is_behind else "")
-
-    def _successors(self, name: str) -> CheckResult:
-        claims = NoteClaims(self.documents, self.successions, self.links)
-        if wrong := claims.unresolved():
-            remedy = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
-            return CheckResult(name, False, " ".join(map(str, wrong)), remedy)
-        return CheckResult(name, True, f"{len(self.successions.claims())} named by other notes, all found")
 
     def _content_types(self, name: str) -> CheckResult:
         counts = Counter(document.content_type for document in self.documents.latest())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clawmem.app.services.models import Provider
 from clawmem.domain.documents.identity import body_hash, has_lost_text
 from clawmem.ports.records import Document
 
@@ -20,17 +19,12 @@ NAMED = 3  # names listed in a message
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """
-    Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed).
-
-    ``provider`` is the model provider that was examined, if any.
-    """
+    """Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed)."""
 
     check: str
     ok: bool
     detail: str
     way_out: str = ""
-    provider: Provider | None = None
 
     @property
     def line(self) -> str:

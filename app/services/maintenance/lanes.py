@@ -70,40 +70,32 @@ class Phases:
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
-        is_heavy = lane is LaneName.HEAVY
+        minute_ms = 0 if lane is LaneName.HEAVY else _MINUTE_MS
         consolidate, conclude = partial(self._consolidate, lane), partial(self._conclude, lane)
         no_model = "" if self.ask else NO_MODEL
         phases = [
-            Phase("consolidate", consolidate, "phase2_exception", 0 if is_heavy else 30 * _MINUTE_MS),
-            Phase("deductive", conclude, "phase3_exception", 0 if is_heavy else 15 * _MINUTE_MS, no_model),
-        ]
-        if is_heavy:
-            return phases
-        off = "" if self.plan.enrich else OFF
-        return [
-            Phase("enrich", self._enrich, "phase1_exception", missing=off),
-            *phases,
+            Phase("enrich", self._enrich, "phase1_exception", missing="" if self.plan.enrich else OFF),
+            Phase("consolidate", consolidate, "phase2_exception", 30 * minute_ms),
+            Phase("deductive", conclude, "phase3_exception", 15 * minute_ms, no_model),
             Phase("recall", self.cleanup, "phase4_exception"),
         ]
+        return phases[1:3] if lane is LaneName.HEAVY else phases
 
     def _enrich(self, run: PhaseRun) -> None:
         """Enrich new and changed documents, by rules and then by a model."""
         made = ("notes", "mentions", "links", "triples", "evolved")
         total = EnrichReport()
 
-        def count() -> None:
-            run.processed = total.by_rules + total.by_model
-            run.selected = run.processed + total.failed
-            run.created = sum(getattr(total, name) for name in made)
-            run.null_calls = total.failed
-            run.metrics = asdict(total)
-
         def record(document_id: int, report: EnrichReport) -> None:
             """Record the enrichment of one document, in its transaction."""
             nonlocal total
             run.check()
             total += report
-            count()
+            run.processed = total.by_rules + total.by_model
+            run.selected = run.processed + total.failed
+            run.created = sum(getattr(total, name) for name in made)
+            run.null_calls = total.failed
+            run.metrics = asdict(total)
             yields = {name: number for name in made if (number := getattr(report, name))}
             verdict, why = Verdict.ENRICH, "it is new or was changed"
             if report.failed:
@@ -117,7 +109,7 @@ class Phases:
             enrich = self.enrich(ask=ask)
             last = enrich(limit, newest=True, progress=lambda done, total: run.check(), tell=record)
             total = replace(total, waiting=last.waiting, stopped=last.stopped)
-        count()
+        run.metrics = asdict(total)
 
     def _consolidate(self, lane: LaneName, run: PhaseRun) -> None:
         """Consolidate the newest, or the stale or surprising observations; the heavy lane ignores the dry-run setting."""
@@ -200,7 +192,7 @@ class Lanes:
         runs: list[Run] = []
         try:
             for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
-                if not (paced and phase.every_ms and self._left_ms(name, phase.every_ms, phase.name)):
+                if not (paced and phase.every_ms and self.left_ms(name, phase.name, phase.every_ms)):
                     runs.append(self._run(name, phase, lease_check(lease, stops)))
                     if runs[-1].reason in (LOST, STOPPED):
                         break
@@ -208,9 +200,19 @@ class Lanes:
             lease.release()
         return runs
 
-    def left_ms(self, name: LaneName) -> int:
-        """Return the milliseconds until the next tick is due; 0 if it is due now."""
-        return self._left_ms(name, self.plan.interval_ms(name))
+    def left_ms(self, name: LaneName, phase: str = "", interval_ms: int = 0) -> int:
+        """
+        Return the milliseconds until the lane, or a *phase* of it with its own interval, is due; 0 if it is due now.
+
+        A lane is due an interval after its last attempt, a phase after it was last completed or skipped. Entries in
+        the future come from a wrong clock and delay nothing.
+        """
+        interval_ms = interval_ms or self.plan.interval_ms(name)
+        runs = self.journal.runs(_LOOKED_AT if phase else 1, name.value, phase)
+        ends = [run for run in runs if not phase or run.status in (RunStatus.COMPLETED, RunStatus.SKIPPED)]
+        began = parse_iso(ends[0].started_at) if ends else None
+        age = -1 if began is None else self.clock.now_ms() - began
+        return interval_ms - age if 0 <= age < interval_ms else 0
 
     def serve(self, name: LaneName, stop: StopSignal) -> None:
         """
@@ -222,19 +224,6 @@ class Lanes:
             if not self.left_ms(name):
                 self.tick(name, paced=True, stops=stop.is_set)
             stop.wait((self.left_ms(name) or self.plan.interval_ms(name)) / 1000)
-
-    def _left_ms(self, name: LaneName, interval_ms: int, phase: str = "") -> int:
-        """
-        Return the milliseconds until *interval_ms* after the lane's last attempt; 0 if it is due.
-
-        Of a *phase*, after it was last completed or skipped. Entries in the future come from a wrong clock and delay
-        nothing.
-        """
-        runs = self.journal.runs(_LOOKED_AT if phase else 1, name.value, phase)
-        ends = [run for run in runs if not phase or run.status in (RunStatus.COMPLETED, RunStatus.SKIPPED)]
-        began = parse_iso(ends[0].started_at) if ends else None
-        age = -1 if began is None else self.clock.now_ms() - began
-        return interval_ms - age if 0 <= age < interval_ms else 0
 
     def _run(self, name: LaneName, phase: Phase, check: Callable[[], None]) -> Run:
         """Run one phase; its failure is recorded, and the next phase still runs."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, mul
 from struct import unpack
 from typing import Any, NamedTuple
 
 from clawmem.app.services.maintenance.finding import CheckResult, listed, spread
-from clawmem.app.services.models import NONE, Provider
+from clawmem.app.services.models import NONE
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import EmbeddingError, ModelError
 from clawmem.ports.indexes import EmbeddingStore
-from clawmem.ports.models import Embedder, Generator, ModelRole, Reranker
+from clawmem.ports.models import Embedder, Generator, Reranker
 from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
 
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
@@ -115,22 +115,19 @@ def _missed(leads: Iterable[bool], how: str) -> str | None:
     return f"{len(missed)} of {len(GOLDEN)} questions {how}: {listed(missed)}" if missed else None
 
 
-class ExaminedModels(NamedTuple):
-    """Factories of the models to examine, called when needed; ``None`` where no model is configured."""
-
-    embedder: Callable[[], Embedder | None] = lambda: None
-    generator: Callable[[], Generator | None] = lambda: None
-    reranker: Callable[[], Reranker | None] = lambda: None
-    roles: Callable[[], Sequence[Provider]] = tuple
-
-
 @dataclass(frozen=True, slots=True)
 class ModelChecks:
-    """Checks that query the models. They change nothing and read a sample of the stored vectors."""
+    """
+    Checks that query the models. They change nothing and read a sample of the stored vectors.
+
+    The models are made when needed; ``None`` where no model is configured.
+    """
 
     documents: DocumentStore
     embeddings: EmbeddingStore
-    models: ExaminedModels
+    embedder: Callable[[], Embedder | None] = lambda: None
+    generator: Callable[[], Generator | None] = lambda: None
+    reranker: Callable[[], Reranker | None] = lambda: None
 
     def checks(self) -> dict[str, Callable[[str], CheckResult]]:
         """Return every check by name, in the order to run them."""
@@ -140,52 +137,44 @@ class ModelChecks:
             "model test": lambda name: _tested(
                 name,
                 embedder_fault,
-                self.models.embedder(),
+                self.embedder(),
                 f"{answered} are nearest to what they mean",
                 "Configure another model, or repair this one, then run: clawmem embed --force",
             ),
             "stored vectors": self._stored,
-            "generator": lambda name: self._with_provider(
-                ModelRole.GENERATOR,
-                _tested(
-                    name,
-                    generator_fault,
-                    self.models.generator(),
-                    "it writes JSON as asked",
-                    "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded.",
-                ),
+            "generator": lambda name: _tested(
+                name,
+                generator_fault,
+                self.generator(),
+                "it writes JSON as asked",
+                "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded.",
             ),
-            "reranker": lambda name: self._with_provider(
-                ModelRole.RERANKER,
-                _tested(
-                    name,
-                    reranker_fault,
-                    self.models.reranker(),
-                    f"{answered} get their answer first",
-                    "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked.",
-                ),
+            "reranker": lambda name: _tested(
+                name,
+                reranker_fault,
+                self.reranker(),
+                f"{answered} get their answer first",
+                "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked.",
             ),
         }
 
     def _model(self, name: str) -> CheckResult:
-        embedder, stored = self.models.embedder(), self.embeddings.fingerprint()
+        embedder, stored = self.embedder(), self.embeddings.fingerprint()
         if embedder is None:
             remedy = "Install or configure that model again (see: clawmem models list), or run: clawmem embed --force"
             detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
-            result = CheckResult(name, stored is None, detail, remedy if stored else "")
-        elif stored in (None, embedder.fingerprint):
+            return CheckResult(name, stored is None, detail, remedy if stored else "")
+        if stored in (None, embedder.fingerprint):
             state = ", which made the vectors" if stored else "; no vectors yet"
-            result = CheckResult(name, True, f"{embedder.fingerprint!r}{state}")
-        else:
-            building = self.embeddings.building()
-            detail = f"but the vectors are of {stored!r}"
-            if building and building.fingerprint == embedder.fingerprint:
-                detail = f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
-            result = CheckResult(name, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
-        return self._with_provider(ModelRole.EMBEDDER, result)
+            return CheckResult(name, True, f"{embedder.fingerprint!r}{state}")
+        building = self.embeddings.building()
+        detail = f"but the vectors are of {stored!r}"
+        if building and building.fingerprint == embedder.fingerprint:
+            detail = f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
+        return CheckResult(name, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
 
     def _stored(self, name: str) -> CheckResult:
-        embedder = self.models.embedder()
+        embedder = self.embedder()
         if embedder is None or self.embeddings.fingerprint() != embedder.fingerprint:
             return CheckResult(name, True, "not compared: no vectors of this model are stored")
         sample = list(self._sample())
@@ -213,15 +202,6 @@ class ModelChecks:
                 fragments = {fragment.seq: fragment for fragment in self.documents.fragments(document.id)}
                 fragment = fragments[middle.key.seq]
                 yield document, embedding_text(fragment.context, fragment.text), middle.vector
-
-    def _with_provider(self, role: ModelRole, finding: CheckResult) -> CheckResult:
-        """Return *finding* with the provider of *role* and the reason for its choice."""
-        for provider in self.models.roles():
-            if provider.role is role:
-                why = "; ".join([f"{provider.chosen}, because {provider.reason}", *provider.passed_over])
-                detail = why if finding.detail == provider.chosen else f"{why}; {finding.detail}"
-                return replace(finding, detail=detail, provider=provider)
-        return finding
 
 
 def _tested(
