@@ -259,7 +259,7 @@ class _Pass:
         if is_forgotten_file(self._documents, self._update.forgotten_texts, parsed.body, known, former):
             withdrawn = publisher.withdraw([known.id], InactiveReason.REMOVED) if known else 0
             problem = (
-                f"{change.file.path} is not indexed: a note with its text was forgotten on request. Edit it."
+                f"{change.file.path} has the same text as a note that was forgotten on request. Edit it."
             )
             return "removed" if withdrawn else "", problem
         if former:
