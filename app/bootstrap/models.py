@@ -29,17 +29,10 @@ class Choice(NamedTuple):
     how: Provider
 
 
-class _Role(NamedTuple):
-    """The variable that names a server, and the model of this process."""
-
-    variable: str
-    local_name: str
-
-
-_ROLES = {
-    ModelRole.EMBEDDER: _Role("CLAWMEM_EMBED_URL", LARGE_EMBEDDER),
-    ModelRole.GENERATOR: _Role("CLAWMEM_LLM_URL", "qmd-query-expansion"),
-    ModelRole.RERANKER: _Role("CLAWMEM_RERANK_URL", "qwen3-reranker"),
+_ROLES = {  # the variable that names a server, and the model of this process
+    ModelRole.EMBEDDER: ("CLAWMEM_EMBED_URL", LARGE_EMBEDDER),
+    ModelRole.GENERATOR: ("CLAWMEM_LLM_URL", "qmd-query-expansion"),
+    ModelRole.RERANKER: ("CLAWMEM_RERANK_URL", "qwen3-reranker"),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
@@ -109,23 +102,23 @@ class ModelSelection:
     def _optional(self, role: ModelRole, server: ModelServer | None) -> Choice:
         if server:
             return self._served(role, server)
-        reason = f"{_ROLES[role].variable} names no server"
+        variable, name = _ROLES[role]
+        reason = f"{variable} names no server"
         if self.settings.no_local_models:
             return Choice(None, Provider(role, NONE, f"{reason}, and {_FORBIDDEN}"))
         try:
             return self._in_process(role, reason)
         except ConfigError as error:
-            name, fault = _ROLES[role].local_name, str(error)
-            passed_over = fault if name in fault else f"{name}: {fault}"
-            return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here", (passed_over,)))
+            fault = str(error) if name in str(error) else f"{name}: {error}"
+            return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here", (fault,)))
 
     def _served(self, role: ModelRole, server: ModelServer) -> Choice:
         adapter = imported_object(f"adapters.models.api:Api{role.capitalize()}")  # such as ApiEmbedder
         model = adapter.at(server.url, self.clock, **server.model_dump(exclude={"url"}))
-        return self._watched(role, shown(server.url), f"{_ROLES[role].variable} names it", model)
+        return self._watched(role, shown(server.url), f"{_ROLES[role][0]} names it", model)
 
     def _in_process(self, role: ModelRole, reason: str) -> Choice:
-        name = _ROLES[role].local_name
+        name = _ROLES[role][1]
         may_download = self.settings.download_models and not self.read_only
         model = catalogue.model_named(name, self.settings.models, may_download=may_download)
         return self._watched(role, name, reason, model.opened())

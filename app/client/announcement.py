@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from clawmem.app.environment.places import HOOK_SETTINGS
 
@@ -60,20 +60,23 @@ class Announcement(NamedTuple):
         return f"http://{self.authority}"
 
 
-def announcement_file(vault: Path | str) -> Path:
-    """Return the path of the announcement file of *vault*'s server."""
-    return Path(f"{vault}.server")
+def server_file(
+    vault: Path | str, kind: Literal["server", "server-lock", "server-log", "server-start", "token"]
+) -> Path:
+    """
+    Return the path of a file of *vault*'s server.
 
-
-def token_file(vault: Path | str) -> Path:
-    """Return the path of the token file for servers of *vault*; only its owner may read the file."""
-    return Path(f"{vault}.token")
+    ``server`` is its announcement. ``server-lock`` is locked while it runs; its existence alone means nothing.
+    ``server-log`` is the log of servers in the background. ``server-start`` marks a start; the server deletes it as soon
+    as it answers. Only its owner may read ``token``.
+    """
+    return Path(f"{vault}.{kind}")
 
 
 def announced(vault: Path | str) -> Announcement | None:
     """Return the announcement next to *vault*, which may be stale; ``None`` if there is no valid one for this vault."""
     try:
-        server = Announcement(**json.loads(announcement_file(vault).read_bytes()))
+        server = Announcement(**json.loads(server_file(vault, "server").read_bytes()))
         # The content is untrusted: the host becomes part of a request, and a copied folder contains the announcement
         # of the original vault.
         numbers = 0 < server.port < 1 << 16 and 0 < server.pid < 1 << 31
@@ -86,7 +89,7 @@ def announced(vault: Path | str) -> Announcement | None:
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
     """Return the token that a client of *vault* sends; empty if there is none or it cannot be read."""
     with suppress(OSError, UnicodeDecodeError):
-        return environ.get(TOKEN_VARIABLE) or token_file(vault).read_text("ascii").strip()
+        return environ.get(TOKEN_VARIABLE) or server_file(vault, "token").read_text("ascii").strip()
     return ""
 
 

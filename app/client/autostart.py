@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
 
-from clawmem.app.client.announcement import Announcement, announced
+from clawmem.app.client.announcement import Announcement, announced, server_file
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError
@@ -38,29 +38,14 @@ ONE_HEAP = {
 _FALSE = frozenset({"", "0", "false", "no", "off"})
 
 
-def start_note(vault: Path | str) -> Path:
-    """Return the path of the file that marks a start: the server deletes it as soon as it answers."""
-    return Path(f"{vault}.server-start")
-
-
-def log_file(vault: Path | str) -> Path:
-    """Return the path of the log of servers of *vault* that were started in the background."""
-    return Path(f"{vault}.server-log")
-
-
-def lock_file(vault: Path | str) -> Path:
-    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
-    return Path(f"{vault}.server-lock")
-
-
 def is_running(vault: Path) -> bool:
     """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
-    if not lock_file(vault).exists():
+    if not server_file(vault, "server-lock").exists():
         return False
     from filelock import FileLock, Timeout  # not for a prompt without a server
 
     try:
-        with FileLock(lock_file(vault), blocking=False, is_singleton=False):
+        with FileLock(server_file(vault, "server-lock"), blocking=False, is_singleton=False):
             return False
     except Timeout:
         return True
@@ -86,10 +71,11 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> No
         OSError: the server cannot be started.
     """
     vault = default_vault(environ).absolute()
-    is_recent = _age_s(start_note(vault)) < RETRY_S
+    note = server_file(vault, "server-start")
+    is_recent = _age_s(note) < RETRY_S
     if is_automatic(environ) and vault.is_file() and not is_recent and not is_running(vault):
-        start_note(vault).unlink(missing_ok=True)  # a new file has a new time
-        start_note(vault).touch(mode=0o600)
+        note.unlink(missing_ok=True)  # a new file has a new time
+        note.touch(mode=0o600)
         _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
 
 
@@ -97,11 +83,11 @@ def found_or_started(
     find: Callable[[], Announcement | None], environ: Mapping[str, str]
 ) -> Announcement | None:
     """Return the server that *find* finds; start one if hooks may, and wait for it at most `START_S` seconds."""
-    server = find()
+    server, note = find(), server_file(default_vault(environ), "server-start")
     if server is None and is_automatic(environ):
         with suppress(OSError):
             start_server(environ, environ)
-        while (server := find()) is None and _age_s(start_note(default_vault(environ))) < START_S:
+        while (server := find()) is None and _age_s(note) < START_S:
             sleep(PAUSE_S)
     return server
 
@@ -115,19 +101,18 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         OSError: the server cannot be started.
     """
     process, end = _spawn(vault.absolute(), inherited, *options), time() + MOST_START_S
+    log = server_file(vault, "server-log")
     while time() < end:
         has_ended = process.poll() is not None
         if is_running(vault):  # perhaps another one, which was faster
             if server := announced(vault):
                 return server
         elif has_ended:
-            lines = log_file(vault).read_text("utf-8", "replace").splitlines()
+            lines = log.read_text("utf-8", "replace").splitlines()
             reason = next(filter(None, reversed(lines)), f"exit code {process.returncode}")
-            raise ClawmemError(
-                f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log_file(vault)}"
-            )
+            raise ClawmemError(f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log}")
         sleep(PAUSE_S)
-    raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log_file(vault)}")
+    raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
 
 
 def _age_s(note: Path) -> float:
@@ -139,10 +124,10 @@ def _age_s(note: Path) -> float:
 
 def _spawn(vault: Path, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
-    isolation = "-I" if sys.flags.isolated else "-P"
-    with appended(log_file(vault)) as log:
+    isolation, file = "-I" if sys.flags.isolated else "-P", server_file(vault, "server-log")
+    with appended(file) as log:
         return subprocess.Popen(
-            [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(log_file(vault))],
+            [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(file)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

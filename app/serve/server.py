@@ -24,12 +24,11 @@ from clawmem.app.client.announcement import (
     TOKEN_VARIABLE,
     Announcement,
     announced,
-    announcement_file,
     environment_digest,
-    token_file,
+    server_file,
     token_of,
 )
-from clawmem.app.client.autostart import MOST_LOG_BYTES, lock_file, start_note
+from clawmem.app.client.autostart import MOST_LOG_BYTES
 from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.interfaces.mcp.over_http import McpServers
@@ -117,7 +116,7 @@ def token_for(vault: Path, environ: Mapping[str, str]) -> str:
     Raises:
         ConfigError: The token in the environment or in the token file is invalid.
     """
-    file = token_file(vault)
+    file = server_file(vault, "token")
     if not file.exists() and not environ.get(TOKEN_VARIABLE):
         write_whole(file, f"{token_urlsafe(32)}\n".encode())
     token = token_of(vault, environ)
@@ -134,8 +133,8 @@ def token_for(vault: Path, environ: Mapping[str, str]) -> str:
 def _server_lock(vault: Path) -> Iterator[None]:
     """Hold the lock of the server of *vault*; raise `ClawmemError` if another process holds it."""
     try:
-        with FileLock(lock_file(vault), timeout=LOCK_S, is_singleton=False):
-            announcement_file(vault).unlink(missing_ok=True)  # left by a killed server
+        with FileLock(server_file(vault, "server-lock"), timeout=LOCK_S, is_singleton=False):
+            server_file(vault, "server").unlink(missing_ok=True)  # left by a killed server
             yield
     except Timeout as error:
         server = announced(vault)
@@ -230,8 +229,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start answering requests, then announce the server."""
         await super().startup(sockets)
-        write_whole(announcement_file(self._vault), json.dumps(self._here._asdict()).encode())
-        start_note(self._vault).unlink(missing_ok=True)
+        write_whole(server_file(self._vault, "server"), json.dumps(self._here._asdict()).encode())
+        server_file(self._vault, "server-start").unlink(missing_ok=True)
         self._ready(self._here.url)
 
     async def on_tick(self, counter: int) -> bool:
@@ -243,5 +242,5 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""
-        announcement_file(self._vault).unlink(missing_ok=True)
+        server_file(self._vault, "server").unlink(missing_ok=True)
         await super().shutdown(sockets)

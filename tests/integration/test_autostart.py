@@ -20,8 +20,8 @@ from hook_process import Answered, answered, ask, command
 from server_process import serving
 from waiting import eventually
 
-from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.client.autostart import RETRY_S, is_running, log_file, start_note
+from clawmem.app.client.announcement import Announcement, announced, server_file
+from clawmem.app.client.autostart import RETRY_S, is_running
 from clawmem.app.version import VERSION
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -37,7 +37,10 @@ class Home:
         self.home = home
         self.environ = {name: value for name, value in environ.items() if name != "CLAWMEM_NO_SERVER"}
         self.vault = home / ".cache" / "clawmem" / "index.sqlite"
-        self.log, self.note = Path(log_file(self.vault)), Path(start_note(self.vault))
+        self.log, self.note = (
+            Path(server_file(self.vault, "server-log")),
+            Path(server_file(self.vault, "server-start")),
+        )
         self.config = home / ".config" / "clawmem" / "config.yaml"
 
     def prompt(self, name: str = "UserPromptSubmit", **variables: str) -> Answered:

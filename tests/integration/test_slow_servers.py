@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.client.announcement import Announcement, announcement_file, environment_digest
+from clawmem.app.client.announcement import Announcement, environment_digest, server_file
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.version import VERSION
@@ -54,7 +54,7 @@ def ask(
             os.getpid(), holder_id(), host, port, VERSION, os.path.realpath(vault),
             environment_digest(environ),
         )  # fmt: skip
-        announcement_file(vault).write_bytes(json.dumps(server._asdict()).encode())
+        server_file(vault, "server").write_bytes(json.dumps(server._asdict()).encode())
         yield lambda behave: _asked(listener, behave, environ, home)
 
 

@@ -31,7 +31,7 @@ from hook_process import AT_STOP, TURNS, transcript
 from server_process import serving
 
 from clawmem.app.bench.retrieval import percentile
-from clawmem.app.client.autostart import start_note
+from clawmem.app.client.announcement import server_file
 
 NOTES, BLOCKS = 10_000, 8  # blocks a note, headings included
 PROMPTS = (
@@ -145,7 +145,7 @@ def asked(kinds: Sequence[Kind], environ: Mapping[str, str], runs: int) -> dict[
 def starts(environ: Mapping[str, str], pairs: int) -> dict[str, dict[str, list[Cost]]]:
     """What a cold prompt cost, and one that started a server, in turn."""
     found: dict[str, dict[str, list[Cost]]] = {kind.name: {"": []} for kind in (PLAIN, STARTING)}
-    note = Path(start_note(environ["INDEX_PATH"]))
+    note = Path(server_file(environ["INDEX_PATH"], "server-start"))
     for number in range(pairs):
         prompt = prompted(PROMPTS[number % len(PROMPTS)])
         found[PLAIN.name][""].append(cost(HOOK, prompt, {**environ, **NO_SERVER}))

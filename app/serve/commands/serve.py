@@ -12,13 +12,10 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bootstrap.opening import require_vault
-from clawmem.app.client.announcement import Announcement, announced, announcement_file
+from clawmem.app.client.announcement import Announcement, announced, server_file
 from clawmem.app.client.autostart import (
     is_automatic,
     is_running,
-    lock_file,
-    log_file,
-    start_note,
     started_server,
 )
 from clawmem.app.client.request import answers, fault_of_server
@@ -113,17 +110,17 @@ def _start(ctx: typer.Context, server: Announcement | None) -> None:
             values = value if isinstance(value, (list, tuple)) else [value]
             options += [option.opts[0]] if value is True else [f"{option.opts[0]}={text}" for text in values]
     server = server or started_server(vault, options, os.environ)
-    facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log_file(vault))}
-    text = f"{vault} is served at {server.url}. Its log is {log_file(vault)}"
-    show_outcome(ctx, {**facts, "started": is_new}, text)
+    log = server_file(vault, "server-log")
+    record = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log), "started": is_new}
+    show_outcome(ctx, record, f"{vault} is served at {server.url}. Its log is {log}")
 
 
 def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     """Stop the running server, and wait until it has ended."""
     if server is None and is_running(vault):
         raise ClawmemError(
-            f"A server of {vault} runs that {announcement_file(vault)} does not name. Try again, or end the process that "
-            f"has {lock_file(vault)} open (fuser -k)."
+            f"A server of {vault} runs that does not name its process. Try again, or end the process that has "
+            f"{server_file(vault, 'server-lock')} open (fuser -k)."
         )
     if server:
         os.kill(server.pid, signal.SIGTERM)
@@ -140,7 +137,7 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
 
 def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     """Show whether a server runs and is of use; exit with 1 otherwise."""
-    automatic, unfinished = is_automatic(os.environ), start_note(vault).exists()
+    automatic, unfinished = is_automatic(os.environ), server_file(vault, "server-start").exists()
     record = {"vault": str(vault), "running": server is not None, "answers": bool(server and answers(server))}
     record |= {"automatic": automatic, "unfinished": unfinished}
     lines = [f"No server of {vault} runs."]
@@ -151,7 +148,8 @@ def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -
     show_outcome(ctx, record, "\n".join(lines))
     faults = [fault_of_server(server) if server else ""]
     if unfinished:
-        faults.append(f"A hook started a server that does not answer yet. See {log_file(vault)}")
+        log = server_file(vault, "server-log")
+        faults.append(f"A hook started a server that does not answer yet. See {log}")
     if not is_there(vault):
         faults.append(f"There is no vault at {vault}.")
     for fault in filter(None, faults):

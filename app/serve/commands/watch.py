@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import plistlib
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -23,7 +25,6 @@ from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
 from clawmem.app.serve.background import watch as watch_vault
-from clawmem.app.serve.service_units import unit_of
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ SERVICES = {  # by command: the name and the description of the service
     "watch": ("watcher", "keeps the memory up with your notes"),
     "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
 }
+RESTARTS_AFTER_S = 5
+STOPS_WITHIN_S = 20  # slightly more than watcher and server need to stop
 
 
 @cli.command()
@@ -114,3 +117,67 @@ def install_service(
     outcome += "\nIt runs now, and from every login on." if enable and not remove else f"\nNext: {following}"
     record = {"file": str(unit.file), "text": text, "next": following, "enabled": enable}
     show_outcome(ctx, record, outcome)
+
+
+class Unit(NamedTuple):
+    """The file of a service and its text, and the commands that begin and end its start at every login."""
+
+    file: Path
+    text: str
+    begin: str
+    end: str
+
+
+def unit_of(
+    platform: str,
+    home: Path,
+    name: str,
+    description: str,
+    command: Sequence[str],
+    variables: Mapping[str, str],
+) -> Unit:
+    """Return the unit of the service *name* for a `sys.platform`; raise `ConfigError` for another system."""
+    if platform == "linux":
+        unit = f"clawmem-{name}.service"
+        # A dollar sign starts a variable in commands, but not in Environment.
+        start = " ".join(_quoted(word.replace("$", "$$")) for word in command)
+        environment = "".join(
+            f"Environment={_quoted(f'{name}={value}')}\n" for name, value in variables.items()
+        )
+        text = f"""\
+[Unit]
+Description={description}
+
+[Service]
+Type=simple
+{environment}ExecStart={start}
+Restart=on-failure
+RestartSec={RESTARTS_AFTER_S}
+TimeoutStopSec={STOPS_WITHIN_S}
+
+[Install]
+WantedBy=default.target
+"""
+        control = f"systemctl --user {{}} --now {unit}"
+        file = home / ".config" / "systemd" / "user" / unit
+        return Unit(file, text, control.format("enable"), control.format("disable"))
+    if platform == "darwin":
+        agent = {
+            "Label": f"clawmem.{name}",
+            "ProgramArguments": list(command),
+            "EnvironmentVariables": dict(variables),
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": RESTARTS_AFTER_S,
+            "ExitTimeOut": STOPS_WITHIN_S,
+            "ProcessType": "Background",
+        }
+        file = home / "Library" / "LaunchAgents" / f"clawmem.{name}.plist"
+        begin, end = (f"launchctl {verb} -w {shlex.quote(str(file))}" for verb in ("load", "unload"))
+        return Unit(file, plistlib.dumps(agent).decode("utf-8"), begin, end)
+    raise ConfigError("Services are installed for systemd and launchd. Let this system start: clawmem watch")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return '"' + escaped.replace("%", "%%") + '"'  # a percent sign starts a specifier
