@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.operations.indexing import Reading, reading_text, update
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, argument, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import (
@@ -25,6 +28,7 @@ from clawmem.app.settings.config_file import (
     set_value,
     typed_folder,
 )
+from clawmem.app.settings.model import CollectionSettings
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
@@ -98,6 +102,55 @@ def collection_add(
     entry = {"path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     set_value(settings.config_file, ("collections", name), entry)
     return Collection(name, 0, str(folder), pattern)
+
+
+class FirstReading(Reading):
+    """The reading of all folders after one was added: the ``name`` of its collection, which has ``documents``."""
+
+    name: str
+    documents: int
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 also where the collection has no document."""
+        return super().exit_code or int(not self.documents)
+
+
+def _bootstrap_text(result: FirstReading) -> Iterator[str]:
+    yield from reading_text(result)
+    if not result.documents:
+        yield (
+            f"Nothing was indexed: no readable file of collection {result.name} matches its pattern. Check the folder, or run: "
+            f"clawmem collection remove {result.name}, then clawmem collection add PATH --pattern 'GLOB'"
+        )
+    elif not result.exit_code:
+        yield 'Ready. Next: clawmem query "what you want to know"'
+
+
+@operation(Effect.REPEATABLE, text=_bootstrap_text, is_tool=False, opens=Opening.NOTHING)
+def bootstrap(
+    services: Services,
+    path: Annotated[Path, "A folder of Markdown.", argument("PATH", parser=typed_folder)],
+    name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
+    skip_embed: Annotated[bool, "Make no vectors."] = False,
+    confirm: Confirm = None,
+) -> FirstReading:
+    """
+    Add and index a folder in one step. Safe to repeat.
+
+    Runs collection add, update and embed.
+    """
+    settings, folder = services.settings, existing_folder(path)
+    known = {each: configured.path.resolve() for each, configured in settings.collections.items()}
+    added = next((each for each, place in known.items() if place == folder and name in (None, each)), "")
+    if not added:
+        added = collection_add(services, folder, name, confirm=confirm).name
+        configured = CollectionSettings(path=folder)
+        settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
+    with open_services(settings, create=True) as opened:
+        reading = update(opened.called_by(services.caller, services.progress), embed=not skip_embed)
+        documents = opened.vault.documents.collections().get(added, 0)
+    return FirstReading(**dict(reading), name=added, documents=documents)
 
 
 @operation(Effect.DESTROYS, is_tool=False, opens=Opening.IF_PRESENT)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "collections": ("collection", "trust"),
+        "collections": ("bootstrap", "collection", "trust"),
         "maintenance": ("doctor", "rebuild", "maintain", "undo", "reflect"),
         "documents": ("get", "links", "list", "tags"),
         "history": ("timeline", "sessions", "report", "why", "focus", "profile"),

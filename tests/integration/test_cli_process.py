@@ -75,8 +75,8 @@ def test_the_version_is_the_package_s(run: Run) -> None:
 
 @pytest.mark.parametrize("args", [("--help",), ("search", "--help"), ("bench", "retrieval", "--help")])
 def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str, ...]) -> None:
-    """Help loads neither models nor storage."""
-    assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw"})
+    """Help loads neither models nor indexes."""
+    assert not modules_after(environ, home, *args) & (HEAVY - {"rich"})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")

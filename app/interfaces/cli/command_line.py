@@ -33,7 +33,6 @@ VAULT, BACKEND = "--vault", "--backend"  # with a value
 # The module of each verb that is no operation: only the module of the verb in the command line is imported.
 CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
-    f"{CLI}.bootstrap": ("bootstrap",),
     f"{CLI}.measurement": ("bench", "conformance"),
     f"{CLI}.setup": ("setup",),
     f"{DAEMON}.surface": ("surface", "hook"),
