@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,22 +12,6 @@ from clawmem.adapters.clients.formats import Values
 from clawmem.ports.clients import ConfiguredCommand, HookEntry
 
 PROMPT = "UserPromptSubmit"
-
-
-class Entry(ABC):
-    """Entries in the values of one file. Methods raise `ValueError` if the values have another shape."""
-
-    @abstractmethod
-    def install(self, settings: Values) -> None:
-        """Add the entries, replacing older ones."""
-
-    @abstractmethod
-    def remove(self, settings: Values, original: Values) -> None:
-        """Remove the entries; *original* are the values before the first installation."""
-
-    def commands(self, settings: Values) -> Iterable[ConfiguredCommand]:
-        """Return the commands that the agent starts because of the entries."""
-        return ()
 
 
 class HookStyle(NamedTuple):
@@ -47,8 +30,14 @@ class HookStyle(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Hooks(Entry):
-    """Hooks by event: lists of groups, each a matcher with a list of handlers."""
+class Hooks:
+    """
+    Hooks by event: lists of groups, each a matcher with a list of handlers.
+
+    As with each `Entry`, ``install`` replaces older entries, ``remove`` gets the values before the first installation,
+    and ``commands`` are those that the agent starts because of the entries. All raise `ValueError` if the values have
+    another shape.
+    """
 
     style: HookStyle
     program: Sequence[str]
@@ -60,7 +49,7 @@ class Hooks(Entry):
             _member(_member(settings, "hooks", dict, "hooks"), event, list, f"hooks.{event}").insert(0, group)
 
     def remove(self, settings: Values, original: Values) -> None:
-        """See `Entry`: groups and events that become empty are removed."""
+        """Remove the hooks, and groups and events that become empty."""
         for event, groups in [*_hooks(settings).items()]:
             remaining = []
             for group in groups:
@@ -75,12 +64,9 @@ class Hooks(Entry):
         for groups in _hooks(settings).values():
             for handler in (handler for group in groups for handler in group.get("hooks", [])):
                 if event := hook_event(handler):
-                    words = (
-                        server_command(handler)
-                        if isinstance(handler.get("args"), list)
-                        else handler["command"]
-                    )
-                    yield ConfiguredCommand(words, event=event)
+                    is_split = isinstance(handler.get("args"), list)
+                    command = server_command(handler) if is_split else handler["command"]
+                    yield ConfiguredCommand(command, event=event)
 
     def _groups(self) -> dict[str, Values]:
         groups: dict[str, Values] = {}
@@ -119,7 +105,7 @@ def hook_event(handler: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Server(Entry):
+class Server:
     """MCP server *name* in the object *member*."""
 
     member: str
@@ -160,7 +146,7 @@ def _starts_server(server: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Setting(Entry):
+class Setting:
     """
     A value at *path*; ``None`` is not installed, but removed.
 
@@ -200,7 +186,7 @@ class Setting(Entry):
 
 
 @dataclass(frozen=True)
-class Element(Entry):
+class Element:
     """An element of the list at *path*; it replaces elements with the same *end*, such as the folder of another version."""
 
     path: Sequence[str]
@@ -218,6 +204,12 @@ class Element(Entry):
             _drop(settings, self.path)
         elif elements:
             Setting(self.path, remaining).install(settings)
+
+    def commands(self, settings: Values) -> Iterable[ConfiguredCommand]:
+        return ()
+
+
+Entry = Hooks | Server | Setting | Element
 
 
 def _shaped(value: Any, kind: type, place: str) -> Any:

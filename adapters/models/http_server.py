@@ -16,6 +16,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponent
 
 from clawmem.adapters.models.server import (
     EXCERPT,
+    LONGEST_ASKED_S,
     Json,
     Limits,
     ModelIdentity,
@@ -147,9 +148,8 @@ class HttpServer:
         if limits.left_s() <= 0:
             raise ModelUnavailable(self.label, "no time is left")
         blocked_s = (self._blocked_until_ms - self.clock.now_ms()) / 1000
-        if (
-            not limits.background and 0 < blocked_s <= LONGEST_REST_S
-        ):  # more means that the clock was set back
+        # A longer rest means that the clock was set back.
+        if not limits.background and 0 < blocked_s <= LONGEST_REST_S:
             raise ModelUnavailable(self.label, self._reason, retry_after_s=blocked_s)
         backoff = wait_exponential(FIRST_WAIT_S, LONGEST_WAIT_S) + wait_random(0, FIRST_WAIT_S / 4)
 
@@ -165,7 +165,8 @@ class HttpServer:
             ),
             wait=wait,
             stop=lambda state: (
-                state.attempt_number >= TRIES or state.upcoming_sleep >= limits.longest_wait_s()
+                state.attempt_number >= TRIES
+                or state.upcoming_sleep >= (LONGEST_ASKED_S if limits.background else limits.left_s())
             ),
             sleep=self.sleep,
             reraise=True,

@@ -251,10 +251,6 @@ class Limits:
         """Return the seconds that the next request may take; zero or negative when the time is over."""
         return self.timeout_s if self.background else self._until - time.monotonic()
 
-    def longest_wait_s(self) -> float:
-        """Return the longest wait between two attempts."""
-        return LONGEST_ASKED_S if self.background else self.left_s()
-
 
 class ModelServer(Protocol):
     """A server that runs one model; its errors are those of `clawmem.ports.models.Generator.generate`."""

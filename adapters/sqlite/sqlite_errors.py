@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import apsw
 
@@ -33,19 +34,13 @@ def invalid_record() -> VaultDamaged:
     return VaultDamaged("The vault", "one of its records has an invalid value")
 
 
-class ExplainedErrors:
-    """Context manager, for any number of blocks and threads, that raises errors of clawmem for errors of SQLite."""
-
-    def __init__(self, path: str, *, read_only: bool) -> None:
-        self._path = path
-        self._read_only = read_only
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, apsw.Error | UnicodeError | OverflowError):
-            raise _explained(error, self._path, read_only=self._read_only) from error
+@contextmanager
+def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
+    """Raise errors of clawmem for errors of SQLite in the block."""
+    try:
+        yield
+    except (apsw.Error, UnicodeError, OverflowError) as error:
+        raise _explained(error, path, read_only=read_only) from error
 
 
 def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
