@@ -50,9 +50,9 @@ def write_bundle(
         writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
         ids.append(document.id)
-    away = [*filter(selection.holds_place, documents.latest(active=False))]
+    away = [*filter(selection.holds, documents.latest(active=False))]
     ids += [document.id for document in away]
-    records.keep(None if selection.is_everything else ids)
+    records.keep(ids if selection.collections or selection.since else None)
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])

@@ -11,7 +11,7 @@ from clawmem.domain.portability.note_files import NoteFile, note_file
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation
 from clawmem.ports.knowledge import Entity, RelationStore, TripleStore
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, InactiveReason
 
 _EVERY_RELATION = 1_000_000
 _ORIGIN = "origin:"
@@ -27,22 +27,10 @@ class Selection(NamedTuple):
     collections: frozenset[str] = frozenset()
     since: str = ""
 
-    @property
-    def is_everything(self) -> bool:
-        """Whether nothing is left out."""
-        return not self.collections and not self.since
-
     def holds(self, document: Document) -> bool:
-        """Whether *document* is exported."""
-        return self._in_collections(document) and document.authored_at >= self.since
-
-    def holds_place(self, document: Document) -> bool:
-        """Whether the record of a *document* that is not served is exported."""
-        is_forgotten = str(document.inactive) == "forgotten"
-        return self._in_collections(document) and (is_forgotten or document.authored_at >= self.since)
-
-    def _in_collections(self, document: Document) -> bool:
-        return not self.collections or document.collection in self.collections
+        """Whether *document* is exported, or its record if it is not served."""
+        is_recent = document.inactive is InactiveReason.FORGOTTEN or document.authored_at >= self.since
+        return is_recent and (not self.collections or document.collection in self.collections)
 
 
 def selected_files(documents: DocumentStore, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:

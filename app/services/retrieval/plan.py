@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector
 from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import supersede
-from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, StageTrace, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -222,9 +222,7 @@ class QueryPlan:
 
         def likely(text: str, request: RetrievalRequest, work: Work) -> float:
             part = request.asking(text)
-            apart = Trace(
-                [StageTrace("part", 0, 0, 0.0)]
-            )  # discarded: the clauses report degradation already
+            apart = Trace()  # discarded: the clauses report degradation already
             found = fuse(part, self._both(part, Work(loaded=work.loaded), apart), apart)
             return likelihood(lexical, embeddings, part, found, passages_of(lexical, None, part, found))
 

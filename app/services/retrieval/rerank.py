@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from hashlib import sha256
 from time import perf_counter
@@ -80,8 +79,7 @@ def reranking_stages(
         names = {
             text: f"{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}\n{question}" for text in texts
         }
-        known = {text: _number(cache.get(model, name)) for text, name in names.items()}
-        scores = {text: score for text, score in known.items() if score is not None}
+        scores = {text: float(score) for text, name in names.items() if (score := cache.get(model, name))}
         unread = [text for text in texts if text not in scores]
         for start in range(0, len(unread), BATCH):
             batch = unread[start : start + BATCH]
@@ -100,14 +98,6 @@ def reranking_stages(
         return scores
 
     return {"choose chunk": choose_chunk, "rerank": rerank, "blend": blend}
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

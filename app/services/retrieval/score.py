@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -28,7 +27,6 @@ OF_TIME = 0.05  # for any other note of that time
 DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
 
 Terms = Mapping[str, float]
-Scorer = Callable[[RetrievalRequest, Candidate, Document], Terms]
 
 _TIME_NOTES = {
     TimeIntent.RECENT: "the question asks for what is recent",
@@ -38,7 +36,7 @@ _TIME_NOTES = {
 
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
-    question, scorer = request.question, SCORERS.get(request.ranking, calibrated_terms)
+    question = request.question
     if note := _TIME_NOTES.get(question.time_intent):
         trace.note(note)
     documents = work.texts.documents(c.document_id for c in work.candidates)
@@ -50,10 +48,13 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if candidate.document_id not in served:
             continue
         document, place = documents[candidate.document_id], places.get(candidate.document_id)
-        if place is None or request.unit is Unit.LINE:
-            terms = scorer(request, candidate, document)
+        if place is not None and request.unit is not Unit.LINE:
+            terms: Terms = {"date": DATED - place / len(places)}
+        elif request.ranking is Ranking.PUBLISHED:
+            signals = signals_of(candidate.relevance, document, question.now_ms)
+            terms = {"published": composite.published(signals, recency_intent=question.is_recency_asked)}
         else:
-            terms = {"date": DATED - place / len(places)}
+            terms = calibrated_terms(request, candidate, document)
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)
@@ -83,14 +84,3 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
         is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
         terms["time"] = OF_KIND_AND_TIME if is_of_kind else OF_TIME
     return terms
-
-
-def published_terms(request: RetrievalRequest, candidate: Candidate, document: Document) -> Terms:
-    """Return the score of the composite formula as its authors published it."""
-    signals = signals_of(candidate.relevance, document, request.question.now_ms)
-    return {"published": composite.published(signals, recency_intent=request.question.is_recency_asked)}
-
-
-SCORERS: Mapping[Ranking, Scorer] = MappingProxyType(
-    {Ranking.CALIBRATED: calibrated_terms, Ranking.PUBLISHED: published_terms}
-)

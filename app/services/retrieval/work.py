@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -52,12 +51,6 @@ class LoadedTexts:
         self._documents: dict[int, Document | None] = {}
         self._bodies: dict[int, str | None] = {}
         self._spans: dict[FragmentKey, Span | None] = {}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LoadedTexts)  # states of a pipeline do not differ by what was read
-
-    def __hash__(self) -> int:
-        return hash(LoadedTexts)
 
     def documents(self, document_ids: Iterable[int]) -> dict[int, Document]:
         """Return the documents with these ids that exist, active or not."""
@@ -107,14 +100,6 @@ class StageTrace:
     dropped: dict[str, int] = field(default_factory=dict)
     drops: list[Drop] = field(default_factory=list)
 
-    def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
-        """Record dropped *candidates* with the *reason*."""
-        dropped = list(candidates)
-        if dropped:
-            room = max(0, DROPS_NAMED - self.dropped.get(reason, 0))
-            self.dropped[reason] = self.dropped.get(reason, 0) + len(dropped)
-            self.drops += [Drop(c.document_id, c.score, reason) for c in islice(dropped, room)]
-
 
 @dataclass
 class Trace:
@@ -141,9 +126,13 @@ class Trace:
         return Trace([*self.stages], {**self.degraded}, {**self.hits}, self.legs, {**self.corrected})
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
-        """Record drops of the current stage; ignored outside a pipeline."""
-        if self.stages:
-            self.stages[-1].drop(candidates, reason)
+        """Record dropped *candidates* of the current stage with the *reason*; ignored outside a pipeline."""
+        dropped = list(candidates)
+        if self.stages and dropped:
+            stage = self.stages[-1]
+            room = max(0, DROPS_NAMED - stage.dropped.get(reason, 0))
+            stage.dropped[reason] = stage.dropped.get(reason, 0) + len(dropped)
+            stage.drops += [Drop(c.document_id, c.score, reason) for c in dropped[:room]]
 
     def note(self, *notes: str) -> None:
         """Add *notes* to the current stage; ignored outside a pipeline."""

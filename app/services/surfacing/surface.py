@@ -101,25 +101,18 @@ class SurfaceContext:
                 with self.dependencies.models() as models:
                     if models.are_asked:
                         left_s = profile.deadline_s - COMPOSING_S - (perf_counter() - began)
-                        deepened = self._deepened(surfaced, turns, choices, models, left_s)
-                        if deepened.block != surfaced.block:
-                            receive(deepened.block)
-                        surfaced = deepened
+                        deepened = self._surfaced(request, turns, choices, models, left_s)
+                        if RERANKER in deepened.answer.trace.degraded or not deepened.block:
+                            surfaced.answer.trace.degraded.update(deepened.answer.trace.degraded)
+                        else:
+                            if deepened.block != surfaced.block:
+                                receive(deepened.block)
+                            surfaced = deepened
             except Exception as error:  # noqa: BLE001  the block without models remains valid
                 surfaced.answer.trace.degraded["models"] = reason_of(error)
         surfaced = surfaced._replace(ms=(perf_counter() - began) * 1000)
         self._record(surfaced, turns, choices)
         return surfaced
-
-    def _deepened(
-        self, surfaced: Surfaced, turns: Turns, choices: Choices, models: Models, left_s: float
-    ) -> Surfaced:
-        """Return the block that *models* help to make; the former one if they failed."""
-        deepened = self._surfaced(surfaced.request, turns, choices, models, left_s)
-        if RERANKER in deepened.answer.trace.degraded or not deepened.block:
-            surfaced.answer.trace.degraded.update(deepened.answer.trace.degraded)
-            return surfaced
-        return deepened
 
     def _surfaced(
         self,
@@ -191,12 +184,13 @@ class SurfaceContext:
             earlier = asked_before(turns, self.stores.receipts, request.question.now_ms)
         except Exception:  # noqa: BLE001  retrieval works with the prompt alone
             return alone
-        text = looking_back(request.question.text, earlier.questions)
+        text = looking_back(request.question.text, [receipt.question for receipt in earlier])
         if text == request.question.text:
             return alone
         work, trace = self._with_texts_of_others(request.asking(text), retrieving, filtering)
+        places = {(item["document_id"], item["start_line"]) for receipt in earlier for item in receipt.items}
         surfaced = {
-            c.best for c in work.candidates if c.span and (c.document_id, c.span.start_line) in earlier.places
+            c.best for c in work.candidates if c.span and (c.document_id, c.span.start_line) in places
         }
         trace.drop([c for c in work.candidates if c.best in surfaced], "surfaced a moment ago")
         return work.with_candidates(c for c in work.candidates if c.best not in surfaced), trace

@@ -65,29 +65,16 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
     )
 
 
-class Earlier(NamedTuple):
+def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> list[Receipt]:
     """
-    Last prompts of a session, newest first, and the ``places`` that were surfaced for them.
-
-    A place is a document id and the first line shown of that document.
-    """
-
-    questions: tuple[str, ...] = ()
-    places: frozenset[tuple[int, int]] = frozenset()
-
-
-def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
-    """
-    Return the last prompts of the session and the places surfaced for them, from stored receipts.
+    Return the receipts of the last prompts of the session, newest first.
 
     Without receipts there are no earlier prompts. Prompts that the gate skipped have no receipt.
     """
     since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
     recent = (receipt_of(receipts, row) for row in reversed(turns.rows) if row.asked_at > since)
     # One more, because one may equal the current prompt.
-    last = list(islice((receipt for receipt in recent if receipt and receipt.question), LOOK_BACK + 1))
-    places = ((item["document_id"], item["start_line"]) for receipt in last for item in receipt.items)
-    return Earlier(tuple(receipt.question for receipt in last), frozenset(places))
+    return list(islice((receipt for receipt in recent if receipt and receipt.question), LOOK_BACK + 1))
 
 
 def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
