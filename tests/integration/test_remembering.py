@@ -225,11 +225,6 @@ def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> No
     [file] = saved_files(notes)
     assert remembered("forget", f"notes/{INBOX}/{file.name}", "--yes").exit_code == 0
     file.unlink()
-    short = ("remember", "The dentist is at Torggata 5.")
-    place = ask_json(remembered, *short)["file"]
-    assert remembered("forget", place, "--yes").exit_code == 0
-    assert f"{place}, a note of the same name, was forgotten before." in remembered(*short).stderr
-    [*map(Path.unlink, saved_files(notes))]
 
     done = remembered("remember", THOUGHT)
 

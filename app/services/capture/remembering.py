@@ -33,7 +33,7 @@ from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.files import NewFiles
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.records import Document, Grain, InactiveReason, Origin
+from clawmem.ports.records import Document, Grain, Origin
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
 
@@ -113,14 +113,13 @@ class Remember:
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
         replaced = past and (past.path if past.collection == folder.name else past.display_path)
         content = note_text(text, title, tags, created, replaced)
-        named = redact(title), f"{created:%Y-%m-%d}"
-        places = ((name, self.documents.at(folder.name, f"{inbox}/{name}")) for name in file_names(*named))
         remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
-        first = self.documents.at(folder.name, f"{inbox}/{next(file_names(*named))}")
-        if first and first.inactive is InactiveReason.FORGOTTEN:
-            remarks.append(f"{first.display_path}, a note of the same name, was forgotten before.")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
-        free = (name for name, document in places if document is None)
+        free = (
+            name
+            for name in file_names(redact(title), f"{created:%Y-%m-%d}")
+            if self.documents.at(folder.name, f"{inbox}/{name}") is None
+        )
         saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
         return SavedNote(
             **place_of(self.documents, saved),
@@ -171,9 +170,7 @@ class Remember:
             )
         document = self.lookup.target(address)
         if "|" in document.path:
-            message = (
-                f"A note cannot name {document.display_path} by its path. Rename that file, then repeat."
-            )
+            message = f"A note cannot name {document.display_path} by its path. Rename that file."
             raise InvalidInput("NOT_SAVED", message)
         return document
 
@@ -215,8 +212,8 @@ class Remember:
         if document is None or document.inactive:
             self.new_files.remove(folder.root, path)
             why = " ".join(problems) or (
-                f"collection {folder.name} does not read {path}: another collection, its pattern {folder.pattern} or an "
-                "exclusion keeps it out. Set inbox: FOLDER in the config file, or choose another collection."
+                f"collection {folder.name} does not read {path}. Set inbox: FOLDER in the config file, or choose "
+                "another collection."
             )
             raise InvalidInput("NOT_INDEXED", f"Nothing was saved: {why}")
         return document

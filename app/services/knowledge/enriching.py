@@ -68,11 +68,6 @@ class Reading:
     people: tuple[str, ...]
 
     @property
-    def has_own_mentions(self) -> bool:
-        """Whether the document declares its mentions: a page about one entity."""
-        return self.has_own_triples and self.document.path.startswith("entities/")
-
-    @property
     def has_own_triples(self) -> bool:
         """Whether its facts were stored when the document was captured."""
         return self.document.collection == OWN_COLLECTION
@@ -396,8 +391,8 @@ class Enrich:
     def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
         """Set the mentions of a document; return the number of new ones."""
         document_id = reading.document.id
-        if reading.has_own_mentions:
-            return 0
+        if reading.has_own_triples and reading.document.path.startswith("entities/"):
+            return 0  # a page about one entity declares its mentions
         for entity in entities:
             if not is_generic(entity.kind):
                 merge_concept(self.entities, entity)

@@ -15,7 +15,7 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc, read_moment
 from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
-from clawmem.domain.lifecycle.recall import RecallStats, is_pin_candidate, is_snooze_candidate, surfaced_stats
+from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
@@ -229,12 +229,8 @@ class Lifecycle:
             for document in archived:
                 self.publisher.publish_again(document)
                 self.usage.note([document.id], now)
-        problems = [
-            f"{note.display_path} stays archived: its file is gone, so the next update would remove it. "
-            "Put the file back, then restore it again."
-            for note in documents
-            if note.id in gone
-        ]
+        problem = "{} stays archived: its file is gone. Put the file back, then restore it again."
+        problems = [problem.format(note.display_path) for note in documents if note.id in gone]
         return RestoreReport([*map(titled_file, archived)], problems)
 
     def _has_lost_file(self, document: Document) -> bool:
@@ -291,7 +287,8 @@ class Lifecycle:
 
     def status(self, policy: ArchivePolicy | None) -> LifecycleStatus:
         """Return the current statistics."""
-        now, stats = self._now(), self._surfaced()
+        now = self._now()
+        stats = surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)
         # The last time that each document was found by a question, or surfaced and then used; oldest first.
         recalled = {
             hit.document_id: recall.asked_at
@@ -324,7 +321,8 @@ class Lifecycle:
 
     def proposals(self, limit: int | None = None) -> tuple[list[Document], list[Document]]:
         """Return documents to pin and to snooze, most surfaced first; pinned and snoozed ones are left out."""
-        stats, now = self._surfaced(), self._now()
+        now = self._now()
+        stats = surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)
         free = [
             document
             for document in self.documents.many(stats).values()
@@ -333,9 +331,6 @@ class Lifecycle:
         free.sort(key=lambda note: (-stats[note.id].recalls, note.display_path))
         pin = [note for note in free if is_pin_candidate(stats[note.id])]
         return pin[:limit], [note for note in free if is_snooze_candidate(stats[note.id])][:limit]
-
-    def _surfaced(self) -> dict[int, RecallStats]:
-        return surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)
 
     def _now(self) -> str:
         return iso_utc(self.clock.now_ms())

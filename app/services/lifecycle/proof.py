@@ -59,7 +59,12 @@ class Prove:
                 for hash in hashes
                 for document in vault.documents.holding(hash)
             ),
-            "unserved notes": self._unserved(sentences),
+            "unserved notes": (
+                f"{_where(document)} says some of it"
+                for document in vault.documents.latest(active=False)
+                for text in [f"{document.title}\n{vault.documents.body(document.id) or ''}"]
+                if any(sentence in text for sentence in sentences)
+            ),
             "derived": (document.display_path for document in derived_documents(vault, gone)),
             "entities": (entity.name for mark in marks for entity in vault.entities.search(mark, _LOOKED_AT)),
             "sessions": (
@@ -94,13 +99,6 @@ class Prove:
             derived = (documents.fragments(document.id), self.vault.embeddings.of_document(document.id))
             if any(rest) or any(derived) or document.inactive is None:
                 yield document.display_path
-
-    def _unserved(self, sentences: Sequence[str]) -> Iterator[str]:
-        """Yield the documents that are not served and contain a sentence of a forgotten one."""
-        for document in self.vault.documents.latest(active=False):
-            text = f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
-            if any(sentence in text for sentence in sentences):
-                yield f"{_where(document)} says some of it"
 
     def _bytes(self, texts: Sequence[str]) -> Iterator[str]:
         """Yield the files that contain one of *texts* as UTF-8, ignoring the case of ASCII letters."""
