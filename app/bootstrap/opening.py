@@ -48,11 +48,13 @@ def open_services(
         ConfigError: There is no backend of that name.
         VaultError: There is no vault, or it cannot be opened.
     """
+    from clawmem.app.bootstrap.container import Clawmem
+
     if read_only or not create:
         require_vault(settings)
     is_new = not is_there(settings.vault)
     read_only = read_only or settings.read_only
-    container, is_vault = _container(settings, read_only=read_only), False
+    container, is_vault = Clawmem(settings=settings, read_only=read_only), False
     try:
         try:
             with private_umask():
@@ -61,7 +63,7 @@ def open_services(
             if read_only or not or_read or is_new:
                 raise
             read_only, settings = True, settings.model_copy(update={"read_only": True})
-            container = _container(settings, read_only=True)
+            container = Clawmem(settings=settings, read_only=True)
         is_vault = True  # the permissions of a file that is none are not ours to change
         services = Services(container, is_new=is_new)
         if settings.backend and settings.backend != services.indexes.backend:
@@ -79,13 +81,9 @@ def open_services(
 
 def unopened_services(settings: Settings) -> Services:
     """Return the services for what needs the settings alone; the vault must not be used."""
-    return Services(_container(settings, read_only=True), is_open=False)
-
-
-def _container(settings: Settings, *, read_only: bool) -> Any:
     from clawmem.app.bootstrap.container import Clawmem
 
-    return Clawmem(settings=settings, read_only=read_only)
+    return Services(Clawmem(settings=settings, read_only=True), is_open=False)
 
 
 @contextmanager

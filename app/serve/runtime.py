@@ -49,19 +49,19 @@ class ResidentContext(HookContext):
 
     @contextmanager
     def services(self) -> Iterator[Services | None]:
-        """Yield the open services; ``None`` without a vault."""
+        """Yield the open services; ``None`` without a vault. Settings that are invalid now are ignored."""
+
+        def settings() -> Settings:
+            try:
+                return self._dispatcher.settings
+            except ConfigError:
+                return load_settings(environ=self.environ, lenient=True)
+
         if not is_there(self.vault):
             yield None
             return
-        with self._dispatcher.services(self._settings) as services:
+        with self._dispatcher.services(settings) as services:
             yield services
-
-    def _settings(self) -> Settings:
-        """Return the settings of the server; those that are invalid now are ignored."""
-        try:
-            return self._dispatcher.settings
-        except ConfigError:
-            return load_settings(environ=self.environ, lenient=True)
 
 
 class ServerRuntime:

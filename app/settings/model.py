@@ -153,13 +153,6 @@ class LifecycleSettings(Section):
     exempt_collections: list[str] = []  # collections whose documents are never archived
     dry_run: bool = Field(default=True, strict=True)  # whether they are only previewed
 
-    @property
-    def policy(self) -> ArchivePolicy:
-        """The policy that these settings describe."""
-        exempt = frozenset(self.exempt_collections)
-        days, purge = self.archive_after_days, self.purge_after_days
-        return ArchivePolicy(days, self.type_overrides, exempt, self.dry_run, purge)
-
 
 class LaneSettings(Section):
     """Schedule, batch sizes and permitted changes of the maintenance lanes."""
@@ -298,7 +291,10 @@ class Settings(BaseModel):
     @property
     def archive_policy(self) -> ArchivePolicy | None:
         """The policy of the section ``lifecycle``; ``None`` without one."""
-        return self.lifecycle.policy if self.lifecycle else None
+        if (chosen := self.lifecycle) is None:
+            return None
+        days, exempt = chosen.archive_after_days, frozenset(chosen.exempt_collections)
+        return ArchivePolicy(days, chosen.type_overrides, exempt, chosen.dry_run, chosen.purge_after_days)
 
     @field_validator("heartbeat_patterns", mode="before")
     @classmethod

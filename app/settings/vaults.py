@@ -51,11 +51,8 @@ def new_vault(settings: Settings, name: str) -> Path:
         raise InvalidInput("INVALID_INPUT", fault)
     file = (settings.vault.parent / f"{name}.sqlite").absolute()
     if is_there(file):
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"{file} is there already, and the vault in it is not called {name!r}. Choose another name, or give "
-            f"it this one in {settings.config_file}: vaults: {{{name}: {file}}}",
-        )
+        remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
+        raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
     return file
 
 

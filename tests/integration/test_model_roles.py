@@ -188,11 +188,10 @@ class TestCommands:
         return {one["role"]: one for one in found}
 
     def test_doctor_examines_every_role(self, named: Invoke) -> None:
-        """With good models behind every role each canary passes, with how long it took and whose doing it is."""
+        """With good models behind every role each canary passes that the model can pass."""
         found = {one["check"]: one for one in json.loads(named("--json", "doctor").stdout)["findings"]}
 
-        assert found["reranker"]["ok"] and found["generator"]["provider"]["role"] == "generator"
-        assert " ms" in found["reranker"]["detail"]
+        assert found["reranker"]["ok"]
         assert not found["generator"]["ok"]  # which only repeats the question
         assert "something else" in found["generator"]["detail"]
 

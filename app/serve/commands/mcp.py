@@ -14,11 +14,6 @@ from clawmem.app.interfaces.cli.session import one_of, settings_of
 from clawmem.app.interfaces.mcp.proxy import forwarded
 from clawmem.domain.maintenance.schedule import LaneName
 
-SHORT_LIVED = (
-    "clawmem mcp ends with its session: the heavy lane may never see its quiet hours here. "
-    "Let clawmem serve or clawmem watch work in it."
-)
-
 cli = typer.Typer(rich_markup_mode=None)
 
 
@@ -40,11 +35,8 @@ def mcp(
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
     vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
-    if ctx.obj.alone or ctx.obj.backend or not forwarded(vault, chosen):
-        _serve_here(ctx, chosen)
-
-
-def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
+    if not (ctx.obj.alone or ctx.obj.backend) and forwarded(vault, chosen):
+        return
     from clawmem.app.interfaces.mcp.server import MemoryServer
     from clawmem.app.operations.dispatch import Dispatcher
     from clawmem.app.serve.background import at_work, lane_threads
@@ -57,8 +49,12 @@ def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
 
     lanes = lane_threads(settings, complain)
     if any(lane.name == LaneName.HEAVY for lane in lanes):
-        typer.echo(SHORT_LIVED, err=True)
+        typer.echo(
+            "clawmem mcp ends with its session, perhaps before the quiet hours of the heavy lane. "
+            "Let clawmem serve or clawmem watch work in it.",
+            err=True,
+        )
     with at_work(lanes):
-        MemoryServer(Dispatcher(lambda: settings_of(ctx)), tools).run("stdio")
+        MemoryServer(Dispatcher(lambda: settings_of(ctx)), chosen).run("stdio")
     # Threads may still work for cancelled requests. Ending now is safe, because every write is atomic.
     os._exit(0)
