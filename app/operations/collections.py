@@ -143,7 +143,7 @@ def bootstrap(
     settings, folder = services.settings, existing_folder(path)
     known = {each: configured.path.resolve() for each, configured in settings.collections.items()}
     added = next((each for each, place in known.items() if place == folder and name in (None, each)), "")
-    if not added:
+    if not added or confirm is False:
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})

@@ -29,6 +29,7 @@ def test_what_nobody_confirms_is_refused(remembered: Invoke, command: tuple[str,
 # Arguments with which each operation would do something; NOTES and OTHER stand for folders.
 ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_add": [("collection", "add", "OTHER"), ("collection", "add", ".", "--name", "everything")],
+    "bootstrap": [("bootstrap", "OTHER")],
     "collection_remove": [("collection", "remove", "notes")],
     "memory_forget": [("forget", "people/haruka.md"), ("forget", "people/haruka.md", "--prove")],
     "source_forget": [("mine", "--forget", "talks")],

@@ -130,7 +130,7 @@ def test_a_defect_in_the_example_is_found(conformance: Invoke, tmp_path: Path) -
     assert '      input: {"rankings": {"lexical": ["a"]}}\n' in done.stdout
     assert '"$[0][1]", "reason": "expected 0.066393, got 0.0696' in done.stdout
     assert "rrf: small k" not in done.stdout
-    assert "of 20 cases went wrong" in done.stdout
+    assert "\n20 cases: " in done.stdout
 
 
 @pytest.mark.parametrize("slip", ["time.sleep(60)", "answered = True", "os.system('sleep 60')"])
@@ -151,10 +151,7 @@ def test_a_program_that_never_answers_is_given_up(conformance: Invoke, write: Wr
 
     assert done.exit_code == 7
     assert done.stdout.count("FAIL") == done.stdout.count("no such module") == 3
-    assert (
-        f"3 of {every_case():,} cases went wrong" in done.stdout
-        and "were not asked, after too many losses." in done.stdout
-    )
+    assert f"\n{every_case():,} cases: 0 passed, 3 failed, 0 unsupported" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -188,4 +185,4 @@ def test_pytest_is_not_needed(write: Write, environ: dict[str, str], home: Path)
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
 
     assert done.returncode == 0, done.stderr
-    assert "20 cases passed, 0 not supported." in done.stdout
+    assert "20 cases: 20 passed, 0 failed" in done.stdout

@@ -73,7 +73,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("memory_snooze", {"query": POSTGRES}, "unsnoozed"),
     ("memory_forget", {"query": FERRY, "confirm": True}, "forgotten"),
     ("lifecycle_status", {}, "forgotten: 1"),
-    ("lifecycle_sweep", {}, "dry run: True"),
+    ("lifecycle_sweep", {}, "dry run: yes"),
     ("lifecycle_restore", {"all": True}, "No document was restored"),
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -69,33 +68,19 @@ def retrieval(
         "embed_s": report.embed_s,
         "query_p50_ms": report.p50_ms,
         "query_p95_ms": report.p95_ms,
-        "peak_mb": _peak_mb(),
     }
     if wants_json(ctx):
         show_json({**figures, "groups": report.groups, "run": report.run})
         return
-    rows = [
-        (name, group["n"], *(_interval(group["mean"][key], group["interval95"][key]) for key in MEASURES))
-        for name, group in report.groups.items()
-    ]
+    rows = []
+    for name, group in report.groups.items():
+        means, intervals = group["mean"], group["interval95"]
+        cells = ("{:.3f} [{:.3f}, {:.3f}]".format(means[key], *intervals[key]) for key in MEASURES)
+        rows.append((name, group["n"], *cells))
     show_part(table(("category", "n", *MEASURES), rows))
     show("")
     for name, value in figures.items():
         show(f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}")
-
-
-def _interval(mean: float, interval: tuple[float, float]) -> str:
-    return f"{mean:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
-
-
-def _peak_mb() -> float | None:
-    """Return the peak memory of this process in MB; ``None`` on Windows, which does not report it."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 @conformance.command()
@@ -141,11 +126,6 @@ def vectors(
             for name in ("input", "expected", "got", "differences", "reason"):
                 if failure[name] not in (None, [], ""):
                     show(f"      {name}: {shortened(failure[name], ROOM)}")
-        passed, failed, unsupported, unasked = (report.count(name) for name in OUTCOMES)
-        left_out = f" {unasked:,} were not asked, after too many losses." if unasked else ""
-        show(
-            f"\n{plural(passed, 'case')} passed, {unsupported} not supported."
-            if report.conforms
-            else f"\n{failed:,} of {plural(len(report.verdicts), 'case')} went wrong.{left_out}"
-        )
+        counts = ", ".join(f"{report.count(name):,} {name}" for name in OUTCOMES)
+        show(f"\n{plural(len(report.verdicts), 'case')}: {counts}.")
     raise typer.Exit(0 if report.conforms else DIFFERENCES)
