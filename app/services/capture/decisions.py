@@ -179,12 +179,14 @@ class DecisionExtractor:
             }
             saved[note] = self.memories.keep(note, session, supersedes=replaced)
             if number := saved[note].document_id:
-                proved = [(statement, note.quote) for statement in note.statements]
                 written_ms = parse_iso(note.message.at)
-                since = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)
-                resolve = Resolve(self.entities).entity_named
-                certainty = confidence_of(note.kind)
-                self.publisher.facts.record(number, proved, resolve, since, certainty)
+                self.publisher.facts.record(
+                    number,
+                    [(statement, note.quote) for statement in note.statements],
+                    Resolve(self.entities).entity_named,
+                    since=iso_utc(self.clock.now_ms() if written_ms is None else written_ms),
+                    confidence=confidence_of(note.kind),
+                )
         stored = [memory for memory in saved.values() if memory.document_id]
         changed = [
             conflict.document.id
@@ -226,9 +228,6 @@ class DecisionExtractor:
         for cause in causes:
             source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
             if source and target and source != target:
-                why = {
-                    "reasoning": cause.reasoning,
-                    "source_fact": cause.source.text,
-                    "target_fact": cause.target.text,
-                }
+                facts = {"source_fact": cause.source.text, "target_fact": cause.target.text}
+                why = {"reasoning": cause.reasoning, **facts}
                 yield Relation(source, target, RelationKind.CAUSAL, cause.confidence, READER, now, why)

@@ -13,6 +13,7 @@ from typing import Any
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts, Resolve, merge_concept
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
+from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge import enrichment
@@ -54,7 +55,6 @@ BY_VECTORS, BY_MODEL = "vectors", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
 EVERY = 1_000_000  # no limit: more documents than a vault has
 
-Progress = Callable[[int, int], None]
 Receive = Callable[["EnrichReport"], None]
 
 

@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 
 from clawmem.app.services.documents.listing import docids, every_served, pages
 from clawmem.app.services.documents.records import DocumentReference, place_from, provenance_of
+from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.graph import VisibleEdges
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, Direction, causal_links
@@ -26,8 +27,6 @@ SIMILAR = 0.7  # least cosine of similar documents
 NEIGHBOURS = 10  # most similar documents per document
 # Hits searched to find them: several may be fragments of one document, or of the document itself.
 LOOKED_AT = 100
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,16 +96,10 @@ class Curator:
         return list(duplicates.values())
 
     def archive_duplicates(self, duplicates: Sequence[Duplicate], by: str) -> None:
-        """
-        Archive the duplicates.
-
-        Raises:
-            VaultError: nothing was archived.
-        """
+        """Archive the duplicates. Raises `VaultError` if nothing was archived."""
         why = "says the same as {} ({:.0%} of the words)"
-        self.lifecycle.archive(
-            [(document, why.format(kept.display_path, overlap)) for document, kept, overlap in duplicates], by
-        )
+        reasons = [(copy, why.format(kept.display_path, overlap)) for copy, kept, overlap in duplicates]
+        self.lifecycle.archive(reasons, by)
 
     def examine(
         self,
@@ -128,14 +122,13 @@ class Curator:
         status = self.lifecycle.status(policy)
         is_found = top_score > GOOD or not status.active
         idle, duplicates = len(self.lifecycle.due(policy)) if policy else 0, len(self.duplicates())
+        proposals = status.pin_candidates + status.snooze_candidates
         unused = status.never_accessed / max(1, status.active)
         advice = {
             "The latest note is not found by its own title: clawmem doctor, then clawmem rebuild.": not is_found,
             f"{idle} notes are idle by the policy: clawmem archive --dry-run names them.": idle,
             f"{duplicates} unsure notes say what others say: clawmem maintain consolidate --dry-run.": duplicates,
-            f"{status.pin_candidates} notes are wanted again and again, {status.snooze_candidates} surface without "
-            "any use: clawmem archive --dry-run names them.": status.pin_candidates
-            + status.snooze_candidates,
+            f"{proposals} notes should be pinned or snoozed: clawmem archive --dry-run names them.": proposals,
             f"{unused:.0%} of the notes were never of use: clawmem report shows which.": status.active > MANY
             and unused > OFTEN_UNUSED,
         }

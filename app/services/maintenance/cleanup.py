@@ -9,7 +9,7 @@ from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.app.services.retrieval.receipts import Retention
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
+from clawmem.domain.lifecycle.recall import surfaced_stats
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.journal import Journal
@@ -39,17 +39,12 @@ class Cleanup:
     retention: Retention
 
     def __call__(self, run: PhaseRun) -> PhaseRun:
-        """Run the cleanup in small transactions; the metrics count candidates and deleted records."""
-        surfaced = surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING).values()
-        run.selected = len(surfaced)
-        run.metrics = {
-            "pin_candidates": sum(map(is_pin_candidate, surfaced)),
-            "snooze_candidates": sum(map(is_snooze_candidate, surfaced)),
-        }
+        """Run the cleanup in small transactions; the metrics count the deleted records."""
+        run.selected = len(surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING))
         now_ms = self.clock.now_ms()
         recalls, receipts = (iso_utc(now_ms - days * DAY_MS) for days in self.retention)
         with run.effect(self.transactions):  # first, as recalls and answers use connections of their own
-            run.metrics |= {"recalls_before": recalls, "receipts_before": receipts}
+            run.metrics = {"recalls_before": recalls, "receipts_before": receipts}
         for counter, trim, before in (
             ("recalls_gone", self.telemetry.trim, recalls),
             ("receipts_gone", self.receipts.trim, receipts),
