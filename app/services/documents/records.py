@@ -57,14 +57,10 @@ def provenance_of(origin: Origin) -> dict[str, Any]:
     return {"origin": origin, "trusted": is_verified(origin)}
 
 
-def title_of(document: Document) -> str:
-    """Return the title of *document*; `clawmem.domain.security.quoting.LEFT_OUT` if others give an order in it."""
-    return without_orders(document.title, document.origin)
-
-
 def titled_file(document: Document) -> TitledFile:
-    """Return path, title and origin of *document*."""
-    return TitledFile(file=document.display_path, title=title_of(document), **provenance_of(document.origin))
+    """Return path, title and origin of *document*; the title without orders of others."""
+    title = without_orders(document.title, document.origin)
+    return TitledFile(file=document.display_path, title=title, **provenance_of(document.origin))
 
 
 def reference_to(store: DocumentStore, document: Document) -> DocumentReference:

@@ -28,7 +28,6 @@ CROWDED_DEPTH = 2000
 
 VECTOR_DEPTH = 100
 VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
-ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
 TEMPORAL_DEPTH = 200  # latest documents of the named time
 NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
 BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
@@ -80,22 +79,21 @@ def vector_retriever(
     Return a retriever for the fragments nearest to the question.
 
     It raises `ModelMismatch` rather than compare two embedding spaces. If another model's vectors take over during a
-    search, it discards the hits and searches again.
+    search, it discards the hits and searches once more.
     """
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         if not request.question.forms.words:
             return RetrieverResult({})  # punctuation has a vector too, but a meaningless one
-        for _ in range(ATTEMPTS - 1):
-            stored = embeddings.fingerprint()
-            try:
-                answer = within(stored, request)
-            except ClawmemError:
-                if embeddings.fingerprint() == stored:
-                    raise
-            else:
-                if embeddings.fingerprint() == stored:
-                    return answer
+        stored = embeddings.fingerprint()
+        try:
+            answer = within(stored, request)
+        except ClawmemError:
+            if embeddings.fingerprint() == stored:
+                raise
+        else:
+            if embeddings.fingerprint() == stored:
+                return answer
         return within(embeddings.fingerprint(), request)
 
     def within(stored: str | None, request: RetrievalRequest) -> RetrieverResult:
