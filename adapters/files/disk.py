@@ -119,7 +119,14 @@ class DiskFiles:
             if ".." in PurePath(path).parts or os.path.commonpath((base, folder)) != base:
                 raise PermissionError(errno.EACCES, "it lies outside the folder")
             with open_regular_file(Path(folder, name), _NO_LINKS) as file:  # which refuses a link at the end
-                return self._content(file)
+                status = os.fstat(file.fileno())
+                if status.st_size > MAX_FILE:
+                    raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
+                if not self._hard_links and status.st_nlink > 1:
+                    raise PermissionError(
+                        errno.EACCES, "it has hard links, which may be files of other folders"
+                    )
+                return file.read()
         except (FileNotFoundError, NotADirectoryError) as error:
             raise SourceMissing(_printable(path), "it is gone") from error
         except OSError as error:
@@ -127,14 +134,6 @@ class DiskFiles:
             raise SourceUnreadable(_printable(path), reason) from error
         except (ValueError, RuntimeError) as error:  # a null byte, or a loop of links before Python 3.13
             raise SourceUnreadable(_printable(path), str(error).lower()) from error
-
-    def _content(self, file: BinaryIO) -> bytes:
-        status = os.fstat(file.fileno())
-        if status.st_size > MAX_FILE:
-            raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
-        if not self._hard_links and status.st_nlink > 1:
-            raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
-        return file.read()
 
 
 def folder_identity(root: str) -> tuple[int, int] | None:

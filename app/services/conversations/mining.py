@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from clawmem.app.services.conversations.synthesis import SynthesisReport
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
+from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
 from clawmem.domain.conversations.places import (

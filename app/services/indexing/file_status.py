@@ -10,8 +10,8 @@ from pathlib import Path
 
 from clawmem.app.services.indexing.exclusions import OWN, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
+from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.domain.documents.address import unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import is_current, is_forgotten, parse_virtual_path, source_hash

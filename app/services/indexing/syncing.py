@@ -15,19 +15,13 @@ from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
 
-CHOOSE = "Choose a folder of notes, for example one below your home."
-# The message names no configured folder, because the folders of one vault must not be revealed to another.
-LIST_IT = (
-    "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
-)
-NOT_LISTED = "is not below a folder that programs may read"
 _SQLITE_FILES = ("", "-wal", "-shm", "-journal")  # of a vault; those of clawmem begin with "."
 
 
 class RestrictedFolder(InvalidInput):
     """A folder that must not be read into a vault, or not by a program."""
 
-    def __init__(self, folder: str, why: str, remedy: str = CHOOSE) -> None:
+    def __init__(self, folder: str, why: str, remedy: str = "Choose a folder of notes.") -> None:
         super().__init__("RESTRICTED_PATH", f"{folder} {why}. Nothing of it was read. {remedy}")
 
 
@@ -108,7 +102,9 @@ def admitted(
     if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
         raise RestrictedFolder(folder, why)
     if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):
-        raise RestrictedFolder(folder, NOT_LISTED, LIST_IT)
+        # The message names no configured folder, because the folders of one vault must not be revealed to another.
+        remedy = "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
+        raise RestrictedFolder(folder, "is not below a folder that programs may read", remedy)
     return root
 
 

@@ -186,8 +186,7 @@ class _Turn:
                 problems += report.problems
                 if report.added or report.updated or report.removed:
                     is_changed = True
-                    counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
-                    self.watched.tell(WatchEvent("pass", f"{report.collection}: {counts}", report))
+                    self.watched.tell(WatchEvent("pass", str(report), report))
         if names and (is_changed or self._problems.get(_AFTER)):
             self._is_first = False
             with self._reporting(_AFTER, *names) as problems:

@@ -10,8 +10,8 @@ from operator import attrgetter
 
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.moves import is_forgotten_file, is_hidden
 from clawmem.app.services.indexing.source import ParseYaml, check_readable, parse_source
+from clawmem.app.services.indexing.update import is_forgotten_file, is_hidden
 from clawmem.app.services.maintenance.finding import (
     MISSING_FOLDER,
     REBUILD,

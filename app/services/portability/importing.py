@@ -9,8 +9,8 @@ from hashlib import sha256
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import apply_in_chunks
+from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
