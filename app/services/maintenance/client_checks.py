@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.app.client.autostart import OFF_VARIABLE
+from clawmem.app.client.connection import VAULT, installed_options
 from clawmem.app.client.hook_registry import call_named
+from clawmem.app.environment.places import complete, default_vault, is_there
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.ports.clients import Clients, ClientState, ConfiguredCommand
 from clawmem.ports.errors import ConfigError
@@ -97,7 +99,7 @@ class ClientChecks(NamedTuple):
             yield f"hooks are installed twice, once more in {project}: every event is answered twice"
 
     def _start(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> None:
-        """Start *command*, without a server in the background."""
+        """Start *command*, without a server in the background; raise `OSError` without an answer or a vault."""
         variables = {**environ, **command.environ}
         if command.starts_clean:
             variables = {name: environ[name] for name in CLEAN if name in environ} | {**command.environ}
@@ -108,3 +110,8 @@ class ClientChecks(NamedTuple):
         event = {"hook_event_name": PROMPTS[0], "session_id": "", "cwd": "/", "prompt": "What is noted?"}
         if "continue" not in self.hook_answer(command.command, event, variables, PATIENCE_S):
             raise OSError("it printed an answer without 'continue'")
+        if vault := installed_options([command]).get(VAULT):
+            variables["INDEX_PATH"] = vault
+        complete(variables)
+        if not is_there(place := default_vault(variables)):
+            raise OSError(f"There is no vault at {place}. Run: clawmem bootstrap PATH")
