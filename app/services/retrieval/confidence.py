@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.bm25 import rarity
@@ -99,7 +100,8 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     Return *work* with the confidence of each candidate; *answered* is the probability that any of them answers.
 
     A document that the question selects by its date has at least the confidence of that. No document is less likely
-    than one that follows it: the order is by what is known, also of versions and dates.
+    than one that follows it: the order is by what is known, also of versions and dates. Only a note that comes first
+    because it supersedes another has its own confidence, as the question may be about another part of that note.
     """
     by_date = work.by_date
     confidences = []
@@ -111,7 +113,11 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
             probability = min(probability, by_date.others)
         confidences.append(probability)
     if request.unit is Unit.DOCUMENT:
-        confidences = [*accumulate(reversed(confidences), max)][::-1]
+        raised = [*accumulate(reversed(confidences), max)][::-1]
+        confidences = [
+            own if SUCCESSION in c.terms else least
+            for c, own, least in zip(work.candidates, confidences, raised, strict=True)
+        ]
     candidates = [
         c._replace(confidence=number) for c, number in zip(work.candidates, confidences, strict=True)
     ]
