@@ -32,15 +32,15 @@ def error_log(vault: Path) -> Path:
     return state_folder(vault) / "errors.log"
 
 
-def log_error(vault: Path, name: str, error: BaseException | str, *, once_a_day: bool = False) -> bool:
+def log_error(vault: Path, name: str, error: BaseException | str) -> bool:
     """
     Append an error to the error log of *vault*, which is bounded in size; return whether it was appended.
 
-    An expected error is one line, another one a traceback. The folder of a deleted vault is not created again for it.
+    An expected error is one line, once a day; another one is a traceback. The folder of a deleted vault is not created
+    again for it.
 
     Args:
         name: The hook or the thread that failed.
-        once_a_day: Whether an error that the log already has for this day is left out.
 
     Raises:
         OSError: the log cannot be written.
@@ -54,7 +54,7 @@ def log_error(vault: Path, name: str, error: BaseException | str, *, once_a_day:
     content = log.read_text("utf-8", "replace") if log.exists() else ""
     entry = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {message}"[-MOST_CHARS // 4 :]
     lines = content.splitlines()
-    if once_a_day and any(line[:10] == entry[:10] and line.endswith(message) for line in lines):
+    if any(line[:10] == entry[:10] and line.endswith(message) for line in lines):
         return False
     if len(content) > MOST_CHARS:
         write_whole(log, content[-MOST_CHARS // 2 :].partition("\n")[2].encode("utf-8", "backslashreplace"))

@@ -97,7 +97,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
 
     def report(error: Exception) -> None:
         with suppress(OSError):
-            log_error(context.vault, "context-surfacing", error, once_a_day=True)
+            log_error(context.vault, "context-surfacing", error)
 
     settings = load_settings(environ=context.environ, lenient=report)
     heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
@@ -201,7 +201,7 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
             return
         missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
         usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
-        if log_error(usual, name, missing, once_a_day=True):
+        if log_error(usual, name, missing):
             sys.stderr.write(f"clawmem hook {name}: {missing}\n")
     except OSError as error:
         report_error(name, error)
