@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-import builtins
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from functools import cache
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from pydantic import ValidationError
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.operations.operation import AnyOperation
+from clawmem.app.operations import (
+    collections,
+    documents,
+    history,
+    importing,
+    indexing,
+    knowledge,
+    lifecycle,
+    maintenance,
+    models,
+    openclaw,
+    portability,
+    remembering,
+    search,
+    vault,
+)
+from clawmem.app.operations.answers import SearchAnswer
+from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.operations.table import all_operations
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault
 
@@ -24,15 +39,35 @@ if TYPE_CHECKING:
 
 CALLER = "python"
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-@cache
-def methods() -> Mapping[str, AnyOperation]:
-    """Return each operation by the name of its method: its own without ``memory_``, but never that of a builtin."""
-    names = ((operation.name.removeprefix("memory_"), operation) for operation in all_operations())
-    return {
-        operation.function.__name__ if hasattr(builtins, name) else name: operation
-        for name, operation in names
-    }
+
+_METHODS: dict[Callable[..., Any], AnyOperation] = {}
+
+
+def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
+    """Return the method that runs *operation* with the parameters of its function."""
+
+    def run(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        _services, *parameters = signature(operation.function).parameters.values()
+        given = Signature(parameters).bind(*args, **kwargs).arguments
+        return cast("R", memory.run(operation, given))
+
+    run.__name__, run.__doc__ = operation.name, operation.about
+    _METHODS[run] = operation
+    return run
+
+
+def question(operation: Operation[..., SearchAnswer]) -> Callable[..., SearchAnswer]:
+    """Return the method that answers ``query``, with the parameters of the request of *operation* as conditions."""
+
+    def run(memory: Memory, /, query: str, **conditions: Any) -> SearchAnswer:
+        return cast("SearchAnswer", memory.run(operation, {"query": query, **conditions}))
+
+    run.__name__, run.__doc__ = operation.name, operation.about
+    _METHODS[run] = operation
+    return run
 
 
 class Memory:
@@ -95,18 +130,84 @@ class Memory:
         with open_services(chosen) as services:
             return operation.run(services.called_by(CALLER), request)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return the method of an operation: it takes the parameters of the request, the first ones also by position."""
-        operation = methods().get(name)
-        if operation is None:
-            raise AttributeError(f"Memory has no method {name!r}. See dir(Memory.open()).")
+    query = question(search.query)
+    vsearch = question(search.vsearch)
+    retrieve = question(search.memory_retrieve)
+    intent_search = question(search.intent_search)
+    query_plan = question(search.query_plan)
+    search = question(search.search)
+    beads_sync = method(importing.beads_sync)
+    budget = method(history.budget)
+    bootstrap = method(collections.bootstrap)
+    collection_add = method(collections.collection_add)
+    collection_remove = method(collections.collection_remove)
+    trust_set = method(collections.trust_set)
+    collections = method(collections.list_all)
+    reflect = method(maintenance.reflect)
+    consolidate = method(maintenance.consolidate)
+    curate = method(maintenance.curate)
+    pin = method(lifecycle.memory_pin)
+    snooze = method(lifecycle.memory_snooze)
+    diary_write = method(remembering.diary_write)
+    diary_read = method(remembering.diary_read)
+    verify = method(maintenance.verify)
+    rebuild = method(maintenance.rebuild)
+    repair = method(maintenance.repair)
+    doctor = method(maintenance.doctor)
+    get = method(documents.get)
+    multi_get = method(documents.multi_get)
+    embed = method(indexing.embed)
+    enrich = method(maintenance.enrich)
+    focus = method(history.focus)
+    forget = method(lifecycle.memory_forget)
+    build_graphs = method(knowledge.build_graphs)
+    find_causal_links = method(knowledge.find_causal_links)
+    timeline = method(history.timeline)
+    session_log = method(history.session_log)
+    import_memories = method(importing.import_memories)
+    mine = method(importing.mine)
+    receipts = method(history.list_receipts)
+    reindex = method(indexing.update)
+    why_not = method(indexing.why_not)
+    find_entities = method(knowledge.find_entities)
+    kg_query = method(knowledge.kg_query)
+    evolution_status = method(knowledge.memory_evolution_status)
+    lanes_status = method(maintenance.lanes_status)
+    lanes_run = method(maintenance.lanes_run)
+    lanes_undo = method(maintenance.lanes_undo)
+    lifecycle_status = method(lifecycle.status)
+    lifecycle_sweep = method(lifecycle.lifecycle_sweep)
+    lifecycle_search = method(lifecycle.lifecycle_search)
+    lifecycle_restore = method(lifecycle.lifecycle_restore)
+    lifecycle_undo = method(lifecycle.lifecycle_undo)
+    find_similar = method(documents.find_similar)
+    links = method(documents.find_links)
+    list_documents = method(documents.list_documents)
+    sources = method(importing.sources)
+    source_forget = method(lifecycle.source_forget)
+    models_list = method(models.models_list)
+    models_add = method(models.models_add)
+    models_remove = method(models.models_remove)
+    models_use = method(models.models_use)
+    models_check = method(models.models_check)
+    flush_plan = method(openclaw.flush_plan)
+    session_note = method(openclaw.session_note)
+    backup = method(portability.backup)
+    export = method(portability.export)
+    profile = method(history.profile)
+    receipt = method(history.show_receipt)
+    remember = method(remembering.memory_remember)
+    report = method(history.report)
+    restore = method(portability.restore)
+    list_tags = method(documents.list_tags)
+    status = method(vault.status)
+    vault_sync = method(vault.vault_sync)
+    index_stats = method(vault.index_stats)
+    init = method(vault.init)
+    vault_path = method(vault.vault_path)
+    list_vaults = method(vault.list_vaults)
 
-        def method(*positional: Any, **parameters: Any) -> Any:
-            fields = [*operation.request.model_fields][: len(positional)]
-            return self.run(operation, {**dict(zip(fields, positional, strict=True)), **parameters})
 
-        method.__name__, method.__doc__ = name, operation.about
-        return method
-
-    def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *methods()]
+def methods() -> Mapping[str, AnyOperation]:
+    """Return the operation of each method, by its name."""
+    return {name: _METHODS[run] for name, run in vars(Memory).items() if callable(run) and run in _METHODS}
