@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import DAYS, fetch, id_of, save, sha
+from clawmem.ports.journal import ForgottenText
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.vault import Vault
 
@@ -209,6 +212,17 @@ class IdentityContract(VaultContract):
         assert vault.forgotten_texts.holds("Two.")
         assert not vault.forgotten_texts.holds("Onetext.")
         assert not vault.forgotten_texts.holds("Three.")
+
+    def test_marks_are_restored(self, vault: Vault) -> None:
+        """Digests of another vault are recognised as well, and each is stored once."""
+        other = ForgottenText("salt", sha256(b"salt:One text.").hexdigest())
+        with vault.transactions.writing():
+            vault.forgotten_texts.add(["Two."])
+            vault.forgotten_texts.restore([other, other])
+
+        assert vault.forgotten_texts.holds("One text.")
+        assert other in vault.forgotten_texts.digests()
+        assert len(vault.forgotten_texts.digests()) == 2
 
 
 class ChronologyContract(VaultContract):

@@ -137,8 +137,15 @@ class ForgottenPlace(NamedTuple):
     at: str
 
 
+class ForgottenText(NamedTuple):
+    """Salted digest of a forgotten text, without which nobody can tell the text."""
+
+    salt: str
+    digest: str
+
+
 class ForgetLog(Protocol):
-    """Log of forgotten places outside the vault, which it outlives; may raise VaultReadOnly or VaultFull."""
+    """Log of forgotten places and texts outside the vault, which it outlives; may raise VaultReadOnly or VaultFull."""
 
     @property
     def location(self) -> str:
@@ -147,8 +154,11 @@ class ForgetLog(Protocol):
     def read(self) -> list[ForgottenPlace]:
         """Return the readable places of the log, the first forgotten one first; none if there is no log."""
 
-    def write(self, places: Iterable[ForgottenPlace]) -> None:
-        """Replace the log by *places* in one step, durable when this returns. Only one process may write at a time."""
+    def texts(self) -> list[ForgottenText]:
+        """Return the readable digests of texts."""
+
+    def write(self, places: Iterable[ForgottenPlace], texts: Iterable[ForgottenText]) -> None:
+        """Replace the log in one step, durable when this returns. Only one process may write at a time."""
 
 
 class ForgottenTexts(Protocol):
@@ -163,3 +173,9 @@ class ForgottenTexts(Protocol):
 
     def holds(self, body: str) -> bool:
         """Whether *body* was forgotten."""
+
+    def digests(self) -> list[ForgottenText]:
+        """Return every digest."""
+
+    def restore(self, digests: Iterable[ForgottenText]) -> None:
+        """Add digests of another vault, or of this one before it was lost."""

@@ -5,14 +5,17 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from clawmem.adapters.files.disk import flush_folder, write_draft
 from clawmem.ports.errors import VaultFull, VaultReadOnly
-from clawmem.ports.journal import ForgottenPlace
+from clawmem.ports.journal import ForgottenPlace, ForgottenText
+
+Record = TypeVar("Record", ForgottenPlace, ForgottenText)
 
 
 class ForgetFile:
-    """``ForgetLog`` in one file that only its owner can read: a JSON line for each place. Other lines are skipped."""
+    """``ForgetLog`` in one file that only its owner can read: a JSON line for each place and text. Other lines are skipped."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -22,22 +25,31 @@ class ForgetFile:
         return str(self._path)
 
     def read(self) -> list[ForgottenPlace]:
+        places: dict[tuple[str, str], ForgottenPlace] = {}
+        for place in self._records(ForgottenPlace):
+            places.setdefault((place.collection, place.path), place)
+        return list(places.values())
+
+    def texts(self) -> list[ForgottenText]:
+        return self._records(ForgottenText)
+
+    def _records(self, kind: type[Record]) -> list[Record]:
         try:
             lines = self._path.read_bytes().splitlines()
         except FileNotFoundError:
             return []
         except OSError as error:
             raise VaultReadOnly(self.location) from error
-        places: dict[tuple[str, str], ForgottenPlace] = {}
+        records = []
         for line in lines:
             with suppress(ValueError, RecursionError, TypeError):
-                place = ForgottenPlace(**json.loads(line))
-                if all(isinstance(value, str) for value in place):
-                    places.setdefault((place.collection, place.path), place)
-        return list(places.values())
+                record = kind(**json.loads(line))
+                if all(isinstance(value, str) for value in record):
+                    records.append(record)
+        return records
 
-    def write(self, places: Iterable[ForgottenPlace]) -> None:
-        text = "".join(f"{json.dumps(place._asdict())}\n" for place in places)
+    def write(self, places: Iterable[ForgottenPlace], texts: Iterable[ForgottenText]) -> None:
+        text = "".join(f"{json.dumps(record)}\n" for record in [*map(_fields, places), *map(_fields, texts)])
         draft = self._path.with_name(f"{self._path.name}.draft")
         try:
             write_draft(draft, text.encode(), 0o600)
@@ -46,3 +58,7 @@ class ForgetFile:
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             raise (VaultFull if full else VaultReadOnly)(self.location) from error
+
+
+def _fields(record: ForgottenPlace | ForgottenText) -> dict[str, str]:
+    return record._asdict()

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from clawmem.adapters.sqlite.database import Row
 from clawmem.adapters.sqlite.store import Store
-from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus
+from clawmem.ports.journal import Act, ActEntry, ForgottenText, Replacement, Run, RunStatus
 
 _FIELDS = [field.name for field in fields(Run) if field.name != "id"]
 _COLUMNS = ", ".join(_FIELDS)
@@ -117,8 +117,14 @@ class SqliteForgottenTexts(Store):
 
     def add(self, bodies: Iterable[str]) -> None:
         salt = str(self._db.meta("vault_id"))
-        rows = [(salt, _digest(salt, body)) for body in bodies]
-        self._db.write_many("insert or ignore into forgotten_texts (salt, digest) values (?, ?)", rows)
+        self.restore(ForgottenText(salt, _digest(salt, body)) for body in bodies)
+
+    def restore(self, digests: Iterable[ForgottenText]) -> None:
+        self._db.write_many("insert or ignore into forgotten_texts (salt, digest) values (?, ?)", [*digests])
+
+    def digests(self) -> list[ForgottenText]:
+        rows = self._db.rows("select salt, digest from forgotten_texts order by salt, digest")
+        return [ForgottenText(*row) for row in rows]
 
     def holds(self, body: str) -> bool:
         # The primary key starts with the salt, so the distinct salts (rarely more than one) are read from the

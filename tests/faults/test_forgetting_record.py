@@ -30,6 +30,21 @@ class TestForgetting:
         assert FORGOTTEN_FILE not in listed
         assert SECRET_WORD not in home.done("search", SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
 
+    def test_a_copy_of_the_text_in_a_deleted_vault(self, home: Home) -> None:
+        """The text stays forgotten as well, wherever it is written again; the record does not tell it."""
+        text = f"# Plans\n\nThe {SECRET_WORD} orchard is sold to the neighbour in the spring of next year.\n"
+        folder = home.vault.parent / "notes" / "people"
+        (folder / "plans.md").write_text(text, "utf-8")
+        home.done("update")
+        home.done("forget", "--yes", "notes/people/plans.md")
+        (folder / "again.md").write_text(text, "utf-8")
+        home.vault.unlink()
+        home.done("vault", "init")
+        home.done("update")
+
+        assert "again.md" not in home.done("list", "--limit", "500").stdout
+        assert SECRET_WORD not in Path(f"{home.vault}.forgotten").read_text("utf-8")
+
     def test_an_older_copy(self, home: Home, tmp_path: Path) -> None:
         """A copy from before the forgetting, put back, forgets at once."""
         copy = home.vault.read_bytes()

@@ -24,7 +24,15 @@ from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgottenPlace, Replacement
+from clawmem.ports.journal import (
+    Act,
+    ActEntry,
+    ActJournal,
+    ForgetLog,
+    ForgottenPlace,
+    ForgottenTexts,
+    Replacement,
+)
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
@@ -295,7 +303,7 @@ class ForgottenPlaces:
     """
     Forgetting that outlasts the vault: a recreated, repaired or restored vault forgets the same documents again.
 
-    A path is written to the log after its transaction. If the process ends in between, the next `agree` writes it.
+    Paths and texts are written to the log after their transaction. If the process ends in between, the next `agree` writes it.
     """
 
     documents: DocumentStore
@@ -303,6 +311,7 @@ class ForgottenPlaces:
     transactions: Transactions
     publisher: Publisher
     forget_log: ForgetLog
+    forgotten_texts: ForgottenTexts
 
     def note(self, documents: Sequence[Document], at: str) -> None:
         """
@@ -320,14 +329,16 @@ class ForgottenPlaces:
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
         """
+        lost = {*self.forget_log.texts()} - {*self.forgotten_texts.digests()}
         known = {place: self.documents.at(place.collection, place.path) for place in self.forget_log.read()}
         waiting = {
             place: document
             for place, document in known.items()
             if document is None or document.inactive is not InactiveReason.FORGOTTEN
         }
-        if waiting:
+        if waiting or lost:
             with self.transactions.writing():
+                self.forgotten_texts.restore(lost)
                 for place, document in waiting.items():
                     empty = document_without_file(place.collection, place.path, "", "", place.at, place.at)
                     number = document.id if document else self.documents.save(empty, "", ())
@@ -339,7 +350,7 @@ class ForgottenPlaces:
     def warnings(self) -> list[str]:
         """Return a sentence if forgotten documents may come back because the log lacks some."""
         lacks = f"{self.forget_log.location} lacks some of the forgotten notes, which may come back if the vault is lost."
-        return [f"{lacks} Run: clawmem update"] if self._missing() else []
+        return [f"{lacks} Run: clawmem update"] if self._missing() or self._lacks_texts() else []
 
     def _missing(self) -> list[ForgottenPlace]:
         """Return the forgotten documents that the log lacks."""
@@ -351,7 +362,11 @@ class ForgottenPlaces:
             and (document.collection, document.path) not in written
         ]
 
+    def _lacks_texts(self) -> bool:
+        return not {*self.forget_log.texts()}.issuperset(self.forgotten_texts.digests())
+
     def _add(self, places: Sequence[ForgottenPlace]) -> None:
-        if places:
+        if places or self._lacks_texts():
             with self.transactions.writing():  # so that one process writes the file at a time
-                self.forget_log.write([*self.forget_log.read(), *places])
+                every = dict.fromkeys([*self.forget_log.texts(), *self.forgotten_texts.digests()])
+                self.forget_log.write([*self.forget_log.read(), *places], every)
