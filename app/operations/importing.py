@@ -96,6 +96,8 @@ def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
 def _mined_text(report: MiningReport) -> Iterator[str]:
     """Yield a line for each source, faults, and the next step."""
     done = asdict(report)
+    if report.dry_run:
+        yield "Dry run: nothing was written."
     yield from counts_text({**done["sources"], "unchanged files": report.skipped})
     for what, lines in {"Faults": report.faults, "Files without a conversation": report.foreign}.items():
         if lines:
