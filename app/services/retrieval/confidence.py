@@ -36,6 +36,7 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 LEAST_VAULT = (
     5_000  # documents that a vault counts at least, so that no word is common in a vault of ten notes
 )
+HARDLY = 0.25  # share of the best relevance below which a successor hardly matches
 PASSAGE = 800  # characters before and after a line
 
 
@@ -101,7 +102,7 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
 
     A document that the question selects by its date has at least the confidence of that. No document is less likely
     than one that follows it: the order is by what is known, also of versions and dates. Only a note that comes first
-    because it supersedes another has its own confidence, as the question may be about another part of that note.
+    because it supersedes another and hardly matches has its own confidence: the question is about another part.
     """
     by_date = work.by_date
     confidences = []
@@ -114,8 +115,9 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
         confidences.append(probability)
     if request.unit is Unit.DOCUMENT:
         raised = [*accumulate(reversed(confidences), max)][::-1]
+        best = max(c.relevance for c in work.candidates)
         confidences = [
-            own if SUCCESSION in c.terms else least
+            own if SUCCESSION in c.terms and not (c.legs and c.relevance >= HARDLY * best) else least
             for c, own, least in zip(work.candidates, confidences, raised, strict=True)
         ]
     candidates = [
