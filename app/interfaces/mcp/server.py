@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from difflib import get_close_matches
 from time import monotonic
@@ -192,14 +193,17 @@ class OperationTool:
         vault = arguments.get("vault") if self.has_vault else None
         if not isinstance(vault, str | None):
             raise InvalidInput("INVALID_INPUT", "vault must be a text.")
+        progress = _Progress(context) if context else None
         result = await run(
             dispatcher,
             self.operation,
             request,
             caller="mcp",
             vault=vault,
-            progress=_Progress(context) if context else no_progress,
+            progress=progress or no_progress,
         )
+        if progress:
+            await progress.sent()
         attached = self.operation.attachments(result) if self.operation.attachments else ()
         resources = [
             EmbeddedResource(
@@ -273,6 +277,11 @@ class _Progress:
 
     def __init__(self, context: Context[Any, Any]) -> None:
         self._context, self._loop = context, asyncio.get_running_loop()
+        self._reports: list[Future[None]] = []
+
+    async def sent(self) -> None:
+        """Wait until every report is sent, so that the result does not overtake them."""
+        await asyncio.gather(*map(asyncio.wrap_future, self._reports), return_exceptions=True)
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[Progress]:
@@ -283,7 +292,7 @@ class _Progress:
             if monotonic() - reported_at >= PROGRESS_EVERY_S:
                 reported_at = monotonic()
                 report = self._context.report_progress(done, total, phase)
-                asyncio.run_coroutine_threadsafe(report, self._loop)
+                self._reports.append(asyncio.run_coroutine_threadsafe(report, self._loop))
 
         yield step
 
