@@ -237,6 +237,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--pairs", type=int, default=10)
     chosen = parser.parse_args()
+    chosen.work = chosen.work.resolve()
     (chosen.work / "home").mkdir(parents=True, exist_ok=True)
     vault = chosen.work / "hook-cost.sqlite"
     # In another process: what this one ever took would count as memory of everything that it starts.
