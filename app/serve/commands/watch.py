@@ -23,8 +23,6 @@ from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, settings_of_usual, show_outcome, wants_json
-from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
-from clawmem.app.serve.background import watch as watch_vault
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,6 +52,9 @@ def watch(
     Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
     object. It also runs the lanes that the settings turn on: see clawmem maintain.
     """
+    from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
+    from clawmem.app.serve.background import watch as watch_vault
+
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
