@@ -39,13 +39,10 @@ _TASK_VERBS = frozenset(
     refactor remove rename reorder replace resolve restructure return revert review rewrite round run set shorten show
     simplify solve sort speed split start stop style suggest summarise summarize swap test tidy toggle translate trim
     try turn undo unwrap update upgrade use validate verify wrap write
-    schreibe schreib erstelle implementiere ergänze füge baue refaktoriere korrigiere behebe teste benenne lösche entferne
-    ändere erkläre formatiere optimiere übersetze sortiere vereinfache kommentiere generiere konvertiere
-    écris ajoute corrige crée explique traduis supprime escribe añade crea explica traduce elimina
     """.split()
 )
 _TASK_OPENINGS = frozenset(
-    "please now then and so also but ok okay well hey just can could would you let s lets bitte kannst könntest du".split()
+    "please now then and so also but ok okay well hey just can could would you let s lets".split()
 )
 # Openings of questions for general knowledge: with them .85 of these prompts are silent (area .947 to .954).
 _GENERAL = tuple(
@@ -90,14 +87,14 @@ def is_task(question: str) -> bool:
     """
     Whether *question* asks for work or for general knowledge, which notes seldom answer.
 
-    A request for work opens with a verb, also in German, French and Spanish, and holds no "I" ("summarize how I fixed it").
+    A request for work opens with a verb, and holds no "I" ("summarize how I fixed it").
     """
     every = words(question)
     text = f"{' '.join(every)} "
     if text.startswith(_GENERAL) or _GENERAL_WITHIN in text:
         return True
     opening = next((word for word in every if word not in _TASK_OPENINGS), "")
-    return opening in _TASK_VERBS and not {"i", "ich", "je", "yo"} & set(every)
+    return opening in _TASK_VERBS and "i" not in every
 
 
 class Evidence(NamedTuple):

@@ -36,7 +36,8 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 LEAST_VAULT = (
     5_000  # documents that a vault counts at least, so that no word is common in a vault of ten notes
 )
-HARDLY = 0.25  # share of the best relevance below which a successor hardly matches
+# Not fitted: share of the best relevance below which a successor is about another part of the note.
+HARDLY = 0.25
 PASSAGE = 800  # characters before and after a line
 
 
