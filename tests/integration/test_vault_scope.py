@@ -20,8 +20,9 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import MemoryServer
-from clawmem.app.interfaces.rest.application import ROUTES, RestRoute, rest_application
+from clawmem.app.interfaces.rest.application import ROUTES, rest_application
 from clawmem.app.operations.dispatch import Dispatcher
+from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.runtime import ServerRuntime
@@ -278,7 +279,7 @@ class TestRoutes:
                     with world.opening(USUAL):
                         found = await sent(client, route, {})
                         astray = await sent(client, route, {"vault": CLOSED})
-                    assert found.status_code < 500, (route.path, found.text)
+                    assert found.status_code < 500, (route.route, found.text)
                     world.told(found.text, USUAL)
                     world.told(astray.text, USUAL)
 
@@ -383,10 +384,10 @@ async def client_of(world: World) -> AsyncIterator[httpx2.AsyncClient]:
             yield client
 
 
-async def sent(client: httpx2.AsyncClient, route: RestRoute, more: Mapping[str, Any]) -> httpx2.Response:
+async def sent(client: httpx2.AsyncClient, route: AnyOperation, more: Mapping[str, Any]) -> httpx2.Response:
     """The answer to as little as an operation must be told."""
     needed = {name for name, field in route.request.model_fields.items() if field.is_required()}
-    path, inside = filled(route.path)
+    path, inside = filled(route.route)
     told = {name: SAID[name] for name in needed - inside} | dict(more)
     if route.method == "GET":
         return await client.get(path, params=told)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager
-from inspect import Parameter, Signature, getdoc
+from functools import partial
+from inspect import Parameter, Signature
 from pathlib import Path as FilePath
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, Protocol
 
 from fastapi import Body, Depends, FastAPI, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
@@ -22,9 +23,18 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
 from clawmem.app.interfaces.rest.errors import HANDLERS, HINT, ErrorRecord, Json, as_json
 from clawmem.app.operations.dispatch import Busy, Dispatcher, run
-from clawmem.app.operations.operation import AnyOperation, NoParameters, Request, exit_code_of
+from clawmem.app.operations.operation import (
+    AnyOperation,
+    Effect,
+    NoParameters,
+    Request,
+    Result,
+    exit_code_of,
+    operation,
+)
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
+from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ClawmemError, IndexBusy, InvalidInput, VaultLocked
@@ -54,26 +64,78 @@ class Runtime(Protocol):
         """Run the threads inside the block."""
 
 
-class RestRoute(NamedTuple):
-    """
-    A route of the REST API.
+class Health(Result):
+    """The state of the server, and the numbers of documents and of texts without vectors."""
 
-    ``request`` describes the parameters: those in ``path``, and the others in the query string of a GET or the JSON
-    object of a POST. ``result`` describes the result. ``respond`` receives the server and a request.
-    """
-
-    method: str
-    path: str
-    about: str
-    request: type[BaseModel]
-    result: Any
-    respond: Callable[[Runtime, Any], Awaitable[Response]]
+    status: str = "ok"
+    service: str = "clawmem"
+    version: str = VERSION
+    pid: int
+    database: str
+    documents: int
+    needsEmbedding: int  # noqa: N815
+    hasVectors: bool  # noqa: N815
 
 
-def _add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
-    """Add *route* to *app*; FastAPI describes it, and validates requests."""
-    fields = route.request.model_fields
-    in_path = set(re.findall(r"{(\w+)", route.path))
+class Stats(Health):
+    """The health, and the number of documents in each collection."""
+
+    collections: list[Collection]
+
+
+@operation(Effect.READS, route="/health", commands=(), is_tool=False)
+def health(services: Services) -> Health:
+    """Return whether the server and its vault answer, and the numbers of documents and of texts without vectors."""
+    embeddings = services.vault.embeddings
+    return Health(
+        pid=os.getpid(),
+        database=str(services.settings.vault),
+        documents=sum(services.vault.documents.collections().values()),
+        needsEmbedding=embeddings.counts().pending,
+        hasVectors=embeddings.fingerprint() is not None,
+    )
+
+
+@operation(Effect.READS, route="/stats", commands=(), is_tool=False)
+def stats(services: Services) -> Stats:
+    """Return the health, and the number of documents in each collection."""
+    return Stats(**dict(health(services)), collections=services.collections)
+
+
+class OperationCall(Request):
+    """A request to an operation, as the command line validated it."""
+
+    request: dict[str, Any] = Field({}, description="The parameters of the operation by name.")
+    vault: str | None = Field(None, description="The name of a vault; by default the usual one.")
+
+
+class OperationAnswer(BaseModel):
+    """The result of an operation; ``refused`` is the error record if the operation raised an error."""
+
+    result: dict[str, Any] | None = None
+    refused: dict[str, Any] | None = None
+    exit_code: int = 0
+
+
+def _page(services: Services, after: int) -> list[dict[str, Any]]:
+    documents = services.vault.documents
+    return [
+        {
+            **document._asdict(),
+            "stamp": document.stamp and document.stamp._asdict(),
+            "body": documents.body(document.id) or "",
+        }
+        for document in documents.following(after, PAGE)
+    ]
+
+
+ROUTES: tuple[AnyOperation, ...] = (health, stats, *(each for each in all_operations() if each.route))
+
+
+def _add_route(app: FastAPI, runtime: Runtime, operation: AnyOperation) -> None:
+    """Add the route of *operation* to *app*; FastAPI describes it, and validates requests."""
+    fields = operation.request.model_fields
+    in_path = set(re.findall(r"{(\w+)", operation.route))
     parameters = {
         name: Annotated[
             fields[name].annotation, *fields[name].metadata, Path(description=fields[name].description)
@@ -81,11 +143,11 @@ def _add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
         for name in in_path
     }
     others = {name: (field.annotation, field) for name, field in fields.items() if name not in in_path}
-    model: Any = route.request
+    model: Any = operation.request
     if in_path:
         model = create_model(model.__name__, __config__=model.model_config, __doc__=model.__doc__, **others)  # type: ignore[call-overload]
     default: Any = Parameter.empty
-    if route.method == "GET":
+    if operation.method == "GET":
         parameters["others"] = Annotated[model, Query()]
     else:
         parameters |= {"query_string": Annotated[NoParameters, Query()], "others": Annotated[model, Body()]}
@@ -97,10 +159,13 @@ def _add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
         if in_path:  # parameters in the path are checked together with the others
             values = {**{name: given[name] for name in in_path}, **dict(request)}
             try:
-                request = route.request.model_validate(values, by_name=True)
+                request = operation.request.model_validate(values, by_name=True)
             except ValidationError as error:
                 raise refusal_of(error, hint=HINT) from error
-        return await route.respond(runtime, request)
+        missing = operation.route_defaults.keys() - request.model_fields_set
+        request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
+        result = await run(runtime.dispatcher, operation, request, caller=CALLER)
+        return Json(operation.record(result))
 
     endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
         [
@@ -114,132 +179,14 @@ def _add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
         ]
     )
     app.router.add_api_route(
-        route.path,
+        operation.route,
         endpoint,
-        methods=[route.method],
-        summary=route.about.partition("\n")[0],
-        operation_id=f"{route.method} {route.path}",
-        response_model=route.result,
+        methods=[operation.method],
+        summary=operation.about.partition("\n")[0],
+        operation_id=f"{operation.method} {operation.route}",
+        response_model=operation.result,
         response_description="The result.",
     )
-
-
-def health(services: Services) -> dict[str, Any]:
-    """Return whether the server and its vault answer, and the numbers of documents and of texts without vectors."""
-    return {
-        "status": "ok",
-        "service": "clawmem",
-        "version": VERSION,
-        "pid": os.getpid(),
-        "database": str(services.settings.vault),
-        "documents": sum(services.vault.documents.collections().values()),
-        "needsEmbedding": services.vault.embeddings.counts().pending,
-        "hasVectors": services.vault.embeddings.fingerprint() is not None,
-    }
-
-
-def stats(services: Services) -> dict[str, Any]:
-    """Return the health, and the number of documents in each collection."""
-    return {**health(services), "collections": services.collections}
-
-
-def _reading(path: str, work: Callable[[Services], object]) -> RestRoute:
-    async def respond(runtime: Runtime, request: NoParameters) -> Response:
-        return await runtime.dispatcher.read(lambda services: Json(work(services)))
-
-    return RestRoute("GET", path, getdoc(work) or "", NoParameters, dict[str, Any], respond)
-
-
-async def export(runtime: Runtime, request: NoParameters) -> Response:
-    """Export every document with its text, page by page; a page has the state at its own reading time."""
-
-    async def page(after: int) -> list[dict[str, Any]]:
-        def read(services: Services) -> list[dict[str, Any]]:
-            documents = services.vault.documents
-            return [
-                {
-                    **document._asdict(),
-                    "stamp": document.stamp and document.stamp._asdict(),
-                    "body": documents.body(document.id) or "",
-                }
-                for document in documents.following(after, PAGE)
-            ]
-
-        return await runtime.dispatcher.read(read)
-
-    async def exported(documents: list[dict[str, Any]]) -> AsyncIterator[bytes]:
-        yield as_json({"version": EXPORT_VERSION, "exported_at": exported_at})[:-1] + b',"documents":['
-        count = 0
-        while documents:
-            yield (b"," if count else b"") + b",".join(map(as_json, documents))
-            count += len(documents)
-            documents = await page(documents[-1]["id"])
-        yield f'],"count":{count}}}'.encode()
-
-    exported_at = await runtime.dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
-    first = await page(0)  # read first, so that an unreadable vault causes an error response
-    return StreamingResponse(exported(first), media_type="application/json")
-
-
-class OperationCall(Request):
-    """A request to an operation, as the command line validated it."""
-
-    name: str = Field(description="The name of an operation that reads, such as query, list or status.")
-    request: dict[str, Any] = Field({}, description="The parameters of the operation by name.")
-    vault: str | None = Field(None, description="The name of a vault; by default the usual one.")
-
-
-class OperationAnswer(BaseModel):
-    """The result of an operation; ``refused`` is the error record if the operation raised an error."""
-
-    result: dict[str, Any] | None = None
-    refused: dict[str, Any] | None = None
-    exit_code: int = 0
-
-
-async def call(runtime: Runtime, call: OperationCall) -> Response:
-    """Run an operation that reads, for a command; errors that the command would report are part of the answer."""
-    operation = operation_named(call.name)
-    if not operation.reads or operation.in_own_process:
-        raise InvalidInput("INVALID_INPUT", f"Operation {call.name} cannot be run here. {HINT}")
-    try:
-        request = operation.request.model_validate(call.request)
-        result = await run(runtime.dispatcher, operation, request, caller="cli", vault=call.vault)
-    except ValidationError as error:
-        raise refusal_of(error) from error
-    except TEMPORARY:
-        raise
-    except ClawmemError as error:
-        return Json(OperationAnswer(refused=error_record(error), exit_code=error.exit_code))
-    return Json(OperationAnswer(result=operation.record(result), exit_code=exit_code_of(result)))
-
-
-def _route_of(operation: AnyOperation) -> RestRoute:
-    async def respond(runtime: Runtime, request: Any) -> Response:
-        missing = operation.route_defaults.keys() - request.model_fields_set
-        request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
-        result = await run(runtime.dispatcher, operation, request, caller=CALLER)
-        return Json(operation.record(result))
-
-    return RestRoute(
-        operation.method, operation.route, operation.about, operation.request, operation.result, respond
-    )
-
-
-ROUTES: tuple[RestRoute, ...] = (
-    _reading("/health", health),
-    _reading("/stats", stats),
-    RestRoute("GET", "/export", "Every document with its text.", NoParameters, dict[str, Any], export),
-    RestRoute(
-        "POST",
-        "/operations/{name}",
-        "Run an operation that reads, by its name.",
-        OperationCall,
-        OperationAnswer,
-        call,
-    ),
-    *(_route_of(operation) for operation in all_operations() if operation.route),
-)
 
 
 def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
@@ -260,6 +207,44 @@ def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
     )
     for route in ROUTES:
         _add_route(app, runtime, route)
+
+    @app.get("/export", response_model=dict[str, Any], operation_id="GET /export")
+    async def export(nothing: Annotated[NoParameters, Query()]) -> Response:
+        """Export every document with its text, page by page; a page has the state at its own reading time."""
+        # Read first, so that an unreadable vault causes an error response.
+        first = await runtime.dispatcher.read(lambda services: _page(services, 0))
+        exported_at = await runtime.dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
+
+        async def parts() -> AsyncIterator[bytes]:
+            yield as_json({"version": EXPORT_VERSION, "exported_at": exported_at})[:-1] + b',"documents":['
+            count, documents = 0, first
+            while documents:
+                yield (b"," if count else b"") + b",".join(map(as_json, documents))
+                count, last = count + len(documents), documents[-1]["id"]
+                documents = await runtime.dispatcher.read(partial(_page, after=last))
+            yield f'],"count":{count}}}'.encode()
+
+        return StreamingResponse(parts(), media_type="application/json")
+
+    @app.post("/operations/{name}", response_model=OperationAnswer, operation_id="POST /operations/{name}")
+    async def call(
+        name: Annotated[str, Path(description="An operation that reads, such as query, list or status.")],
+        call: Annotated[OperationCall, Body()],
+    ) -> Response:
+        """Run an operation that reads, by its name; errors that the command would report are part of the answer."""
+        operation = operation_named(name)
+        if not operation.reads or operation.in_own_process:
+            raise InvalidInput("INVALID_INPUT", f"Operation {name} cannot be run here. {HINT}")
+        try:
+            request = operation.request.model_validate(call.request)
+            result = await run(runtime.dispatcher, operation, request, caller="cli", vault=call.vault)
+        except ValidationError as error:
+            raise refusal_of(error) from error
+        except TEMPORARY:
+            raise
+        except ClawmemError as error:
+            return Json(OperationAnswer(refused=error_record(error), exit_code=error.exit_code))
+        return Json(OperationAnswer(result=operation.record(result), exit_code=exit_code_of(result)))
 
     # A hook reads the body as it reads stdin, and ignores unknown members and malformed events; FastAPI only describes it.
     event = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
