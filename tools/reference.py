@@ -46,6 +46,7 @@ def cli_page() -> str:
 def _command_sections(command: Any, words: str) -> Iterator[str]:
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     usage = " ".join([words, *(one.metavar or one.name.upper() for one in arguments)])
+    usage += (getattr(command, "options_metavar", "") or "").removeprefix("[OPTIONS]")
     about = "\n".join(line.strip() for line in (command.help or "").splitlines()).strip()
     lines = [f"## {usage}", "", about, ""]
     rows = [

@@ -25,7 +25,7 @@ from wired import publisher
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.cli import session
+from clawmem.app.interfaces.cli import operations
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.ports.journal import Replacement
@@ -59,9 +59,9 @@ def test_forgetting_asks(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> 
 
     told = json.loads(addressed("forget", QUEUE, "--json").stdout)
     assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
-    monkeypatch.setattr(session, "may_ask", lambda ctx: True)
+    monkeypatch.setattr(operations, "may_ask", lambda ctx: True)
     assert answered(addressed, "n\n", "forget", QUEUE) == (1, True)
-    assert answered(addressed, "", "forget", QUEUE) == (1, True)
+    assert answered(addressed, "", "forget", QUEUE) == (130, True)
     assert rows() == before
     assert answered(addressed, "y\n", "forget", QUEUE)[0] == 0
     assert rows() != before

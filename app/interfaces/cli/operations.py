@@ -13,12 +13,13 @@ from pydantic import ValidationError
 
 from clawmem.app.client.request import result_from_server
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.rendering import progress, show_json, show_part
+from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
+    may_ask,
     one_of,
     opened_for,
-    run_confirmed,
+    show_outcome,
     wants_json,
 )
 from clawmem.app.operations.operation import (
@@ -34,7 +35,7 @@ from clawmem.app.operations.operation import (
 from clawmem.app.operations.output import parts_of, printable
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import operations_in
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ConfirmationMissing, InvalidInput
 
 CALLER = "cli"
 BACKEND = "backend"  # a field that takes the value of the global option
@@ -83,9 +84,21 @@ class Form:
         if self.selector:
             self.label = command.form.replace("=", " ") if self.is_option else self.value
 
+        places = [
+            self.spellings[name].strip(".")
+            if self.fields[name].is_required()
+            else f"[{self.spellings[name]}]"
+            for name in self.arguments
+        ]
+        self.usage = " ".join([*([self.value] if self.value and not self.is_option else ()), *places])
+
     def names(self, name: str) -> tuple[str, ...]:
         """Return all spellings of an option."""
         return option_of(self.fields[name]).names or (f"--{name.replace('_', '-')}",)
+
+    def about_of(self, name: str) -> str:
+        """Return the help text of a field."""
+        return option_of(self.fields[name]).about or self.fields[name].description or ""
 
     def is_several(self, name: str) -> bool:
         """Whether an argument takes several words."""
@@ -129,13 +142,13 @@ class Form:
                         "INVALID_INPUT", "stdin is not UTF-8 text. Convert it, for example with iconv."
                     ) from error
             values[name] = option.parser(value) if option.parser else value
+        advice = f"Run: clawmem {self.command.words} --help"
         if rest:
-            advice = f"Run: clawmem {self.command.words} --help"
             raise InvalidInput("INVALID_INPUT", f"Got unexpected extra argument ({rest[0]}). {advice}")
         try:
             made: Request = self.operation.request.model_validate(values)
         except ValidationError as error:
-            raise refusal_of(error, lambda name: self.spellings.get(name, name)) from error
+            raise refusal_of(error, lambda name: self.spellings.get(name, name).strip("."), advice) from error
         return made
 
 
@@ -154,27 +167,29 @@ def commands_in(modules: Sequence[str], verb: str) -> typer.Typer:
     if names:
         cli.add_typer(group, name=verb)
     for words, several in forms.items():
-        command = _command_of(sorted(several, key=lambda form: bool(form.selector)))
-        (group if " " in words else cli).command(words.split()[-1])(command)
+        several.sort(key=lambda form: bool(form.selector))
+        usage = dict.fromkeys(form.usage for form in several if form.usage)
+        (group if " " in words else cli).command(
+            words.split()[-1],
+            options_metavar=f"[OPTIONS] {'|'.join(usage)}".strip(),
+            context_settings={"allow_extra_args": True},
+        )(_command_of(several))
     return cli
 
 
 def _command_of(forms: Sequence[Form]) -> Any:
     """Return the function for typer of a command that has *forms*."""
-    arguments, spelt = _arguments(forms), _options(forms)
+    spelt = _options(forms)
     parameters = {f"option{place}": spelling for place, spelling in enumerate(spelt)}
 
     def run(ctx: typer.Context, **given: Any) -> None:
         given = {name: value for name, value in given.items() if value not in (None, [], ())}
-        words: list[str] = []
-        for argument in arguments:
-            value = given.get(argument.name, ())
-            words += [value] if isinstance(value, str) else value
         options = {
             spelling: [*given[name]] if isinstance(given[name], tuple) else given[name]
             for name, spelling in parameters.items()
             if name in given
         }
+        words = ctx.args
         form = _chosen(forms, options, words)
         options.pop(form.selector, None)
         for spelling in options.keys() - {*form.options, *form.extras}:
@@ -187,13 +202,19 @@ def _command_of(forms: Sequence[Form]) -> Any:
         _run(ctx, form.operation, form.request(options, words, chosen_by(ctx).backend), extras)
 
     first, *others = forms
-    run.__doc__ = "\n\n".join([first.about, *(f"With {form.label}: {form.about}" for form in others)])
+    arguments = dict.fromkeys(
+        f"{form.spellings[name].strip('.')}: {form.about_of(name)}"
+        for form in forms
+        for name in form.arguments
+    )
+    texts = [first.about, *(f"With {form.label}: {form.about}" for form in others), *arguments]
+    run.__doc__ = "\n\n".join(texts)
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     options = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=spelt[spelling])
         for name, spelling in parameters.items()
     ]
-    run.__signature__ = Signature([ctx, *arguments, *options])  # type: ignore[attr-defined]
+    run.__signature__ = Signature([ctx, *options])  # type: ignore[attr-defined]
     return run
 
 
@@ -216,37 +237,6 @@ def _chosen(forms: Sequence[Form], options: Mapping[str, Any], words: Sequence[s
         if form.value and not form.is_option and words and not any(other.arguments for other in plain):
             one_of(form.selector, words[0], known)
     return [*selected, *plain, *(form for form in forms if not form.selector), *forms][0]
-
-
-def _arguments(forms: Sequence[Form]) -> list[Parameter]:
-    """Return the positional parameters: one for each place, described by the forms that have it."""
-    values = [form.value for form in forms if form.value and not form.is_option]
-    places: list[list[tuple[Form, str]]] = [[]] if values else []
-    for form in forms:
-        for place, name in enumerate(form.arguments, int(form.value in values)):
-            places += [[] for _ in range(place + 1 - len(places))]
-            places[place].append((form, name))
-    parameters = []
-    for place, fields in enumerate(places):
-        several = [form.fields[name] for form, name in fields]
-        is_required = len(several) == len(forms) and all(field.is_required() for field in several)
-        spellings = [*dict.fromkeys(form.spellings[name].strip(".") for form, name in fields)]
-        about = dict.fromkeys(option_of(field).about or field.description or "" for field in several)
-        kind: Any = list[str] if any(form.is_several(name) for form, name in fields) else str
-        argument = typer.Argument(
-            metavar="|".join([*(values if place == 0 else ()), *spellings]),
-            help=" ".join(about),
-            show_default=False,
-        )
-        parameters.append(
-            Parameter(
-                f"argument{place}",
-                Parameter.KEYWORD_ONLY,
-                default=Parameter.empty if is_required else None,
-                annotation=Annotated[kind if is_required else kind | None, argument],
-            )
-        )
-    return parameters
 
 
 def _options(forms: Sequence[Form]) -> dict[str, Any]:
@@ -282,7 +272,7 @@ def _option(form: Form, name: str, only: str) -> Any:
         kind, shown = list[str], ""
     is_number = _allows(field.annotation, int) or _allows(field.annotation, float)
     metavar = None if kind is bool else option_of(field).metavar or ("NUMBER" if is_number else "TEXT")
-    about = f"{only}{option_of(field).about or field.description or ''}{shown}"
+    about = f"{only}{form.about_of(name)}{shown}"
     return Annotated[kind | None, typer.Option(*form.names(name), help=about, metavar=metavar)]
 
 
@@ -309,13 +299,21 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
         request = request.model_copy(update={CONFIRM: not only_preview})
     with opened_for(ctx, operation, request) as services:
         called = services.called_by(CALLER, progress)
-        result = run_confirmed(
-            ctx,
-            lambda request: operation.run(called, request),
-            request,
-            agreed=agreed,
-            only_preview=only_preview,
-        )
+        try:
+            result = operation.run(called, request)
+        except ConfirmationMissing as missing:
+            if not (only_preview or agreed or may_ask(ctx)):
+                raise ConfirmationMissing(
+                    missing.preview, missing.would_remove, remedy="To confirm, add --yes."
+                ) from None
+            if only_preview or not agreed:
+                show_outcome(ctx, {"action": "preview", **missing.would_remove}, "\n".join(missing.preview))
+            if only_preview:
+                raise typer.Exit from None
+            if not agreed and not typer.confirm("Do it?", default=False):
+                show("Nothing was changed.")
+                raise typer.Exit(1) from None
+            result = operation.run(called, request.model_copy(update=missing.confirmed))
     _show(ctx, operation, result)
     raise typer.Exit(exit_code_of(result))
 

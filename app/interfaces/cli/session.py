@@ -1,12 +1,12 @@
-"""Functions that every command starts with: the global options, the settings, the opened vault and the dialogue."""
+"""Functions that every command starts with: the global options, the settings and the opened vault."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -17,16 +17,11 @@ from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault, refuse_named, set_apart
-from clawmem.ports.errors import ConfirmationMissing, InvalidInput
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
-
-T = TypeVar("T")
-Q = TypeVar("Q", bound=Request)
-
-DECLINED = 1  # exit code: the user did not confirm
 
 
 class GlobalOptions(NamedTuple):
@@ -112,38 +107,3 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
 def may_ask(ctx: typer.Context) -> bool:
     """Whether the user can be asked: stdin and stdout are a terminal, and the output is not JSON."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(ctx)
-
-
-def run_confirmed(
-    ctx: typer.Context, run: Callable[[Q], T], request: Q, *, agreed: bool, only_preview: bool = False
-) -> T:
-    """
-    Return the result of *run*; if it needs a confirmation, ask the user for it unless the user *agreed* already.
-
-    Raises:
-        ConfirmationMissing: The user cannot be asked.
-        typer.Exit: The user declined, or wants *only_preview*.
-    """
-    try:
-        return run(request)
-    except ConfirmationMissing as missing:
-        if not (only_preview or agreed or may_ask(ctx)):
-            raise ConfirmationMissing(
-                missing.preview, missing.would_remove, remedy="To confirm, add --yes."
-            ) from None
-        if only_preview or not agreed:
-            show_outcome(ctx, {"action": "preview", **missing.would_remove}, "\n".join(missing.preview))
-        if only_preview:
-            raise typer.Exit from None
-        if not (agreed or _confirmed("Do it?")):
-            show("Nothing was changed.")
-            raise typer.Exit(DECLINED) from None
-        return run(request.model_copy(update=missing.confirmed))
-
-
-def _confirmed(question: str) -> bool:
-    try:
-        return typer.confirm(question, default=False)
-    except typer.Abort:  # Ctrl-C or the end of the input
-        show("")
-        return False
