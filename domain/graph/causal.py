@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.domain.graph.edges import Edges
+from clawmem.domain.graph.traversal import Edges
 from clawmem.ports.knowledge import Relation, RelationKind
 
 DEPTH = 5

@@ -1,22 +1,81 @@
 """
-Adaptive traversal from the search results to related documents, along the relations that fit the question.
+Graph search: adaptive traversal and forward push from the search results to related documents, and merging of scores.
 
-A beam search after MAGMA (arXiv 2601.03236): the intent of the question determines the weight of each kind of
-relation, and the similarity of a document to the question decides among relations of one kind.
+The traversal is a beam search after MAGMA (arXiv 2601.03236): the intent of the question determines the weight of each
+kind of relation, and the similarity of a document to the question decides among relations of one kind.
+
+The multi-path forward push (MPFP) lets weight flow along fixed sequences of relations. Each is a hypothesis about how an
+answer is related to a search result ("similar to it, and caused by that"). The push is local personalised PageRank
+(Andersen, Chung & Lang 2006) with one kind of relation per hop.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from clawmem.domain.graph.edges import Edges, Step, steps
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.knowledge import RelationKind
+from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
+
+# "Is similar to" and "mentions the same entity" are symmetric, whichever document they were stored from.
+BOTH_WAYS = frozenset({RelationKind.SEMANTIC, RelationKind.ENTITY})
+
+
+class Edges(Protocol):
+    """Source of relations: a `RelationStore` with fixed limits, or a table in a test."""
+
+    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """Return the strongest relations of *kinds* that begin at each of *nodes*, in any order."""
+
+    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """Return the strongest relations of *kinds* that end at each of *nodes*, in any order."""
+
+
+class Step(NamedTuple):
+    """A relation in the direction in which it is traversed."""
+
+    start: int
+    end: int
+    kind: RelationKind
+    weight: float
+
+
+def steps(
+    edges: Edges, nodes: Collection[int], intent: Intent, kinds: Collection[RelationKind] = EVERY_KIND
+) -> list[Step]:
+    """
+    Return every step from *nodes* that a question with *intent* may take.
+
+    The steps follow relations of *kinds* forwards, and backwards if the kind counts as symmetric for the intent.
+    Relations from a document to itself are skipped. If two relations of one kind join the same documents (one
+    stored from either end), only the heavier one is returned. The result does not depend on the order of the
+    relations.
+    """
+    starts = frozenset(nodes)
+    # The published algorithm follows causal relations only from cause to effect. A question that asks for the reason
+    # describes the effect, and its answer is the cause, so these questions also follow them backwards.
+    symmetric = BOTH_WAYS | {RelationKind.CAUSAL} if intent is Intent.WHY else BOTH_WAYS
+    back = symmetric.intersection(kinds)
+    along = (Step(r.source, r.target, r.kind, r.weight) for r in edges.outbound(starts, kinds))
+    against = (
+        (Step(r.target, r.source, r.kind, r.weight) for r in edges.inbound(starts, back)) if back else ()
+    )
+    heaviest: dict[tuple[int, int, RelationKind], Step] = {}
+    for step in (*along, *against):
+        place = step[:3]
+        if step.start != step.end and (place not in heaviest or step.weight > heaviest[place].weight):
+            heaviest[place] = step
+    return [heaviest[place] for place in sorted(heaviest)]
+
+
+# -- adaptive traversal ---------------------------------------------------------------------------------
 
 DECAY = 0.9  # share of a document's score that it passes on
 FOR_STRUCTURE, FOR_MEANING = 0.6, 0.4  # weights of the kind of relation and of the cosine
@@ -31,9 +90,6 @@ STRUCTURE: Mapping[Intent, Mapping[RelationKind, float]] = MappingProxyType(
         Intent.WHAT: dict(zip(_KINDS, (1.0, 5.0, 1.0, 2.0), strict=True)),
     }
 )
-
-Similarity = Callable[[int], float]
-"""Returns the cosine of a document and the question, in [-1, 1]; 0 for a document without a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +122,7 @@ def traverse(
     anchors: Mapping[int, float],
     intent: Intent,
     edges: Edges,
-    similarity: Similarity,
+    similarity: Callable[[int], float],
     bounds: Bounds = SEARCH_BOUNDS,
 ) -> list[TraversedDocument]:
     """
@@ -79,7 +135,7 @@ def traverse(
 
     Args:
         anchors: Scores by document.
-        similarity: Called at most once per document and level.
+        similarity: Returns the cosine of a document and the question, in [-1, 1]; 0 for a document without a vector.
 
     Returns:
         Documents by score descending, then id ascending. The order of the edges does not matter.
@@ -139,3 +195,131 @@ def highest_score_at(depth: int, intent: Intent) -> float:
         return 1.0
     best = max(*STRUCTURE[intent].values(), OTHER_STRUCTURE)
     return step_score(DECAY * highest_score_at(depth - 1, intent), best, 1.0, 1.0)
+
+
+# -- forward push ---------------------------------------------------------------------------------------
+
+ALPHA = 0.15  # share of the incoming weight that a document retains
+LEAST = 1e-4  # weights up to this are neither pushed on nor returned
+BUDGET = 30
+
+_SEMANTIC, _CAUSAL, _ENTITY = RelationKind.SEMANTIC, RelationKind.CAUSAL, RelationKind.ENTITY
+_TEMPORAL, _SUPPORTING = RelationKind.TEMPORAL, RelationKind.SUPPORTING
+
+META_PATHS: Mapping[Intent, Sequence[Sequence[RelationKind]]] = MappingProxyType(
+    {
+        Intent.WHY: ((_SEMANTIC, _CAUSAL), (_CAUSAL, _SEMANTIC), (_SEMANTIC, _SEMANTIC)),
+        Intent.ENTITY: ((_ENTITY, _SEMANTIC), (_ENTITY, _ENTITY), (_SEMANTIC, _ENTITY)),
+        Intent.WHEN: ((_TEMPORAL, _SEMANTIC), (_SEMANTIC, _TEMPORAL)),
+        Intent.WHAT: ((_SEMANTIC, _SEMANTIC), (_SEMANTIC, _SUPPORTING)),
+    }
+)
+
+
+def forward_push(
+    anchors: Mapping[int, float], intent: Intent, edges: Edges, budget: int = BUDGET
+) -> list[tuple[int, float]]:
+    """
+    Return the weight that flows from *anchors* into each document; the largest over the meta-paths of *intent*.
+
+    An anchor retains 0.15 of its score. At each hop, a document distributes 0.85 of its weight over its ten
+    heaviest relations of that hop's kind, in proportion to their weights. Each receiver retains 0.15 of its
+    input and pushes the rest at the next hop. A document with a weight of 0.0001 or less pushes nothing.
+
+    Returns:
+        Pairs (document, weight) with weights above 0.0001, by weight descending, then id ascending; at most
+        *budget*, anchors included.
+    """
+
+    @cache  # several paths begin with the same hop
+    def taken(nodes: frozenset[int], kind: RelationKind) -> list[Step]:
+        return steps(edges, nodes, intent, (kind,))
+
+    largest: dict[int, float] = {}
+    for path in META_PATHS[intent]:
+        for document_id, weight in push_along(path, anchors, taken).items():
+            largest[document_id] = max(weight, largest.get(document_id, 0.0))
+    weighted = [(document_id, weight) for document_id, weight in largest.items() if weight > LEAST]
+    return sorted(weighted, key=lambda pair: (-pair[1], pair[0]))[:budget]
+
+
+def shares_of_all(pushed: Iterable[tuple[int, float]], anchors: Mapping[int, float]) -> dict[int, float]:
+    """
+    Return the share of all weight from the anchors that arrives at each document, in [0, 1], without the anchors.
+
+    The published system divides by the largest weight instead, so that the best of weak neighbours counts as much
+    as a document that all relations lead to. In a graph of similarity relations only, that lowered nDCG@10 on
+    LoCoMo from .835 to .806.
+    """
+    all_of_it = ALPHA * math.fsum(anchors.values())
+    return {document: min(weight / all_of_it, 1.0) for document, weight in pushed if document not in anchors}
+
+
+def push_along(
+    path: Sequence[RelationKind],
+    anchors: Mapping[int, float],
+    taken: Callable[[frozenset[int], RelationKind], Sequence[Step]],
+) -> dict[int, float]:
+    """
+    Return the weight that flows into every document along one meta-path, anchors included.
+
+    `math.fsum` makes it independent of the order of edges. *taken* returns the steps of one kind from some documents,
+    grouped by their start.
+    """
+    shares = {document_id: [score * ALPHA] for document_id, score in anchors.items()}
+    weights = dict(anchors)
+    for kind in path:
+        pushed = {document_id: amount for document_id, amount in weights.items() if amount > LEAST}
+        received: defaultdict[int, list[float]] = defaultdict(list)
+        for start, from_start in groupby(taken(frozenset(pushed), kind), attrgetter("start")):
+            heaviest = sorted(from_start, key=lambda step: (-step.weight, step.end))[:10]
+            total = math.fsum(step.weight for step in heaviest)
+            for step in heaviest:
+                received[step.end].append(pushed[start] * (1 - ALPHA) * step.weight / total)
+        weights = {document_id: math.fsum(amounts) for document_id, amounts in received.items()}
+        for document_id, amount in weights.items():
+            shares.setdefault(document_id, []).append(amount * ALPHA)
+    return {document_id: math.fsum(amounts) for document_id, amounts in shares.items()}
+
+
+# -- merging --------------------------------------------------------------------------------------------
+
+COMPANION_SHARE = 0.7  # share of its score that a document found by co-occurring entities keeps
+
+
+class Shares(NamedTuple):
+    """Weights of a scaled graph score: for a document that the search also found, and for a new document."""
+
+    present: float
+    new: float
+
+
+TRAVERSED = Shares(present=1.1, new=0.8)
+PUSHED = Shares(present=0.9, new=0.75)
+
+
+def merge(found: Mapping[int, float], reached: Mapping[int, float], shares: Shares) -> dict[int, float]:
+    """
+    Return the scores of *found*, raised to the weighted graph score where that is higher, and those of new documents.
+
+    Args:
+        found: Scores of the search by document, in [0, 1].
+        reached: Scores of the graph by document, in [0, 1].
+        shares: Weights of the graph scores.
+    """
+    merged = dict(found)
+    for document_id, score in reached.items():
+        share = shares.present if document_id in found else shares.new
+        merged[document_id] = max(found.get(document_id, 0.0), score * share)
+    return merged
+
+
+def with_companions(found: Mapping[int, float], companions: Mapping[int, float]) -> dict[int, float]:
+    """Return the scores of *found*, and 0.7 times the scores of those *companions* that are not in *found*."""
+    new = {document_id: COMPANION_SHARE * score for document_id, score in companions.items()}
+    return {**new, **found}
+
+
+def cooccurrence_score(count: int) -> float:
+    """Return ``min(1, ln(1 + count) / 5)``, the strength of two entities that *count* documents mention together."""
+    return min(1.0, math.log1p(count) / 5)

@@ -7,10 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from clawmem.domain.graph.causal import Direction, causal_links
-from clawmem.domain.graph.edges import Step, steps
-from clawmem.domain.graph.merging import PUSHED, TRAVERSED, merge, with_companions
-from clawmem.domain.graph.meta_paths import forward_push, push_along, shares_of_all
-from clawmem.domain.graph.traversal import Bounds, TraversedDocument, scaled, traverse
+from clawmem.domain.graph.traversal import (
+    PUSHED,
+    TRAVERSED,
+    Bounds,
+    Step,
+    TraversedDocument,
+    forward_push,
+    merge,
+    push_along,
+    scaled,
+    shares_of_all,
+    steps,
+    traverse,
+    with_companions,
+)
 from clawmem.domain.retrieval.intent import Intent, weights_for_intent
 from clawmem.ports.knowledge import Relation, RelationKind
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from clawmem.domain.graph.merging import cooccurrence_score
+from clawmem.domain.graph.traversal import cooccurrence_score
 from clawmem.domain.maintenance import lease
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.calibrated import parts

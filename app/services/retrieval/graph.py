@@ -15,9 +15,19 @@ from clawmem.app.services.retrieval.fuse import fused_documents
 from clawmem.app.services.retrieval.models import AnswerCache
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.graph.merging import PUSHED, TRAVERSED, cooccurrence_score, merge, with_companions
-from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
-from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
+from clawmem.domain.graph.traversal import (
+    PUSHED,
+    SEARCH_BOUNDS,
+    TRAVERSED,
+    Bounds,
+    cooccurrence_score,
+    forward_push,
+    merge,
+    scaled,
+    shares_of_all,
+    traverse,
+    with_companions,
+)
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, VECTOR
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Intent, weights_for_intent
 from clawmem.ports.errors import ClawmemError

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.graph.merging import cooccurrence_score
+from clawmem.domain.graph.traversal import cooccurrence_score
 
 
 @given(st.integers(0, 10**9))

@@ -9,8 +9,7 @@ from bindings_graph import Table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.graph.edges import Step, steps
-from clawmem.domain.graph.meta_paths import BUDGET, LEAST, forward_push, push_along, shares_of_all
+from clawmem.domain.graph.traversal import BUDGET, LEAST, Step, forward_push, push_along, shares_of_all, steps
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import RelationKind
 

@@ -10,8 +10,7 @@ from bindings_graph import Table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.graph.edges import steps
-from clawmem.domain.graph.traversal import Bounds, relation_weight, scaled, traverse
+from clawmem.domain.graph.traversal import Bounds, relation_weight, scaled, steps, traverse
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import RelationKind
 
