@@ -26,14 +26,7 @@ _PLACEHOLDER = re.compile(
 _OPENING = re.compile(r"[\[{]")
 _TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*(?:\1|\Z)|[{}\[\],]""", re.DOTALL)
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
-
+_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 TEXT: JsonSchema = {"type": "string"}
 NUMBER: JsonSchema = {"type": "number"}
@@ -47,14 +40,14 @@ def object_schema(required: str = "", /, **properties: JsonSchema) -> JsonSchema
     return {"type": "object", "properties": properties, "required": required.split()}
 
 
-def enum_schema(names: Iterable[str]) -> JsonSchema:
-    """Return the schema of one of *names*."""
-    return {"type": "string", "enum": [str(name) for name in names]}
-
-
 def list_schema(items: JsonSchema) -> JsonSchema:
     """Return the schema of a list of *items*."""
     return {"type": "array", "items": items}
+
+
+def enum_schema(names: Iterable[str]) -> JsonSchema:
+    """Return the schema of one of *names*."""
+    return {"type": "string", "enum": [str(name) for name in names]}
 
 
 class ModelTask(NamedTuple):
@@ -105,22 +98,21 @@ def fitted(value: Any, schema: JsonSchema, path: str = "$") -> Fit:
     does not fit. Only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are checked.
     """
     kinds = schema.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is_a(value, kind) for kind in kinds):
         return Fit(None, f"{path} is not of type {' or '.join(kinds)}")
-    if "enum" in schema and not any(
-        value == choice and isinstance(value, bool) is isinstance(choice, bool) for choice in schema["enum"]
-    ):
-        return Fit(None, f"{path} is none of {json.dumps(list(schema['enum']), ensure_ascii=False)}")
+    if "enum" in schema and value not in schema["enum"]:
+        return Fit(None, f"{path} is none of {json.dumps(schema['enum'], ensure_ascii=False)}")
     if isinstance(value, dict):
         inner = schema.get("properties", {})
         members = {
             name: fitted(member, inner.get(name, {}), f"{path}.{name}") for name, member in value.items()
         }
-        for name in schema.get("required", ()):
-            member = members.get(name, Fit(None, f"{path}.{name} is missing"))
-            if member.problem:
-                return Fit(None, member.problem)
+        required = (
+            members.get(name, Fit(None, f"{path}.{name} is missing")) for name in schema.get("required", ())
+        )
+        if problem := next((member.problem for member in required if member.problem), ""):
+            return Fit(None, problem)
         return Fit({name: member.value for name, member in members.items() if not member.problem})
     if isinstance(value, list) and "items" in schema:
         items = [fitted(item, schema["items"], f"{path}[{place}]") for place, item in enumerate(value)]
@@ -195,6 +187,5 @@ def _completed(text: str, start: int) -> str:
 def _is_a(value: Any, kind: str) -> bool:
     if kind in _TYPES:
         return isinstance(value, _TYPES[kind])
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return kind == "number" or isinstance(value, int) or value.is_integer()
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and (kind == "number" or float(value).is_integer())

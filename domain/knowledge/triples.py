@@ -71,19 +71,18 @@ def ends_statement(new: Collection[Statement], old: Statement) -> bool:
     ``replaced`` is no longer used by its replacement, nor by subjects that use the replacement according to the same
     document. Using one more thing ends nothing.
     """
-    return old not in new and any(_is_over(old, statement, new) for statement in new)
-
-
-def _is_over(old: Statement, statement: Statement, new: Collection[Statement]) -> bool:
-    if statement.predicate == MIGRATED_TO:
-        return old.subject == statement.subject and old.predicate in _LEFT and old.object != statement.object
-    if statement.predicate == REPLACED and old.object == statement.object and old.predicate in _GIVEN_UP:
-        have_it = {
-            other.subject
-            for other in new
-            if other.object == statement.subject and other.predicate in _GIVEN_UP
-        }
-        return old.subject in {statement.subject, *have_it}
+    if old in new:
+        return False
+    for subject, predicate, object_ in new:
+        is_elsewhere = old.subject == subject and old.object != object_
+        if predicate == MIGRATED_TO and is_elsewhere and old.predicate in _LEFT:
+            return True
+        if predicate == REPLACED and old.object == object_ and old.predicate in _GIVEN_UP:
+            users = {
+                other.subject for other in new if other.object == subject and other.predicate in _GIVEN_UP
+            }
+            if old.subject in {subject, *users}:
+                return True
     return False
 
 
@@ -103,35 +102,24 @@ def read_triples(answer: object) -> list[Statement]:
     statements: dict[Statement, None] = {}
     for entry in answer if isinstance(answer, list) else ():
         parts = [entry.get(name) for name in Statement._fields] if isinstance(entry, dict) else entry
-        if isinstance(parts, list) and [type(part) for part in parts] == [str, str, str]:
-            statement = _statement(*parts)
-            if statement is not None:
-                statements[statement] = None
+        if not isinstance(parts, list) or [type(part) for part in parts] != [str, str, str]:
+            continue
+        subject, predicate, object_ = (" ".join(unescape(part).split()).strip("\"'`") for part in parts)
+        statement = Statement(subject, re.sub(r"[\s-]+", "_", predicate.lower()), object_)
+        names = [subject] if statement.predicate in LITERAL else [subject, object_]
+        if (
+            statement.predicate in PREDICATES
+            and SHORTEST <= len(subject) <= 80
+            and SHORTEST <= len(object_) <= 120
+            and not (is_placeholder(subject) or is_placeholder(object_))
+            and all(set(name_words(name)) - STOP_WORDS for name in names)  # "it" is no name
+        ):
+            statements[statement] = None
     return [*statements][:MOST]
 
 
-def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
-    statement = Statement(_flat(subject), re.sub(r"[\s-]+", "_", _flat(predicate).lower()), _flat(object_))
-    names = [statement.subject, *([] if statement.predicate in LITERAL else [statement.object])]
-    if (
-        statement.predicate in PREDICATES
-        and SHORTEST <= len(statement.subject) <= 80
-        and SHORTEST <= len(statement.object) <= 120
-        and not any(map(is_placeholder, (statement.subject, statement.object)))
-        and all(set(name_words(name)) - STOP_WORDS for name in names)  # "it" is no name
-    ):
-        return statement
-    return None
-
-
-def _flat(text: str) -> str:
-    return " ".join(unescape(text).split()).strip("\"'`")
-
-
 LEAST_STEM = 3  # letters of the common prefix of two forms of a word
-LEAST_VERB = 4  # the same for verb endings, which names may also have by chance
-_PLURALS = ({"", "s"}, {"", "es"}, {"y", "ies"})
-_VERBS = [set(pair.split("/")) for pair in "/n /en /d /ed /ing e/ing es/ing ed/ing y/ied".split()]
+_ENDING = re.compile(r"(?:s|es|ies|y|n|en|e|d|ed|ied|ing)?")
 _PRONOUN = re.compile(
     r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b", re.IGNORECASE
 )
@@ -183,10 +171,8 @@ def _are_forms(word: str, other: str) -> bool:
     if word == other:
         return True
     stem = len(commonprefix((word, other)))
-    endings = {word[stem:], other[stem:]}
-    if not (word + other).isalpha() or stem < LEAST_STEM:
-        return False
-    return endings in _PLURALS or (stem >= LEAST_VERB and endings in _VERBS)
+    endings = (word[stem:], other[stem:])
+    return stem >= LEAST_STEM and (word + other).isalpha() and all(_ENDING.fullmatch(end) for end in endings)
 
 
 def _content(text: str) -> list[str]:
