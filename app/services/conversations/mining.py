@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from clawmem.app.services.conversations.synthesis import SynthesisReport
@@ -15,18 +16,8 @@ from clawmem.app.services.indexing.publish import Declarations, Publisher, apply
 from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import (
-    CONVERSATION,
-    conversation_key,
-    unit_path,
-)
-from clawmem.domain.conversations.units import (
-    MIN_UNIT,
-    Unit,
-    unit_body,
-    unit_title,
-    units_of,
-)
+from clawmem.domain.conversations.places import CONVERSATION, conversation_key, unit_path
+from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title, units_of
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.markdown import Markdown
@@ -54,8 +45,6 @@ class SourceCounts:
     Counts of one source: conversations and messages read, and documents that were added, updated, removed or unchanged.
 
     Memories, instructions and documents of projects are no conversations.
-
-    ``earlier`` conversations end before the first day of the import.
     """
 
     conversations: int = 0
@@ -66,7 +55,6 @@ class SourceCounts:
     unchanged: int = 0
     too_short: int = 0
     forgotten: int = 0
-    earlier: int = 0
 
 
 @dataclass(slots=True)
@@ -115,14 +103,6 @@ class _RolledBack(Exception):
     """The end of a transaction of a dry run."""
 
 
-class _State(NamedTuple):
-    """Imported state of a conversation: its number of units, their digest, and its version in milliseconds."""
-
-    units: int = 0
-    digest: int = 0
-    version: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class MineConversations:
     """
@@ -154,19 +134,21 @@ class MineConversations:
         """
         run = _Import(self, options)
         every, faults = self.exports.files(paths)
-        for fault in faults:
-            run.complain(fault)
         changed = [file for file in every if not run.has_file(file)]
         run.report.skipped = len(every) - len(changed)
         total, done = sum(file.stamp.size for file in changed), 0
-        for part in self.exports.read(changed, every):
-            if isinstance(part, ImportedConversation):
-                run.take(part)
-            elif isinstance(part, ReadFault):
-                run.complain(part)
-            else:
-                run.finish(part)
-                done += part.file.stamp.size
+        for part in chain(faults, self.exports.read(changed, every)):
+            match part:
+                case ImportedConversation():
+                    run.take(part)
+                case ReadFault(file, reason, is_foreign):
+                    if is_foreign:
+                        run.report.foreign.append(file)
+                    elif len(run.report.faults) < 1_000:
+                        run.report.faults.append(f"{file}: {reason}.")
+                case _:
+                    run.finish(part)
+                    done += part.file.stamp.size
             progress(done, total)
         return run.report
 
@@ -176,7 +158,7 @@ class _Import:
     One import: its report, and the conversations that it stored.
 
     The positions of an import are cursors of its reader: that of a file holds its size and time, that of a conversation
-    the `_State`.
+    its number of units, their digest, and its version in milliseconds.
     """
 
     def __init__(self, stores: MineConversations, options: MiningOptions) -> None:
@@ -185,19 +167,12 @@ class _Import:
         self._options = options
         self._now_ms = stores.clock.now_ms()
         self._reader = f"mine {options.collection}"
-        self._taken: dict[str, _State] = {}  # a dry run stores none, and files may share a conversation
+        self._taken: dict[str, Cursor] = {}  # a dry run stores none, and files may share a conversation
 
     def has_file(self, file: SourceFile) -> bool:
         """Whether the file was imported in this state before."""
         key, state = self._position(file)
         return self._stores.captures.cursor(key, self._reader) == state
-
-    def complain(self, fault: ReadFault) -> None:
-        """Report a fault."""
-        if fault.is_foreign:
-            self.report.foreign.append(fault.file)
-        elif len(self.report.faults) < 1_000:
-            self.report.faults.append(f"{fault.file}: {fault.reason}.")
 
     def finish(self, part: FileFinished) -> None:
         """Record that a file was imported, unless earlier exchanges of it were left out."""
@@ -211,43 +186,41 @@ class _Import:
         messages = list(clean_messages(conversation.messages, conversation.started, now_ms=self._now_ms))
         if not messages:
             return
-        names = [name for name, _ in conversation.labels]
-        plain = [clean_text(text) for text in (conversation.title, *dict(conversation.labels).values())]
-        title, *labels = redact_parts(plain)
         source = self._options.source or conversation.source
-        conversation = conversation._replace(
-            source=source, title=title, labels=tuple(zip(names, labels, strict=True))
+        title, *labels = redact_parts(
+            [clean_text(text) for text in (conversation.title, *dict(conversation.labels).values())]
         )
+        named = tuple(zip(dict(conversation.labels), labels, strict=True))
+        conversation = conversation._replace(source=source, title=title, labels=named)
         counts = self.report.sources.setdefault(source, SourceCounts())
+        if (conversation.content_type or CONVERSATION) == CONVERSATION:
+            counts.conversations += 1
+            counts.messages += len(messages)
         key = conversation_key(source, conversation.id)
-        stored = self._taken.get(key) or _State(*self._stores.captures.cursor(key, self._reader))
+        units_before, digest_before, version_before = self._taken.get(key) or self._stores.captures.cursor(
+            key, self._reader
+        )
         units = list(units_of(messages))
         parts = [title, *(unit.digest for unit in units), str(self._options.since_ms or "")]
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         last_ms = max((message.at_ms for message in messages if message.is_timed), default=0)
         version = time_ms(conversation.updated, self._now_ms) or last_ms
-        state = _State(
-            len(units), int(digest[:15], 16), version
-        )  # 15 digits fit into an integer of the vault
-        if state.digest == stored.digest or (version, len(units)) < (stored.version, stored.units):
-            paths = (unit_path(key, number) for number in range(1, len(units) + 1))
-            forgotten = sum(_is_forgotten(self._at(path)) for path in paths)
+        # 15 digits fit into an integer of the vault
+        state = Cursor(len(units), int(digest[:15], 16), version)
+        paths = [unit_path(key, number) for number in range(1, max(len(units), units_before) + 1)]
+        if state.offset == digest_before or (version, len(units)) < (version_before, units_before):
+            forgotten = sum(_is_forgotten(self._at(path)) for path in paths[: len(units)])
             counts.forgotten += forgotten
             counts.unchanged += len(units) - forgotten
-        else:
-            self._taken[key] = state
-            removed = [unit_path(key, number) for number in range(len(units) + 1, stored.units + 1)]
-            actions: list[Action] = [
-                *self._changes(conversation, key, units, counts),
-                *(partial(self._remove, path) for path in removed),
-                partial(self._put, key, Cursor(*state)),
-            ]
-            for outcome in filter(None, self._committed(actions)):
-                setattr(counts, outcome, getattr(counts, outcome) + 1)
-        if (conversation.content_type or CONVERSATION) == CONVERSATION:
-            counts.conversations += 1
-            counts.messages += len(messages)
-        counts.earlier += messages[-1].at_ms < (self._options.since_ms or 0)
+            return
+        self._taken[key] = state
+        actions: list[Action] = [
+            *self._changes(conversation, paths, units, counts),
+            *(partial(self._remove, path) for path in paths[len(units) :]),
+            partial(self._put, key, state),
+        ]
+        for outcome in filter(None, self._committed(actions)):
+            setattr(counts, outcome, getattr(counts, outcome) + 1)
 
     def _committed(self, actions: Sequence[Action]) -> Iterator[str]:
         """Yield the outcomes of *actions* after their transactions; a dry run rolls its transaction back."""
@@ -270,25 +243,27 @@ class _Import:
         return key, Cursor(1, file.stamp.size, file.stamp.mtime_ns)
 
     def _changes(
-        self, conversation: ImportedConversation, key: str, units: Sequence[Unit], counts: SourceCounts
+        self,
+        conversation: ImportedConversation,
+        paths: Sequence[str],
+        units: Sequence[Unit],
+        counts: SourceCounts,
     ) -> Iterator[Action]:
         """Yield actions for the units that differ from their documents; a short one is removed, others are counted."""
-        since, least = self._options.since_ms, 1 if conversation.content_type else MIN_UNIT
+        since, least = self._options.since_ms or 0, 1 if conversation.content_type else MIN_UNIT
         before = ""  # a secret may follow in the message after the one that announces it
-        for number, unit in enumerate(units, start=1):
-            path = unit_path(key, number)
+        for number, (path, unit) in enumerate(zip(paths, units, strict=False), start=1):
             known = self._at(path)
-            is_removed = known is not None and known.inactive is InactiveReason.REMOVED
-            if since is not None and unit.messages[-1].at_ms < since:
+            is_served = known is not None and known.inactive is not InactiveReason.REMOVED
+            if unit.messages[-1].at_ms < since:
                 pass
             elif _is_forgotten(known):
                 counts.forgotten += 1
-            elif known and not is_removed and known.source_hash == unit.digest:
+            elif known and is_served and known.source_hash == unit.digest:
                 counts.unchanged += 1
             elif unit.length < least:
                 counts.too_short += 1
-                if known:
-                    yield partial(self._remove, path)
+                yield partial(self._remove, path)
             else:
                 texts = redact_parts([before, *(message.text for message in unit.messages)])[1:]
                 yield partial(self._save, conversation, path, number, unit, texts)
@@ -317,8 +292,7 @@ class _Import:
                 empty = document_without_file(self._options.collection, path, "", "", at, now)
                 publisher.withdraw([documents.save(empty, "", ())], InactiveReason.FORGOTTEN)
             return "forgotten"
-        plain = document_without_file(self._options.collection, path, title, body, at, now)
-        document = plain._replace(
+        document = document_without_file(self._options.collection, path, title, body, at, now)._replace(
             source_hash=unit.digest,
             modified_at=at,
             content_type=content_type,
@@ -326,10 +300,20 @@ class _Import:
             tags=(as_tag(Origin.IMPORTED),),
             origin=Origin.IMPORTED,
         )
-        about = " ".join(filter(None, (conversation.title, *dict(conversation.labels).values())))
-        declared = Declarations(properties=list(_properties(conversation, unit)))
+        labels = dict(conversation.labels)
+        values = [
+            ("source", conversation.source),
+            ("conversation", conversation.title),
+            ("conversation-id", conversation.id[:100]),
+            ("message-id", unit.messages[0].id),
+            *(("speaker", name) for name in unit.speakers),
+            *labels.items(),
+        ]
+        flat = ((name, " ".join(value.split())[:MAX_VALUE]) for name, value in values)
+        properties = [Property(name, value, property_key(value)) for name, value in flat if value]
+        about = " ".join(filter(None, (conversation.title, *labels.values())))
         pieces = fragment(Markdown(body), title=title, date=at[:10], about=about)
-        publisher.publish(document, body, pieces, declared)
+        publisher.publish(document, body, pieces, Declarations(properties=properties))
         return "updated" if known and known.inactive is None else "added"
 
     def _remove(self, path: str) -> str:
@@ -342,17 +326,3 @@ class _Import:
 
 def _is_forgotten(document: Document | None) -> bool:
     return document is not None and document.inactive is InactiveReason.FORGOTTEN
-
-
-def _properties(conversation: ImportedConversation, unit: Unit) -> Iterator[Property]:
-    values = [
-        ("source", conversation.source),
-        ("conversation", conversation.title),
-        ("conversation-id", conversation.id[:100]),
-        ("message-id", unit.messages[0].id),
-        *(("speaker", name) for name in unit.speakers),
-        *conversation.labels,
-    ]
-    for name, value in values:
-        if flat := " ".join(value.split())[:MAX_VALUE]:
-            yield Property(name, flat, property_key(flat))
