@@ -138,7 +138,7 @@ def mine(services: Services, request: Mine) -> MiningReport:
 
 @operation(
     Effect.READS,
-    columns="source collection conversations documents first=from last=to imported_at",
+    columns="source collection documents first=from last=to imported_at",
     empty="Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL",
     items="sources",
     route="/sources",

@@ -11,7 +11,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import few, plural, records_table
-from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
+from clawmem.app.services.conversations.sources import imported_documents
 from clawmem.app.services.documents.records import (
     DocumentReference,
     TitledFile,
@@ -274,13 +274,14 @@ def source_forget(
     confirm: Confirm = None,
 ) -> Forgotten:
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
-    configured, stores = services.settings.collections, services.vault
-    imported = documents_of_source(stores.documents, configured, source)
-    documents = [document for document in imported if collection in ("", document.collection)]
+    imported = [
+        (name, document)
+        for name, document in imported_documents(services.vault.documents, services.settings.collections)
+        if collection in ("", document.collection)
+    ]
+    documents = [document for name, document in imported if name == source]
     if not documents:
-        sources = imported_sources(stores.documents, configured)
-        known = {known.source for known in sources if collection in ("", known.collection)}
-        raise NotFound("source", source, suggestions=sorted(known))
+        raise NotFound("source", source, suggestions=sorted({name for name, _ in imported}))
     if confirm is not True:
         size = sum(document.body_length for document in documents)
         counts = f"{plural(len(documents), 'document')} from {source}, {size:,} characters"

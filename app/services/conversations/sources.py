@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from clawmem.app.services.portability.importing import tool_of_path
-from clawmem.domain.conversations.places import CONVERSATION, conversation_of_path
+from clawmem.domain.conversations.places import conversation_of_path
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason, Origin
@@ -15,48 +15,42 @@ from clawmem.ports.records import Document, InactiveReason, Origin
 @dataclass(slots=True)
 class ImportedSource:
     """
-    One source in one collection: its served conversations and documents, with the times of the first and the last
-    document, and of the last import.
+    One source in one collection: its served documents, with the times of the first and the last, and of the last import.
 
-    A source is a program whose conversations were mined, or a tool whose memories were imported, without conversations.
+    A source is a program whose conversations were mined, or a tool whose memories were imported.
     """
 
     source: str
     collection: str
-    conversations: int = 0
-    documents: int = 0
-    first: str = ""
-    last: str = ""
-    imported_at: str = ""
+    documents: int
+    first: str
+    last: str
+    imported_at: str
 
 
 def imported_sources(documents: DocumentStore, configured: Collection[str]) -> list[ImportedSource]:
     """Return the sources by collection and name; a *configured* collection has files, so nothing is imported into it."""
-    sources: dict[tuple[str, str], ImportedSource] = {}
-    conversations: set[tuple[str, str]] = set()
-    for name, document in _imported(documents, configured):
-        if document.inactive is not None:
-            continue
-        new = ImportedSource(name, document.collection, first=document.authored_at)
-        source = sources.setdefault((document.collection, name), new)
-        key = conversation_of_path(document.path)
-        if key and document.content_type == CONVERSATION:  # no memory, instruction or document of a project
-            source.conversations += (document.collection, key) not in conversations
-            conversations.add((document.collection, key))
-        source.documents += 1
-        source.first = min(source.first, document.authored_at)
-        source.last = max(source.last, document.authored_at)
-        source.imported_at = max(source.imported_at, document.indexed_at)
-    return [sources[key] for key in sorted(sources)]
+    served: dict[tuple[str, str], list[Document]] = {}
+    for name, document in imported_documents(documents, configured):
+        if document.inactive is None:
+            served.setdefault((document.collection, name), []).append(document)
+    return [
+        ImportedSource(
+            name,
+            collection,
+            len(imported),
+            min(document.authored_at for document in imported),
+            max(document.authored_at for document in imported),
+            max(document.indexed_at for document in imported),
+        )
+        for (collection, name), imported in sorted(served.items())
+    ]
 
 
-def documents_of_source(documents: DocumentStore, configured: Collection[str], source: str) -> list[Document]:
-    """Return the documents of *source* in every collection whose text the vault has, served or not."""
-    return [document for name, document in _imported(documents, configured) if name == source]
-
-
-def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[tuple[str, Document]]:
-    """Yield each imported document that is not forgotten, after the name of its source."""
+def imported_documents(
+    documents: DocumentStore, configured: Collection[str]
+) -> Iterator[tuple[str, Document]]:
+    """Yield each imported document whose text the vault has, served or not, after the name of its source."""
     withdrawn = (document.collection for document in documents.latest(active=False))
     for collection in sorted({*documents.collections(), *withdrawn}.difference(configured)):
         for document in documents.sources(collection).values():
