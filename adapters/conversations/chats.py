@@ -1,14 +1,23 @@
-"""Chats in other files: plain text and Markdown with marked turns, and JSON lists of roles and contents."""
+"""Chats of Slack workspaces and of other files: plain text and Markdown with marked turns, JSON lists of roles and contents."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from operator import attrgetter
 from typing import NamedTuple
 
-from clawmem.adapters.conversations.members import Member, NotAConversation, Record, Unreadable, paragraphs
-from clawmem.ports.imports import ImportedConversation, ImportedMessage
+from clawmem.adapters.conversations.members import (
+    Member,
+    NotAConversation,
+    Record,
+    Unreadable,
+    paragraphs,
+    with_attachments,
+)
+from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.sessions import Speaker
 
 Decode = Callable[[bytes], str]  # raises ValueError if the bytes are no text
@@ -32,20 +41,12 @@ class _Turn(NamedTuple):
     lines: list[str]
 
 
-def reader_of_texts(decode: Decode) -> Callable[[Member], Iterator[ImportedConversation]]:
-    """Return the reader of chats in text; files whose lines mark no turns are no conversations."""
-
-    def read(member: Member) -> Iterator[ImportedConversation]:
-        try:
-            text = decode(member.content())
-        except ValueError as error:
-            raise Unreadable(str(error)) from error
-        yield _text_chat(member, text)
-
-    return read
-
-
-def _text_chat(member: Member, text: str) -> ImportedConversation:
+def read_text(decode: Decode, member: Member) -> Iterator[ImportedConversation]:
+    """Yield the chat in a text; a file whose lines mark no turns is no conversation."""
+    try:
+        text = decode(member.content())
+    except ValueError as error:
+        raise Unreadable(str(error)) from error
     for form in _FORMS:
         title, turns = _turns(text, form)
         names = Counter(turn.name.casefold() for turn in turns)
@@ -67,7 +68,8 @@ def _text_chat(member: Member, text: str) -> ImportedConversation:
             messages.append(ImportedMessage(str(number), "\n".join(turn.lines).strip(), at, role, name))
         day = _DAY.search(f"{member.name} {title}")
         started = day[1] if day else None
-        return ImportedConversation("text", member.place, title or member.stem, messages, started)
+        yield ImportedConversation("text", member.place, title or member.stem, messages, started)
+        return
     raise NotAConversation("it has no turns such as 'User:' and 'Assistant:'")
 
 
@@ -111,3 +113,86 @@ def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConve
             at = next((time for time in times if time), None)
             messages.append(ImportedMessage(record.text("id") or str(number), text, at, speaker))
     return ImportedConversation("chat-json", key, title, messages)
+
+
+# -- Slack ----------------------------------------------------------------------------------------------
+
+_SKIPPED = re.compile(r"(?:channel|group|bot|pinned|reminder|sh_room|tombstone|huddle)_?\w*")
+_SPOKEN = frozenset({"bot_message", "thread_broadcast"})
+_MENTION = re.compile(r"<(@|#|!)?([^<>|\n]{1,2000})(?:\|([^<>\n]{0,500}))?>")
+
+
+def slack_days(member: Member) -> list[Member]:
+    """Return the files of the room of *member*, a channel, group or direct message, in the order of their days."""
+    room = (day for day in member.tree.values() if day.folder == member.folder and day.name.endswith(".json"))
+    return sorted(room, key=attrgetter("name"))
+
+
+def read_slack(member: Member) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield each day of the room of *member*, then its threads, whose replies may be in the files of later days."""
+    names = _names(member)
+    room = member.folder.rpartition("/")[2]
+    channel = names.get(room, room)
+    threads: dict[str, list[ImportedMessage]] = {}
+
+    def conversation(key: str, title: str, messages: Iterable[ImportedMessage]) -> ImportedConversation:
+        key = f"{room or member.place.rpartition('/')[0]}/{key}"  # which a later export shares
+        ordered = sorted(messages, key=attrgetter("id"))
+        return ImportedConversation("slack", key, title, ordered, labels=(("channel", channel),))
+
+    for file in slack_days(member):
+        day: list[ImportedMessage] = []
+        try:
+            for record in file.objects():
+                if message := _message(record, names):
+                    thread = record.text("thread_ts")
+                    (threads.setdefault(thread, []) if thread else day).append(message)
+        except Unreadable as error:
+            yield ReadFault(file.place, str(error))
+        title = f"#{channel} {file.stem}"
+        yield conversation(title, title, day)
+    for name, replies in threads.items():
+        yield conversation(name, f"Thread in #{channel}", replies)
+
+
+def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None:
+    kind = record.text("subtype")
+    if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
+        return None
+    fallbacks = [part.text("fallback", "text") for part in record.objects("attachments")]  # of apps
+    text = record.text("text") or "\n".join(filter(None, fallbacks))
+    text = with_attachments(_plain(text, names), record.objects("files"), "name")
+    speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
+    at = record.text("ts")
+    return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
+
+
+def _plain(text: str, names: Mapping[str, str]) -> str:
+    """Return *text* with names in the place of ids, and links as their address."""
+
+    def plain(match: re.Match[str]) -> str:
+        mark, target, label = match.groups()
+        if mark == "@":
+            return f"@{names.get(target) or label or target}"
+        if mark == "#":
+            return f"#{label or names.get(target, target)}"
+        if mark == "!":
+            return f"@{label or target.partition('^')[0]}".replace("@@", "@")
+        return f"{label} ({target})" if label and label != target else target
+
+    return unescape(_MENTION.sub(plain, text))
+
+
+def _names(member: Member) -> dict[str, str]:
+    """Return the names of users and rooms by id; without the files above the folder of *member*, ids stay."""
+    names: dict[str, str] = {}
+    for file in ("users.json", "org_users.json"):
+        for user in member.objects_next_to(f"../{file}"):
+            profile = user.object("profile")
+            name = profile.text("display_name", "real_name") or user.text("real_name", "name")
+            names[user.text("id")] = name
+    for file in ("channels.json", "groups.json", "mpims.json", "dms.json"):
+        for room in member.objects_next_to(f"../{file}"):
+            people = ", ".join(sorted(names.get(id) or id for id in map(str, room.get("members") or ())))
+            names[room.text("id")] = room.text("name") or people or room.text("id")
+    return names

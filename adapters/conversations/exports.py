@@ -6,9 +6,10 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from clawmem.adapters.conversations import assistants, chats, sessions, slack
+from clawmem.adapters.conversations import assistants, chats, sessions
 from clawmem.adapters.conversations.members import (
     EXTENSIONS,
     ZIP,
@@ -30,11 +31,13 @@ from clawmem.ports.records import SourceFile
 
 UNKNOWN = "it has no known format of conversations"
 _JSON = re.compile(r"\A\s*(?:\{|\[\s*[{\]])")  # neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown
-COMPANIONS = (  # files of exports without conversations, by the ends of their names
-    "channels.json", "dms.json", "group_chats.json", "groups.json", "integration_logs.json", "message_feedback.json",
-    "model_comparisons.json", "mpims.json", "settings.json", "shared_conversations.json", "shopping.json", "user.json",
-    "users.json",
-)  # fmt: skip
+HEAD = 1 << 22  # characters by which a format is recognised; a session may begin with a pasted image
+# Files of exports without conversations, by the ends of their names.
+COMPANIONS = tuple(
+    f"{name}.json"
+    for name in "channels dms group_chats groups integration_logs message_feedback model_comparisons mpims settings "
+    "shared_conversations shopping user users".split()
+)
 
 
 class Format(NamedTuple):
@@ -56,16 +59,16 @@ class DiskExports(ConversationExports):
 
     def __init__(self, read_messages: sessions.ReadMessages, decode: chats.Decode) -> None:
         self._database = Format("agent", sessions.read_database)
-        self._text = Format("text", chats.reader_of_texts(decode))
+        self._text = Format("text", partial(chats.read_text, decode))
         self._formats = [
-            Format(source, sessions.reader_of(source, read_messages), mark)
-            for source, mark in (
-                ("codex", r'"type"\s*:\s*"(?:session_meta|response_item)"'),
-                ("gemini-cli", r'"projectHash"\s*:|\A\s*\{\s*"sessionId"\s*:[^{}]*"startTime"\s*:'),
-                ("claude-code", r'"sessionId"\s*:'),
-            )
-        ]
-        self._formats += [
+            *(
+                Format(source, partial(sessions.read_session, source, read_messages), mark)
+                for source, mark in (
+                    ("codex", r'"type"\s*:\s*"(?:session_meta|response_item)"'),
+                    ("gemini-cli", r'"projectHash"\s*:|\A\s*\{\s*"sessionId"\s*:[^{}]*"startTime"\s*:'),
+                    ("claude-code", r'"sessionId"\s*:'),
+                )
+            ),
             Format("chatgpt", assistants.read_chatgpt, r'"mapping"\s*:\s*\{'),
             Format("claude.ai", assistants.read_conversations, r'"chat_messages"\s*:'),
             Format("claude.ai", assistants.read_projects, r'"docs"\s*:\s*\['),
@@ -73,7 +76,7 @@ class DiskExports(ConversationExports):
             Format(
                 "openclaw", sessions.read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'
             ),
-            Format("slack", slack.read, r'"ts"\s*:\s*"\d+\.\d+"'),
+            Format("slack", chats.read_slack, r'"ts"\s*:\s*"\d+\.\d+"'),
             Format("chat-json", chats.read_json, r'"role"\s*:\s*"|"messages"\s*:\s*\['),
         ]
 
@@ -142,20 +145,18 @@ class DiskExports(ConversationExports):
                 if member.name.endswith(COMPANIONS):
                     yield FileFinished(member.file)
                     continue
-                file_format = self.detect(member.head())
-                days = slack.days(member) if file_format.read is slack.read else [member]
+                with member.open_text() as text:
+                    file_format = self.detect(text.read(HEAD))
+                days = chats.slack_days(member) if file_format.source == "slack" else [member]
                 seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9
                 for part in file_format.read(member):
-                    if isinstance(
-                        part, ImportedConversation
-                    ):  # the time of the file is that of what has none
-                        times = (part.updated, *(message.at for message in part.messages))
-                        updated = part.updated if any(time is not None for time in times) else written
-                        started = written if part.started is None else part.started
-                        yield part._replace(started=started, updated=updated)
-                    else:
-                        yield part
+                    if isinstance(part, ImportedConversation) and part.started is None:
+                        part = part._replace(started=written)  # the time of the file is that of what has none
+                    if isinstance(part, ImportedConversation) and part.updated is None:
+                        has_times = any(message.at is not None for message in part.messages)
+                        part = part._replace(updated=None if has_times else written)
+                    yield part
                 yield from (FileFinished(day.file, file_format.source) for day in days)
             except Unreadable as error:
                 is_foreign = isinstance(error, NotAConversation)
@@ -163,8 +164,7 @@ class DiskExports(ConversationExports):
                 if is_foreign:
                     yield FileFinished(member.file)
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
-                reason = f"it has an unexpected form ({type(error).__name__}: {error})"
-                yield ReadFault(member.place, reason)
+                yield ReadFault(member.place, f"it has an unexpected form ({type(error).__name__}: {error})")
 
 
 def _is_zip(file: SourceFile) -> bool:

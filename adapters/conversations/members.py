@@ -31,7 +31,7 @@ SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-re
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
-_CHUNK, _HEAD = 1 << 16, 1 << 22  # characters; a session may begin with a pasted image
+_CHUNK = 1 << 16  # characters
 
 
 class Unreadable(Exception):
@@ -169,11 +169,6 @@ class Member:
             start = file.peek(2)[:2]  # type: ignore[attr-defined]
             encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
             yield io.TextIOWrapper(file, encoding, "replace", newline="\n")
-
-    def head(self) -> str:
-        """Return the beginning of the text. Raises `Unreadable` as `open`."""
-        with self.open_text() as text:
-            return text.read(_HEAD)
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines in UTF-8. Raises `Unreadable` as `open`."""

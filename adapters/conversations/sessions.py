@@ -31,47 +31,40 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "sum
 """Member with a title by the type of its line, best first."""
 
 
-def reader_of(source: str, read_messages: ReadMessages) -> Callable[[Member], Conversations]:
-    """Return the reader of the sessions of *source*."""
-
-    def read(member: Member) -> Conversations:
-        facts = Record()
-        lines = member.lines()
-        if member.name.endswith(".json"):  # one object, with the messages of Gemini CLI
-            messages = (message for session in member.objects() for message in session.objects("messages"))
-            lines = (json.dumps(message).encode() + b"\n" for message in messages)
-        read_lines, unreadable = read_messages(_with_facts(lines, facts))
-        yield ImportedConversation(
-            source,
-            member.stem,
-            facts.text(*_TITLES),
-            [
-                ImportedMessage(message.id, message.text, message.at or None, message.speaker)
-                for message in read_lines
-                if message.text
-            ],
-            facts.text("timestamp") or None,
-            _project_labels(facts.text("cwd")),
-        )
-        if unreadable:
-            yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
-
-    return read
+def read_session(source: str, read_messages: ReadMessages, member: Member) -> Conversations:
+    """Yield the session of *source*, and a fault if lines of it could not be read."""
+    facts, lines = Record(), member.lines()
+    if member.name.endswith(".json"):  # one object, with the messages of Gemini CLI
+        messages = (message for session in member.objects() for message in session.objects("messages"))
+        lines = (json.dumps(message).encode() + b"\n" for message in messages)
+    read_lines, unreadable = read_messages(_with_facts(lines, facts))
+    yield ImportedConversation(
+        source,
+        member.stem,
+        facts.text(*_TITLES),
+        [
+            ImportedMessage(message.id, message.text, message.at or None, message.speaker)
+            for message in read_lines
+            if message.text
+        ],
+        facts.text("timestamp") or None,
+        _project_labels(facts.text("cwd")),
+    )
+    if unreadable:
+        yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
 
 
 def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
     """Yield *lines*, and note the title, the working folder and the first time of the session."""
     for line in lines:
-        has_title = b"title" in line[:200] or b'"summary"' in line[:200]
-        if has_title or ("cwd" not in facts and b'"cwd"' in line) or "timestamp" not in facts:
-            record = parsed(line)
-            kind = record.text("type")
-            values = {
-                "timestamp": facts.text("timestamp") or record.text("timestamp", "startTime"),
-                "cwd": facts.text("cwd") or record.text("cwd") or record.object("payload").text("cwd"),
-                kind: record.text(_TITLES.get(kind, "")),
-            }
-            facts.update({name: value for name, value in values.items() if value})
+        record = parsed(line)
+        kind = record.text("type")
+        values = {
+            "timestamp": facts.text("timestamp") or record.text("timestamp", "startTime"),
+            "cwd": facts.text("cwd") or record.text("cwd") or record.object("payload").text("cwd"),
+            kind: record.text(_TITLES.get(kind, "")),
+        }
+        facts.update({name: value for name, value in values.items() if value})
         yield line
 
 
@@ -81,12 +74,9 @@ def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -
     started, unreadable = None, 0
     messages: list[ImportedMessage] = []
     for number, line in enumerate(lines, start=1):
-        try:
-            record = Record(json.loads(line))
-        except (ValueError, RecursionError):
-            unreadable += bool(line.strip()) and line.endswith(b"\n")
-            continue
+        record = parsed(line)
         message = record.object("message")
+        unreadable += not record and bool(line.strip()) and line.endswith(b"\n")
         if record.get("type") == "session":
             name, started = record.text("id") or name, record.time("timestamp")
         elif record.get("type") == "message" and message.get("role") in ("user", "assistant"):
