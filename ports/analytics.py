@@ -8,8 +8,6 @@ from typing import Any, Protocol
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall
 
-Cell = str | int | float | None
-
 
 class Question(StrEnum):
     """
@@ -50,18 +48,6 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Result of a report: the column names, and the rows in order."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return each row as a mapping from column name to cell."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
-
-@dataclass(frozen=True, slots=True)
 class VaultReport:
     """
     The records of each question at the time *now*, with recalls *since* a time (``None``: all).
@@ -88,8 +74,8 @@ class Analytics(Protocol):
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
         """Add documents (each id once) and recalls; a hit on a missing document counts for its recall alone."""
 
-    def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
-        """Return the report for *question* at the instant *now*: its first *limit* rows, or all with ``None``."""
+    def ask(self, question: Question, *, now: str, limit: int | None = None) -> list[dict[str, Any]]:
+        """Return the records of *question* at *now* by their columns: the first *limit*, or all with ``None``."""
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""

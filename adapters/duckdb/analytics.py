@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from clawmem.ports.analytics import COLUMNS, Question, Table
+from clawmem.ports.analytics import COLUMNS, Question
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall
 
@@ -126,10 +127,11 @@ class DuckdbAnalytics:
         self._db.execute(f"insert into {table} by name from incoming")
         self._db.unregister("incoming")
 
-    def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
+    def ask(self, question: Question, *, now: str, limit: int | None = None) -> list[dict[str, Any]]:
         query = QUERIES[question]
         rows = self._db.execute(query, {"now": now} if "$now" in query else {})
-        return Table(COLUMNS[question], tuple(rows.fetchall() if limit is None else rows.fetchmany(limit)))
+        answer = rows.fetchall() if limit is None else rows.fetchmany(limit)
+        return [dict(zip(COLUMNS[question], row, strict=True)) for row in answer]
 
     def close(self) -> None:
         self._db.close()

@@ -34,7 +34,12 @@ class Missing(NotFound):
 
 
 class MemoryFolder:
-    """``MemoryFiles`` below *folder* of this machine."""
+    """
+    Text files below *folder*, which callers name ``/memories``, with a method for each command of ``memory_20250818``.
+
+    No path leads out of the folder: neither ``..``, plain or encoded, nor a link. Each method returns the sentence that
+    models know, and changes nothing if it raises `InvalidInput`, or `NotFound` for a path without a file or folder.
+    """
 
     def __init__(self, folder: str) -> None:
         self._root = Path(folder).resolve()

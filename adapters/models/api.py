@@ -151,7 +151,7 @@ class ApiEmbedder(ApiModel):
         self._dimensions = dimensions
         self._max_chars = max_chars if is_own else None
         self._pace = None
-        if tokens_per_minute and isinstance(server, HttpServer) and not is_own:
+        if tokens_per_minute and isinstance(server, HttpServer) and server.clock and not is_own:
             self._pace = TokenRateLimiter(tokens_per_minute, server.clock, server.sleep)
         self._query_timeout_s = query_timeout_s
         self._batch_timeout_s = batch_timeout_s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,28 +16,38 @@ import httpx2
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential, wait_random
 
 from clawmem.adapters.models.server import (
-    EXCERPT,
-    LONGEST_ASKED_S,
     Json,
     Limits,
     ModelIdentity,
     Provider,
-    encoded,
     secrets_in,
     server_root,
     shown,
-    too_long,
 )
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ConfigError, ModelAnswerInvalid, ModelError, ModelRefused, ModelUnavailable
+from clawmem.ports.errors import (
+    ConfigError,
+    InputTooLong,
+    ModelAnswerInvalid,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+)
 
 TRIES = 5
+LONGEST_ASKED_S = 300.0  # the longest wait that a server may ask background work for
+EXCERPT = 200  # maximum characters of a server's message
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0  # between attempts; each is twice as long as the one before
 COOL_DOWN_S = 60.0  # without requests after a failed connection
 LONGEST_REST_S = 600.0  # one more attempt after ten minutes does no harm, whatever the server asked for
 FAIR_S = 0.5  # missing a shorter timeout does not mean that the server is down
 FRESH_MS = 60_000  # for which the identity of the served model is not requested again
 
+_TOO_LONG = re.compile(
+    r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
+    r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
+    re.IGNORECASE,
+)
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _MEANINGS = {
     401: ", the API key is missing or wrong",
@@ -60,7 +71,7 @@ class HttpServer:
     def __init__(
         self,
         url: str,
-        clock: Clock,
+        clock: Clock | None,
         provider: Provider,
         name: str,
         *,
@@ -73,6 +84,7 @@ class HttpServer:
         Args:
             url: Address like ``http://localhost:8088``; the path of an endpoint is removed. User, password and query
                 are sent with every request.
+            clock: Measures the rests between requests; None for a client of one request, which never rests.
             name: Name of the model.
 
         Raises:
@@ -87,6 +99,7 @@ class HttpServer:
         self.location = shown(url).rstrip("/")
         self.label = f"{name!r} at {self.location}"
         self.clock = clock
+        self._now_ms = clock.now_ms if clock else lambda: 0
         self.sleep = sleep
         self._secrets = [secret for secret in (key, *secrets_in(url)) if secret]
         parts = urlsplit(url)
@@ -121,12 +134,12 @@ class HttpServer:
         """
         if not self.provider.is_own_server:
             return ModelIdentity(self.name, "", "")
-        if self._identity is None or not 0 <= self.clock.now_ms() - self._identified_ms < FRESH_MS:
+        if self._identity is None or not 0 <= self._now_ms() - self._identified_ms < FRESH_MS:
             try:
                 self._identity = served_in(self._send("GET", "/v1/models", None, limits), self.name)
             except (ModelRefused, ModelAnswerInvalid):
                 self._identity = ModelIdentity(self.name, "", self.name)  # not every server has this endpoint
-            self._identified_ms = self.clock.now_ms()
+            self._identified_ms = self._now_ms()
         return self._identity
 
     def post(self, path: str, body: Json, limits: Limits) -> Json:
@@ -138,7 +151,9 @@ class HttpServer:
             ModelRefused: the server refuses permanently, with `InputTooLong` if the text is too long.
             ModelAnswerInvalid: the response is not a JSON object.
         """
-        return self._send("POST", path, encoded(body), limits)
+        # An unpaired surrogate, which a note may contain, becomes a question mark.
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        return self._send("POST", path, content, limits)
 
     def close(self) -> None:
         """Close the connections; later requests fail."""
@@ -147,7 +162,7 @@ class HttpServer:
     def _send(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
         if limits.left_s() <= 0:
             raise ModelUnavailable(self.label, "no time is left")
-        blocked_s = (self._blocked_until_ms - self.clock.now_ms()) / 1000
+        blocked_s = (self._blocked_until_ms - self._now_ms()) / 1000
         # A longer rest means that the clock was set back.
         if not limits.background and 0 < blocked_s <= LONGEST_REST_S:
             raise ModelUnavailable(self.label, self._reason, retry_after_s=blocked_s)
@@ -175,7 +190,7 @@ class HttpServer:
             answer: Json = attempts(self._attempt, method, path, content, limits)
         except ModelUnavailable as error:
             rest_s = min(error.retry_after_s or 0.0, LONGEST_REST_S)
-            self._blocked_until_ms, self._reason = self.clock.now_ms() + round(rest_s * 1000), error.reason
+            self._blocked_until_ms, self._reason = self._now_ms() + round(rest_s * 1000), error.reason
             raise
         return answer
 
@@ -205,11 +220,11 @@ class HttpServer:
         if 300 <= status < 400:
             place = shown(response.headers.get("location", "another address"))
             return ModelRefused(self.label, f"it redirects to {place!r}")
-        if error := too_long(self.label, message):
-            return error
+        if _TOO_LONG.search(message):
+            return InputTooLong(self.label)
         reason = f"HTTP {status}{_MEANINGS.get(status, '')}: {message}".rstrip(": ")
         if status in _LATER:
-            wait_s = requested_wait_s(response.headers.get("retry-after", ""), self.clock.now_ms())
+            wait_s = requested_wait_s(response.headers.get("retry-after", ""), self._now_ms())
             return ModelUnavailable(self.label, reason, retry_after_s=wait_s)
         return ModelRefused(self.label, reason)
 

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import json
 import weakref
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
-from threading import Event, Timer
+from threading import Lock, Timer
 from typing import Any
 
-from clawmem.adapters.models.server import (
-    EMBED,
-    EXCERPT,
-    GENERATE,
-    RERANK,
-    Json,
-    Limits,
-    ModelIdentity,
-    Provider,
-    encoded,
-    too_long,
-)
+from clawmem.adapters.models.http_server import HttpServer
+from clawmem.adapters.models.server import EMBED, GENERATE, RERANK, Json, Limits, ModelIdentity, Provider
 from clawmem.adapters.models.store import ModelFolder, require
-from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
+from clawmem.ports.errors import ConfigError, ModelUnavailable
 
 MODEL = "model.gguf"
 REQUIRED = "local", "xllamacpp", "gguf"  # an extra and its packages
@@ -42,18 +30,16 @@ IN_PROCESS = Provider(
 
 # Tokens per request. The context takes its memory in full even if it is not used: 470 MB for the generator.
 _MOST_TOKENS = {EMBED: 2048, RERANK: 2048, GENERATE: 4096}
-_HANDLERS = {IN_PROCESS.embed_path: "handle_embeddings", IN_PROCESS.rerank_path: "handle_rerank"}
 
-Llama = Any  # ``xllamacpp.Server``; its requests and responses are those of llama.cpp's own server
+Llama = Any  # ``xllamacpp.Server``
 
 
 class LlamaServer:
     """
-    ``ModelServer`` in this process: a model that is unloaded after *idle_s* seconds without requests.
+    ``ModelServer`` in this process, over llama.cpp's own HTTP server on the loopback interface.
 
-    One thread runs llama.cpp, one request at a time. A caller waits for at most its timeout. Its request is
-    then removed from the queue or, if it is being processed, ends with the current step, which is one generated
-    token or one text. A step cannot be interrupted; the next request waits until it ends.
+    The model is loaded by its first request, and unloaded after *idle_s* seconds without one. One request runs at a time;
+    llama.cpp stops a generation whose caller has given up.
     """
 
     provider = IN_PROCESS
@@ -64,13 +50,12 @@ class LlamaServer:
         require(*REQUIRED)
         self.name = folder.name
         self.label = f"{folder.name!r} in {self.location}"
-        self._folder = folder
-        self._role = role
-        self._idle_s = idle_s
-        self._closing = Event()
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix=folder.name)
+        self._folder, self._role, self._idle_s = folder, role, idle_s
+        self._key = token_hex()  # keeps other processes out
+        self._turn = Lock()
+        self._is_closed = False
         self._llama: Llama | None = None
-        self._timer: Timer | None = None
+        self._timer = Timer(0, self._unload)
         _SERVERS.add(self)
 
     @property
@@ -85,78 +70,36 @@ class LlamaServer:
         return ModelIdentity(self.name, files[MODEL][:12], family, int(facts["dimensions"]))
 
     def post(self, path: str, body: Json, limits: Limits) -> Json:
-        """
-        Return the answer of llama.cpp.
-
-        Raises:
-            ModelUnavailable: the time is over, the model was closed, or the error is temporary.
-            ModelRefused: the error is permanent; `InputTooLong` if the text does not fit the context.
-            ConfigError: the model cannot be loaded.
-        """
-        timeout_s = limits.left_s()
-        if timeout_s <= 0:
-            raise self._unavailable("no time is left")
-        cancelled = Event()
+        """Return the answer of llama.cpp; see `HttpServer.post`. Raises `ConfigError` if the model cannot be loaded."""
+        if self._is_closed or not self._turn.acquire(timeout=max(0.0, limits.left_s())):
+            raise self._unavailable("it was closed" if self._is_closed else "it works on another request")
         try:
-            future = self._threads.submit(self._run, path, json.loads(encoded(body)), cancelled)
-            answer = future.result(timeout_s)
-        except TimeoutError:
-            cancelled.set()
-            future.cancel()
-            raise self._unavailable(f"it was not done in {timeout_s:.3g} s") from None
-        except (RuntimeError, CancelledError) as error:
-            raise self._unavailable("it was closed") from error
-        if fault := answer.get("error"):
-            message = " ".join(str(fault["message"]).split())[:EXCERPT].rstrip(".")
-            if long := too_long(self.label, f"{message} {fault.get('type', '')}"):
-                raise long
-            if fault.get("code") in (500, 503):
-                raise self._unavailable(message)
-            raise ModelRefused(self.label, message, remedy="Check it with: clawmem doctor")
-        return answer
+            self._timer.cancel()
+            if self._llama is None:
+                context = self._folder.manifest().facts["context"]
+                self._llama = load(self._folder.path / MODEL, self._role, context, self._key)
+            address = self._llama.listening_address
+            with closing(HttpServer(address, None, IN_PROCESS, self.name, api_key=self._key)) as server:
+                server.label = self.label
+                # Without its cache, earlier prompts do not influence the answer.
+                return server.post(path, {**body, "cache_prompt": False}, limits)
+        except ModelUnavailable as error:
+            raise self._unavailable(error.reason) from error
+        finally:
+            if not self._is_closed:
+                self._timer = Timer(self._idle_s, self._unload)
+                self._timer.daemon = True
+                self._timer.start()
+            self._turn.release()
 
     def close(self) -> None:
-        """Unload the model after the current step. Later requests fail."""
-        self._closing.set()
-        self._threads.shutdown(cancel_futures=True)
-        if self._timer:
-            self._timer.cancel()
-        self._llama = None
-
-    def _run(self, path: str, request: dict[str, Any], cancelled: Event) -> Json:
-        """Return the answer of the loaded model; what is *cancelled* ends with the current step."""
-        if self._timer:
-            self._timer.cancel()
-        if self._llama is None:
-            context = self._folder.manifest().facts["context"]
-            self._llama = load(self._folder.path / MODEL, self._role, context)
-        pieces: list[Json] = []
-
-        def take(piece: Json) -> bool:
-            pieces.append(piece)
-            return cancelled.is_set() or self._closing.is_set()
-
-        try:
-            if path in _HANDLERS:
-                answer: Json = getattr(self._llama, _HANDLERS[path])(request)
-                return answer
-            # A stream can be stopped; without a cache, earlier prompts do not influence the answer.
-            self._llama.handle_chat_completions({**request, "stream": True, "cache_prompt": False}, take)
-        finally:
-            self._timer = Timer(self._idle_s, self._unload)
-            self._timer.daemon = True
-            self._timer.start()
-        if cancelled.is_set() or self._closing.is_set():
-            raise self._unavailable("it was stopped before the end")
-        if failed := next((piece for piece in pieces if "error" in piece), None):
-            return failed
-        deltas = [choice["delta"] for piece in pieces for choice in piece["choices"]]
-        text = "".join(delta.get("content") or "" for delta in deltas)
-        return {"choices": [{"message": {"content": text}}]}
+        """Unload the model. Later requests fail."""
+        self._is_closed, self._llama = True, None
+        self._timer.cancel()
 
     def _unload(self) -> None:
-        with suppress(RuntimeError):  # it was closed
-            self._threads.submit(setattr, self, "_llama", None)
+        with self._turn:
+            self._llama = None
 
     def _unavailable(self, reason: str) -> ModelUnavailable:
         """Return the error for a model that cannot answer now; its remedy does not mention a server."""
@@ -164,9 +107,9 @@ class LlamaServer:
         return ModelUnavailable(self.label, reason, remedy=remedy)
 
 
-def load(path: Path, role: str, context: int) -> Llama:
+def load(path: Path, role: str, context: int, key: str) -> Llama:
     """
-    Load the model at *path*, trained for *context* tokens (0 if unknown).
+    Load the model at *path*, trained for *context* tokens (0 if unknown), and serve it to who has the *key*.
 
     Loading holds the GIL: one second for the largest model, whose weights are memory-mapped.
 
@@ -189,8 +132,7 @@ def load(path: Path, role: str, context: int) -> Llama:
     parameters.fit_params = parameters.warmup = False  # both cost more at start than they save
     parameters.verbosity = -1  # silent
     parameters.endpoint_metrics = True
-    # llama.cpp always listens on loopback; the random key keeps other processes out.
-    parameters.api_keys = [token_hex()]
+    parameters.port, parameters.api_keys = 0, [key]
     parameters.ui = parameters.endpoint_slots = False
     try:
         llama = xllamacpp.Server(parameters)
@@ -240,7 +182,7 @@ def inspect(path: Path, role: str) -> dict[str, Any]:
         raise ConfigError(
             f"This is a model to {kind} ({architecture}), not to {role}. Nothing was installed."
         )
-    load(path, role, facts["context"])
+    load(path, role, facts["context"], token_hex())
     return facts
 
 

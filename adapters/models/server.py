@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 import time
 from base64 import b64encode
 from collections.abc import Mapping
@@ -12,19 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from clawmem.ports.errors import ConfigError, InputTooLong
+from clawmem.ports.errors import ConfigError
 
 Json = Mapping[str, Any]
 
 EMBED, GENERATE, RERANK = "embed", "generate", "rerank"  # roles of a model
-LONGEST_ASKED_S = 300.0  # the longest wait that a server may ask background work for
-EXCERPT = 200  # maximum characters of a server's message
-
-_TOO_LONG = re.compile(
-    r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
-    r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
-    re.IGNORECASE,
-)
 
 # -- addresses, which may contain secrets: user and password, or a key in the query -----------------------
 
@@ -268,13 +258,3 @@ class ModelServer(Protocol):
 
     def close(self) -> None:
         """Release connections or memory; later requests fail."""
-
-
-def encoded(body: Json) -> bytes:
-    """Return *body* as JSON; an unpaired surrogate, which a note may contain, becomes a question mark."""
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def too_long(label: str, message: str) -> InputTooLong | None:
-    """Return the error that a server's *message* means if it says that the text is too long."""
-    return InputTooLong(label) if _TOO_LONG.search(message) else None

@@ -8,16 +8,18 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from secrets import token_urlsafe
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import anyio
 import uvicorn
 from fastapi import FastAPI
 from filelock import FileLock, Timeout
+from starlette.routing import Route
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.announcement import (
@@ -29,15 +31,20 @@ from clawmem.app.client.announcement import (
     token_of,
 )
 from clawmem.app.client.autostart import MOST_LOG_BYTES
+from clawmem.app.client.tool_sets import ToolSet, path_of
 from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.app.environment.process_identity import holder_id
-from clawmem.app.interfaces.mcp.over_http import McpServers
 from clawmem.app.interfaces.rest.application import Runtime, rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.settings.model import Settings
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, ConfigError
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from clawmem.app.operations.dispatch import Dispatcher
 
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -175,17 +182,59 @@ def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
         names: See `clawmem.app.interfaces.rest.security.names_of`.
         token: The token that every request must send; empty to require none.
     """
-    mcp = McpServers(runtime.dispatcher, MOST_BYTES)
+    tools = ToolServers(runtime.dispatcher)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with runtime.at_work():
-            async with mcp.open():
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(tools.run)
                 yield
+                tasks.cancel_scope.cancel()
 
     app = rest_application(runtime, middleware=access_control(names, token), lifespan=lifespan)
-    app.routes.extend(mcp.routes())
+    app.routes.extend(Route(path_of(tool_set), tools) for tool_set in ToolSet)
     return app
+
+
+class ToolServers:
+    """
+    ASGI application of all tool sets at ``/mcp``, without sessions, so that a client that disconnects leaves no state.
+
+    The MCP library (27 MB) is loaded with the first request.
+    """
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._wanted, self._ready = anyio.Event(), anyio.Event()
+        self._managers: dict[str, Any] = {}
+
+    async def run(self) -> None:
+        """Load the servers when a request waits for them, and run them until this task is cancelled."""
+
+        def loaded() -> dict[str, Any]:
+            from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+            from clawmem.app.interfaces.mcp.server import MemoryServer
+
+            servers = {path_of(tools): MemoryServer(self._dispatcher, tools).protocol for tools in ToolSet}
+            return {
+                path: StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=MOST_BYTES)
+                for path, server in servers.items()
+            }
+
+        await self._wanted.wait()
+        self._managers = await anyio.to_thread.run_sync(loaded)
+        async with AsyncExitStack() as stack:
+            for manager in self._managers.values():
+                await stack.enter_async_context(manager.run())
+            self._ready.set()
+            await anyio.sleep_forever()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._wanted.set()
+        await self._ready.wait()
+        await self._managers[scope["path"]].asgi_app(scope, receive, send)
 
 
 class Server(uvicorn.Server):

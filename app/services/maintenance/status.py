@@ -171,9 +171,7 @@ class Report:
         with closing(self.open_analytics()) as analytics:
             analytics.load(self._facts(progress), self.telemetry.recalls(since))
             tables = {
-                question: analytics.ask(
-                    question, now=now, limit=top if question in _RANKED else None
-                ).records()
+                question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
                 for question in Question
             }
         documents = sum(record["documents"] for record in tables[Question.COVERAGE])
