@@ -67,13 +67,16 @@ class SettingsFile:
         copy = self._file.with_name(f"{self._file.name}.{BACKUP}")
         bare, after = deepcopy(before), deepcopy(before)
         try:
-            original = self._parse(read(copy))
+            former = read(copy)
+            original = self._parse(former)
             for entry in self._entries:
                 entry.remove(bare, {})
                 entry.remove(after, original) if remove else entry.install(after)
         except ValueError as error:
             raise self._fault(error) from error
         new = self._format.rewrite(text or "", after) if after != before else text
+        if remove and former and after == original:
+            new = former
         is_copied = not remove and bool(text) and bare == before
 
         def apply() -> None:

@@ -13,7 +13,7 @@ from json5.dumper import ModelDumper
 from json5.dumper import dumps as dump_json5
 from json5.loader import DefaultLoader, ModelLoader
 from json5.loader import loads as load_json5
-from json5.model import Comment, JSONArray, JSONObject, Key, String, Value
+from json5.model import Comment, JSONObject, String, Value
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
@@ -77,79 +77,61 @@ def _rewrite_json5(text: str, values: Values) -> str:
 
 
 class Json5Edit(NamedTuple):
-    """Changes of a JSON5 model with the *indent* and *newline* of its text. New children are the first ones."""
+    """Changes of a JSON5 model with the *indent* and *newline* of its text. New members are the first ones."""
 
     indent: str
     newline: str
 
     def merge(self, node: Value, value: Any, outer: str = "") -> Value:
-        """Return *node* with *value*; *outer* is the indentation of its line. Equal children stay as they are."""
+        """Return *node* with *value*; *outer* is the indentation of its line. Equal members stay as they are."""
         inner = outer + self.indent
-        if isinstance(node, JSONObject) and isinstance(value, dict):
-            names = [DefaultLoader().load(key) for key in node.keys]
-            for at in reversed(range(len(names))):
-                if names[at] in value:
-                    node.values[at] = self.merge(node.values[at], value[names[at]], inner)
-                else:
-                    _delete(node, at)
-            for name in reversed([name for name in value if name not in names]):
-                key = String(name, json.dumps(name, ensure_ascii=False))
-                self._insert(node, self._node(value[name], inner), outer, key)
-            return node
-        if isinstance(node, JSONArray) and isinstance(value, list):
-            for at in reversed(range(len(node.values))):
-                if DefaultLoader().load(node.values[at]) not in value:
-                    _delete(node, at)
-            present = [DefaultLoader().load(child) for child in node.values]
-            for element in reversed([element for element in value if element not in present]):
-                self._insert(node, self._node(element, inner), outer)
-            return node
         if DefaultLoader().load(node) == value:
             return node
-        new = self._node(value, outer)
-        new.wsc_before, new.wsc_after = node.wsc_before, node.wsc_after
-        return new
+        if not (isinstance(node, JSONObject) and isinstance(value, dict)):
+            new = self._node(value, outer)
+            new.wsc_before, new.wsc_after = node.wsc_before, node.wsc_after
+            return new
+        names = [DefaultLoader().load(key) for key in node.keys]
+        for at in reversed(range(len(names))):
+            if names[at] in value:
+                node.values[at] = self.merge(node.values[at], value[names[at]], inner)
+            else:
+                _delete(node, at)
+        for name in reversed([name for name in value if name not in names]):
+            self._insert(node, name, self._node(value[name], inner), outer)
+        return node
 
     def _node(self, value: object, indent: str) -> Value:
         text = json.dumps(value, ensure_ascii=False, indent=self.indent)
         model = load_json5(text.replace("\n", self.newline + indent), loader=ModelLoader())
         return model.value  # type: ignore[no-any-return]
 
-    def _insert(self, box: JSONObject | JSONArray, node: Value, outer: str, key: Key | None = None) -> None:
-        heads = _heads(box)
-        if heads:
-            heads[0].wsc_before, box.leading_wsc = [*box.leading_wsc, *heads[0].wsc_before], []
+    def _insert(self, box: JSONObject, name: str, node: Value, outer: str) -> None:
+        key = String(name, json.dumps(name, ensure_ascii=False))
+        if box.keys:
+            box.keys[0].wsc_before, box.leading_wsc = [*box.leading_wsc, *box.keys[0].wsc_before], []
         else:
             node.wsc_after = [self.newline + outer]
-        if isinstance(box, JSONObject) and key:
-            node.wsc_before = [" "]
-            box.keys.insert(0, key)
+        key.wsc_before, node.wsc_before = [self.newline + outer + self.indent], [" "]
+        box.keys.insert(0, key)
         box.values.insert(0, node)
-        (key or node).wsc_before = [self.newline + outer + self.indent]
-
-
-def _heads(box: JSONObject | JSONArray) -> list[Any]:
-    """Return the nodes that begin each child: the keys of an object, the elements of a list."""
-    return box.keys if isinstance(box, JSONObject) else box.values
 
 
 def _has_comment(blanks: list[str | Comment]) -> bool:
     return any(isinstance(part, Comment) for part in blanks)
 
 
-def _delete(box: JSONObject | JSONArray, at: int) -> None:
-    """Delete a child. Comments before it stay, because they may belong to the line above."""
-    head, value = _heads(box)[at], box.values.pop(at)
-    if isinstance(box, JSONObject):
-        del box.keys[at]
-    heads, comments = _heads(box), head.wsc_before if _has_comment(head.wsc_before) else []
-    if at < len(heads):
-        heads[at].wsc_before = [*comments, *heads[at].wsc_before]
+def _delete(box: JSONObject, at: int) -> None:
+    """Delete a member. Comments before it stay, because they may belong to the line above."""
+    key, value = box.keys.pop(at), box.values.pop(at)
+    comments = key.wsc_before if _has_comment(key.wsc_before) else []
+    if at < len(box.keys):
+        box.keys[at].wsc_before = [*comments, *box.keys[at].wsc_before]
         if at == 0 and not _has_comment(box.leading_wsc):
             box.leading_wsc = []
-    elif box.trailing_comma and heads:
+    elif box.trailing_comma and box.keys:
         box.trailing_comma.wsc_after = [*comments, *box.trailing_comma.wsc_after]
-    elif heads:
+    elif box.keys:
         box.values[-1].wsc_after = [*box.values[-1].wsc_after, *comments, *value.wsc_after]
     else:
         box.leading_wsc, box.trailing_comma = [*box.leading_wsc, *comments], None

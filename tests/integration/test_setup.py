@@ -204,8 +204,9 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
     file.write_text(file.read_text().replace("0x4951", "0x4952"))
     invoke("setup", "openclaw", "--remove")
 
-    expected = JSON5.replace("0x4951", "0x4952").replace("'memory-core'", '"memory-core"')
-    assert file.read_text() == expected
+    expected = JSON5.replace("0x4951", "0x4952")
+    assert JSON5_FORMAT.parse(file.read_text()) == JSON5_FORMAT.parse(expected)
+    assert "// of the gateway" in file.read_text() and "greeting: 'it\\'s" in file.read_text()
     assert not Path(f"{file}.before-clawmem").exists()
 
 
