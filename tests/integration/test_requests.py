@@ -80,7 +80,7 @@ class TestBounds:
             (("diary", "read", "-n", "0"), "--limit must be greater than or equal to 1."),
             (("undo", "-n", "101"), "--limit must be less than or equal to 100."),
             (("pin", ""), "NOTE must have at least 1 character."),
-            (("diary", "write", ""), "TEXT... must have at least 1 character."),
+            (("diary", "write", ""), "TEXT must have at least 1 character."),
         ],
     )
     def test_values_are_refused_in_plain_words(
