@@ -56,11 +56,9 @@ MODELS: dict[str, Embedder] = {
 class Shelf(ServedNotesVault):
     """Stories with vectors of one model, and a vault over them that can be opened several times."""
 
-    def embed(self, model: Embedder, *, force: bool = False, alone: bool = False) -> EmbedReport:
-        """Make vectors; *alone* where no other model can be asked."""
-        older = ServingEmbedder(self.vault.embeddings, lambda: model, lambda name: None)
-        serving = older.of if alone else lambda name: MODELS.get(name) or older.of(name)
-        return embed_pending(self.vault, model, serving)(force=force)
+    def embed(self, model: Embedder, *, force: bool = False) -> EmbedReport:
+        """Make vectors by *model*."""
+        return embed_pending(self.vault, model)(force=force)
 
     def ask(self, text: str, vault: Vault | None = None, verb: str = "vsearch") -> Answer:
         """As a question is asked at a door: by the model that serves."""

@@ -72,11 +72,9 @@ def update_collection(
     return update
 
 
-def embed_pending(
-    vault: Vault, embedder: Embedder, older: Any = None, *, by_name: bool = True
-) -> EmbedPending:
+def embed_pending(vault: Vault, embedder: Embedder) -> EmbedPending:
     """Return the embedding of pending texts by *embedder*."""
-    embed: EmbedPending = wired(vault, embedder=embedder).embed(older=older, by_name=by_name)
+    embed: EmbedPending = wired(vault, embedder=embedder).embed(of_vault=lambda: embedder)
     return embed
 
 

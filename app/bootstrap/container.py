@@ -335,7 +335,9 @@ class UseCases(containers.DeclarativeContainer):
 
     # knowledge, with a model or by rules
     embed: EmbedPending = use_case(
-        "indexing.embed:EmbedPending", embedder=gateways.embedder, older=embedder.provided.of
+        "indexing.embed:EmbedPending",
+        embedder=gateways.embedder,
+        of_vault=embedder.provided.for_new_texts,
     )
     build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
     causal_links: CausalLinks = use_case("knowledge.graph:CausalLinks")

@@ -97,21 +97,6 @@ class TestWriting:
         assert outside.vault.lexical.count(Grain.DOCUMENT) == before[Grain.DOCUMENT] + 1
         assert outside.verify() == []
 
-    def test_many_changes_are_carried_by_the_way(
-        self, outside: Shelf, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Once more changes wait than may, the transaction that made them takes them along."""
-        monkeypatch.setattr("clawmem.app.services.indexing.external.LAG", 3)
-
-        outside.add({f"{n}.md": f"Page {n} of the almanac.\n" for n in range(2)})
-        few = outside.lag()
-        outside.add({f"more/{n}.md": f"Leaf {n} of the almanac.\n" for n in range(3)})
-
-        assert few == 2
-        assert outside.lag() == outside.own_words() == 0
-        assert outside.indexes.lagging == {}
-        assert len(outside.ask("almanac").results) == 3
-
     def test_a_kill_between_the_commits(self, outside: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
         """What the index outside holds leaves the vault's own table, though nobody recorded it."""
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,6 @@ import tiny_minilm as tiny
 from command_line import Invoke
 from embedding_shelf import OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, WideEmbedder
-from wired import embed_pending
 
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.onnx import OnnxEmbedder
@@ -66,25 +65,6 @@ class TestMeanwhile:
         assert (report.embedded, report.replaced) == (len(STORIES), OLD)
         kept.assert_whole(model.fingerprint)
         assert kept.vault.storage.info().vector_method == method
-
-
-def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index that was being filled when another model took over is thrown away and filled again."""
-    pytest.importorskip("lancedb")
-    monkeypatch.setattr("clawmem.app.services.indexing.external.DOCUMENTS_AT_ONCE", 2)
-    other = shelf.open()
-    filled: list[int] = []
-
-    def take_over(done: int, total: int) -> None:
-        filled.append(done)
-        if len(filled) == 2:
-            embed_pending(other, WideEmbedder())()
-
-    shelf.indexes.move("lancedb", take_over)
-
-    assert len(filled) > 3
-    assert shelf.vault.storage.info().vector_method.startswith("lancedb")
-    shelf.assert_whole(WideEmbedder.fingerprint)
 
 
 class TestAtTheCommandLine:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from clawmem.app.services.indexing.serving_embedder import kept_vectors
 from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import (
-    BadVector,
-    EmbeddingError,
-    InputTooLong,
-    ModelError,
-    ModelMismatch,
-)
+from clawmem.ports.errors import BadVector, EmbeddingError, InputTooLong, ModelError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, SketchStore
 from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
 from clawmem.ports.records import FragmentKey
@@ -68,27 +60,17 @@ class EmbedReport:
         return MODEL_FAILED if self.waiting_for else 0
 
 
-@dataclass(slots=True)
-class _Space:
-    """An embedding space to fill by a model: the serving one, or the one under construction."""
-
-    model: Embedder
-    is_building: bool = False
-    has_failed: bool = False  # the model failed, not a single text
-
-
 @dataclass(frozen=True, slots=True)
 class EmbedPending:
     """
     Embeds texts without vectors, batch by batch; an interrupted run can be continued at any point.
 
-    If the serving vectors are of another model, those of the chosen model are built next to them. Until they are
-    complete, the older ones answer, and new texts get vectors of both models; then one transaction replaces all.
+    If the serving vectors are of another model, those of the chosen model are built next to them. The older ones
+    answer until one transaction replaces them; texts that come meanwhile are found by words.
 
     Args:
         embedder: The chosen model.
-        older: Returns the model of a fingerprint, for new texts; raises if it is unavailable.
-        by_name: Whether the model was chosen by name. If not, the vault keeps the model of its vectors (`keeps_vectors`).
+        of_vault: Returns the model of a run without force, see `ServingEmbedder.for_new_texts`.
     """
 
     documents: DocumentStore
@@ -96,8 +78,7 @@ class EmbedPending:
     sketches: SketchStore
     transactions: Transactions
     embedder: Embedder
-    older: Callable[[str], Embedder] | None = None
-    by_name: bool = True
+    of_vault: Callable[[], Embedder]
 
     def __call__(
         self,
@@ -114,52 +95,44 @@ class EmbedPending:
             ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.
             EmbeddingError, ModelError: the chosen model has no known fingerprint.
         """
-        report, model = EmbedReport(), self.embedder if force else self._unforced()
-        model = for_background(model)
-        spaces = self._begun(model, report, force)
-        total = self._pending(spaces)
-        while True:
-            while any(self._advance(space, report) for space in spaces):
-                report.stopped = spaces[-1].has_failed
-                progress(report.embedded, max(total, report.embedded))
-                if not go_on(report.embedded + report.failed, max(total, report.embedded)):
-                    report.pending = self._pending(spaces)
-                    report.paused = report.pending > 0
-                    if report.paused:
-                        return report
-            if not spaces[-1].is_building or self._has_ended(spaces[-1], report):
+        report, embeddings = EmbedReport(), self.embeddings
+        model = for_background(self.embedder if force else self.of_vault())
+        building = self._begin(model.fingerprint, report, force)
+        total = embeddings.counts(building=building).pending
+        while not report.stopped:
+            batch = embeddings.pending(BATCH, building=building)
+            if not batch and (not building or self._take_over(report)):
                 break
-        while self.embeddings.discard(DISCARDED_AT_ONCE):
+            if batch:
+                self._embed(model, building, batch, report)
+            progress(report.embedded, max(total, report.embedded))
+            if not go_on(report.embedded + report.failed, max(total, report.embedded)):
+                report.pending = embeddings.counts(building=building).pending
+                report.paused = report.pending > 0
+                if report.paused:
+                    return report
+        if building and report.stopped and embeddings.fingerprint() == model.fingerprint:
+            report.stopped, report.error = False, None  # another process has done this work
+        while embeddings.discard(DISCARDED_AT_ONCE):
             pass
         sketcher = sketcher_of(model)
-        if sketcher and not report.stopped and self.embeddings.fingerprint() == sketcher.fingerprint:
+        if sketcher and not report.stopped and embeddings.fingerprint() == sketcher.fingerprint:
             try:
                 self._sketch(sketcher, report, progress)
             except (EmbeddingError, ModelError) as error:
                 report.error, report.stopped = str(error), True
-        report.pending = self.embeddings.counts().pending
+        report.pending = embeddings.counts().pending
         return report
 
     @property
     def serves(self) -> bool:
         """Whether a run without force adds to the vectors of the vault. Raises as a run does."""
         serving = self.embeddings.fingerprint()
-        return self.embeddings.building() is None and serving in (None, self._unforced().fingerprint)
+        return self.embeddings.building() is None and serving in (None, self.of_vault().fingerprint)
 
-    def _unforced(self) -> Embedder:
-        """Return the model of a run without force."""
-        fingerprint = kept_vectors(self.embeddings, lambda: self.embedder, by_name=self.by_name)
-        return self._older(fingerprint) if fingerprint else self.embedder
-
-    def _older(self, fingerprint: str) -> Embedder:
-        if self.older is None:
-            raise ModelMismatch(fingerprint, self.embedder.fingerprint)
-        return for_background(self.older(fingerprint))
-
-    def _begun(self, model: Embedder, report: EmbedReport, force: bool) -> list[_Space]:
-        """Begin, continue or give up a space under construction; return the spaces to fill, the serving one first."""
+    def _begin(self, wanted: str, report: EmbedReport, force: bool) -> bool:
+        """Begin, continue or give up vectors next to the serving ones; return whether there are such vectors to make."""
         embeddings = self.embeddings
-        wanted = model.fingerprint  # outside the transaction, because it may need a request to a server
         with self.transactions.writing():
             report.cleaned = embeddings.clean()
             serving, building = embeddings.fingerprint(), embeddings.building()
@@ -170,25 +143,11 @@ class EmbedPending:
                 embeddings.begin(wanted)
             elif serving is None or not is_building:
                 embeddings.give_up()
-        spaces = []
-        # Without the older model, new texts are found by words until the new vectors take over.
-        with suppress(EmbeddingError, ModelError):
-            spaces.append(_Space(model if serving in (None, wanted) else self._older(serving or "")))
-        if embeddings.building():
-            spaces.append(_Space(model, is_building=True))
-        return spaces
+            return embeddings.building() is not None
 
-    def _pending(self, spaces: Sequence[_Space]) -> int:
-        return sum(self.embeddings.counts(building=space.is_building).pending for space in spaces)
-
-    def _has_ended(self, space: _Space, report: EmbedReport) -> bool:
+    def _take_over(self, report: EmbedReport) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
-        serving, building = self.embeddings.fingerprint(), self.embeddings.building()
-        if space.has_failed:
-            if building is None and serving == space.model.fingerprint:  # another process has done this work
-                report.stopped, report.error = False, None
-            return True
-        counts = self.embeddings.counts(building=True)
+        serving, counts = self.embeddings.fingerprint(), self.embeddings.counts(building=True)
         # The older vectors are better than those of a model that fails on many texts; one is always allowed.
         allowed = max(1, ALLOWED_FAILURES * (counts.stored + counts.failed)) if counts.stored else 0
         if counts.failed > allowed:
@@ -201,28 +160,23 @@ class EmbedPending:
         report.replaced = serving
         return True
 
-    def _advance(self, space: _Space, report: EmbedReport) -> bool:
-        """Embed the next texts; return whether there were any."""
-        batch = [] if space.has_failed else self.embeddings.pending(BATCH, building=space.is_building)
-        if batch:
-            self._embed(space, batch, report)
-        return bool(batch)
-
-    def _embed(self, space: _Space, batch: Sequence[tuple[str, str]], report: EmbedReport) -> None:
+    def _embed(
+        self, model: Embedder, building: bool, batch: Sequence[tuple[str, str]], report: EmbedReport
+    ) -> None:
         """Embed *batch*; stop if the model fails. For a text that it cannot read, halve the batch to find it."""
         try:
-            vectors = space.model.embed_documents([text for _, text in batch])
+            vectors = model.embed_documents([text for _, text in batch])
             known = {name: vector for (name, _), vector in zip(batch, vectors, strict=True) if any(vector)}
             reason = "the model knows no word of it"
         except (EmbeddingError, ModelError) as error:
             is_of_model = isinstance(error, BadVector | ModelError | ModelMismatch)
             if is_of_model and not isinstance(error, InputTooLong):
-                report.error, space.has_failed = str(error), True
+                report.error, report.stopped = str(error), True
                 return
             half = len(batch) // 2
             for part in (batch[:half], batch[half:]) if half else ():
-                if not space.has_failed:
-                    self._embed(space, part, report)
+                if not report.stopped:
+                    self._embed(model, building, part, report)
             if half:
                 return
             known, reason = {}, str(error)
@@ -230,11 +184,11 @@ class EmbedPending:
         try:
             with self.transactions.writing():
                 if known:
-                    self.embeddings.store(space.model.fingerprint, known, building=space.is_building)
+                    self.embeddings.store(model.fingerprint, known, building=building)
                 if failed:
-                    self.embeddings.fail(failed, building=space.is_building)
+                    self.embeddings.fail(failed, building=building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
-            report.error, space.has_failed = str(error), True
+            report.error, report.stopped = str(error), True
             return
         report.embedded += len(known)
         report.failed += len(failed)

@@ -2,26 +2,307 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Self
+from threading import Lock
+from time import monotonic
+from typing import Any, Generic, Self, TypeVar, cast
 
 from clawmem.app.services.indexing.replication import Engines, Indexer
-from clawmem.app.services.indexing.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.app.services.leases import WorkLease
-from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
-from clawmem.ports.indexes import LexicalIndex, Outbox, VectorIndex
-from clawmem.ports.records import IndexState, Role
+from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.ports.errors import (
+    ExtraMissing,
+    IndexBusy,
+    IndexBypassed,
+    IndexDamaged,
+    IndexUnavailable,
+    LeaseLost,
+    VaultError,
+)
+from clawmem.ports.indexes import (
+    DerivedIndex,
+    LexicalIndex,
+    LexicalTail,
+    Outbox,
+    UnknownWord,
+    VectorIndex,
+    VectorSearch,
+)
+from clawmem.ports.records import (
+    EVERYTHING,
+    Grain,
+    Hit,
+    IndexRecord,
+    IndexState,
+    LexicalQuery,
+    Marker,
+    Role,
+    Scope,
+    Term,
+    Vector,
+)
 from clawmem.ports.storage import Storage, Transactions, VaultInfo
 from clawmem.ports.vault import Vault
 
 OWN_BACKEND = "sqlite"
 PATIENCE_S = 60.0  # wait for writers of other processes, for operations that the user requested explicitly
-LAG = 2_000  # changes that may remain unreplicated until the end of a command; they are searched in the vault
 DOCUMENTS_AT_ONCE = 200
+NOT_THERE = (IndexUnavailable, IndexDamaged, ExtraMissing)
+REST_S = 2.0  # pause before an unreachable index is tried again
+ATTEMPTS = 3  # to answer between two commits of the indexer, which takes longer than an answer
 
 Progress = Callable[[int, int], None]
+Index = TypeVar("Index", bound=DerivedIndex)
+Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
+
+
+class ExternalIndex(Generic[Index]):
+    """Handle of the external index that serves a role; it is reopened when another generation takes over."""
+
+    def __init__(self, outbox: Outbox, engines: Engines, role: Role) -> None:
+        self._outbox = outbox
+        self._engines = engines
+        self.role = role
+        self._opening = Lock()
+        self._opened: tuple[int, Index] | None = None  # generation and index
+        self._lost: tuple[IndexUnavailable, float] | None = None  # error, and when to try again
+
+    def record(self) -> IndexRecord | None:
+        """Return the registry record of the serving index; ``None`` while the vault's own index serves."""
+        records = self._outbox.indexes()
+        return next((r for r in records if r.role is self.role and r.state is IndexState.SERVING), None)
+
+    def index(self) -> Index | None:
+        """
+        Return the open external index; ``None`` while the vault's own index serves.
+
+        Raises:
+            IndexDamaged, IndexUnavailable, ExtraMissing: The index cannot be opened, or is outdated.
+        """
+        record = self.record()
+        if record is None:
+            self.release()
+            return None
+        if record.outdated:
+            raise IndexDamaged(record.engine, "its vectors are another model's than those that serve now")
+        with self._opening:  # else each retriever of the first query would open one
+            if self._lost and monotonic() < self._lost[1]:
+                error = self._lost[0]
+                raise IndexUnavailable(error.path, error.reason) from error
+            if self._opened is None or self._opened[0] != record.generation:
+                with self.watched():
+                    self._opened = record.generation, cast("Index", self._engines.open(record))
+            return self._opened[1]
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Run requests to the index; if it is unreachable, reject further ones for `REST_S` seconds."""
+        try:
+            yield
+        except IndexUnavailable as error:
+            # A query sends several requests, and each would wait for the timeout of a hanging store.
+            self._lost = error, monotonic() + REST_S
+            raise
+
+    def unseen(self, index: Index) -> tuple[int, ...]:
+        """
+        Return the ids of documents whose latest change the index has not seen.
+
+        Raises:
+            IndexDamaged: The marker is not in this vault's history, or the index went back to a state older than its
+                registration, so that entries already removed from the vault's own index are missing.
+        """
+        record, marker = self.record(), index.marker()
+        while marker is None or not self._outbox.knows(marker):
+            # Another process may have moved the marker since it was read, and the outbox prunes fully replicated changes.
+            before, marker = marker, index.marker()
+            if marker == before:
+                raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
+        if record and self.role is Role.LEXICAL and marker.seq < record.since.seq:
+            raise IndexDamaged(index.method, "it is older than it was")
+        return self._outbox.after(marker, self.role).document_ids
+
+    def release(self) -> None:
+        """Drop the reference to the open index without closing it; other threads may still be using it."""
+        self._opened = None
+
+    def close(self) -> None:
+        """Close the open index."""
+        opened, self._opened = self._opened, None
+        if opened:
+            opened[1].close()
+
+
+class IndexRouter(Generic[Search]):
+    """Common part of the index routers of both roles."""
+
+    def __init__(self, own: Search, outside: ExternalIndex[Any]) -> None:
+        self._own = own
+        self._outside = outside
+
+    @property
+    def method(self) -> str:
+        """Search method of the serving index, or why there is none."""
+        try:
+            return self._serving().method
+        except NOT_THERE as error:
+            return f"none: {error}"
+
+    @property
+    def in_process(self) -> bool:
+        """Whether the vault's own index serves; an external index may be in a remote store."""
+        return self._outside.record() is None
+
+    def faults(self) -> list[str]:
+        """Return the faults of the vault's own index and of the serving index."""
+        try:
+            index = self._outside.index()
+            if index is None:
+                return self._own.faults()
+            self._outside.unseen(index)
+            return [*self._own.faults(), *index.faults()]
+        except NOT_THERE as error:
+            return [str(error)]
+
+    def close(self) -> None:
+        """Close the external index."""
+        self._outside.close()
+
+    def _serving(self) -> Search:
+        return self._outside.index() or self._own
+
+    def _search(
+        self,
+        limit: int,
+        search: Callable[[Search, int], list[Hit]],
+        newer: Callable[[Search, frozenset[int]], list[Hit]],
+    ) -> list[Hit]:
+        """
+        Return the best *limit* hits, during whose search no changes were replicated and no other index took over.
+
+        Both events remove entries from the vault's own index, so that a query of two indexes one after the other
+        could find an entry in neither. Both change the registry in the same transaction, which makes them detectable.
+
+        Args:
+            search: Searches an index for the best hits of a number.
+            newer: Searches the vault for the documents whose latest change the index has not seen.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            record, failure = self._outside.record(), None
+            try:
+                index, unseen, recent = self._outside.index(), frozenset[int](), list[Hit]()
+                if index is None:
+                    hits = search(self._own, limit)
+                else:
+                    with self._outside.watched():
+                        hits, unseen = self._seen(index, limit, search)
+                        recent = newer(index, unseen) if unseen else []
+            except NOT_THERE as error:
+                failure = error
+            if self._outside.record() == record or attempt == ATTEMPTS:
+                break
+        if failure:
+            place = failure.path if isinstance(failure, VaultError) else ""
+            partial = search(self._own, limit) if record else []
+            raise IndexBypassed(place, failure, partial) from failure
+        if index is None:
+            return hits
+        best = {hit.key: hit for hit in hits if hit.key.document_id not in unseen}
+        best.update((hit.key, hit) for hit in recent)
+        return sorted(best.values(), key=lambda hit: (-hit.score, hit.key))[: max(limit, 0)]
+
+    def _seen(
+        self, index: Search, limit: int, search: Callable[[Search, int], list[Hit]]
+    ) -> tuple[list[Hit], frozenset[int]]:
+        """Return hits of *index*, *limit* of them in documents that it has seen, and the other documents."""
+        unseen, wanted = frozenset(self._outside.unseen(index)), limit
+        hits = search(index, wanted)
+        while len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit:
+            wanted *= 2
+            hits = search(index, wanted)
+        return hits, unseen
+
+
+class ServedLexical(IndexRouter[LexicalIndex]):
+    """
+    ``LexicalIndex`` that searches the serving index, and the vault's own index for newer changes.
+
+    Entries are written to the vault's own index in the same transaction as the records; the indexer later replicates
+    them to the external index. While the serving index is lost or damaged, only the newer changes are found.
+    """
+
+    _own: LexicalTail
+    _outside: ExternalIndex[LexicalIndex]
+
+    def __init__(self, tail: LexicalTail, outside: ExternalIndex[LexicalIndex]) -> None:
+        super().__init__(tail, outside)
+        # The vault's own index receives all writes.
+        self.committing, self.put, self.remove = tail.committing, tail.put, tail.remove
+
+    def marker(self) -> Marker | None:
+        """Return the marker of the serving index."""
+        return self._serving().marker()
+
+    def clear(self) -> None:
+        """Empty the vault's own index and the serving index, which is then rebuilt by the next maintenance."""
+        with suppress(*NOT_THERE):
+            self._serving().clear()
+        self._own.clear()
+
+    def optimize(self) -> None:
+        """Optimize the serving index."""
+        self._serving().optimize()
+
+    def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
+        """Search as the port describes; raise `IndexBypassed` with the hits among newer changes as ``partial``."""
+
+        def newer(index: LexicalIndex, unseen: frozenset[int]) -> list[Hit]:
+            # The statistics of the larger index make the scores of both comparable.
+            larger = index if index.count(grain) >= self._own.count(grain) else self._own
+            total = larger.count(grain)
+            rarities = {term: rarity(total, larger.holding(term, grain)) for term in query.terms}
+            return self._own.search_among(unseen, query, grain, limit, scope, rarities)
+
+        return self._search(limit, lambda index, number: index.search(query, grain, number, scope), newer)
+
+    def count(self, grain: Grain) -> int:
+        """Return the number of entries of a granularity; 0 for an index that cannot be read."""
+        return self._counted(lambda index: index.count(grain))
+
+    def holding(self, term: Term, grain: Grain) -> int:
+        """Return the number of entries that hold *term*; 0 for an index that cannot be read."""
+        return self._counted(lambda index: index.holding(term, grain))
+
+    def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
+        """Return the words that the vault's own index does not contain; none while an external index serves."""
+        return self._own.unknown_words(terms) if self._outside.record() is None else {}
+
+    def _counted(self, ask: Callable[[LexicalIndex], int]) -> int:
+        try:
+            return ask(self._serving())
+        except NOT_THERE:
+            return 0
+
+
+class ServedVectors(IndexRouter[VectorSearch]):
+    """``VectorSearch`` of the serving external index, and of the vault's vectors for newer changes or without one."""
+
+    _outside: ExternalIndex[VectorIndex]
+
+    def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
+        """Search as the port describes; raise `IndexBypassed` with the answer of the vault's vectors as ``partial``."""
+
+        def newer(index: VectorSearch, unseen: frozenset[int]) -> list[Hit]:
+            documents = unseen if scope.documents is None else unseen & scope.documents
+            return self._own.search(vector, limit, scope._replace(documents=documents))
+
+        return self._search(limit, lambda index, number: index.search(vector, number, scope), newer)
+
+    def count(self) -> int:
+        """Return the number of vectors in the serving index."""
+        return self._serving().count()
 
 
 class ExternalIndexes:
@@ -29,9 +310,8 @@ class ExternalIndexes:
     Indexes of the vault *records* that may be outside the vault file.
 
     ``vault`` is *records* with routers for its indexes, transactions and storage. A write goes to the records and can
-    be found at once; it is replicated to external indexes after its transaction. A failed replication never fails the
-    write: its error is stored in ``lagging``, and the next `keep_up` retries. ``healed`` are the indexes that the last
-    `keep_up` found damaged and rebuilt.
+    be found at once; the next `keep_up` replicates it to external indexes. ``lagging`` are the errors of replications
+    that failed and are tried again, and ``healed`` the indexes that the last `keep_up` found damaged and rebuilt.
     """
 
     def __init__(self, records: Vault, engines: Engines, indexer: Indexer) -> None:
@@ -46,7 +326,7 @@ class ExternalIndexes:
             records,
             lexical=ServedLexical(records.tail, self.words),
             vectors=ServedVectors(records.embeddings, self.meaning),
-            transactions=RoutedTransactions(self, records.transactions, records.outbox),
+            transactions=RoutedTransactions(self, records.transactions),
             storage=RoutedStorage(self, records.storage),
         )
 
@@ -69,10 +349,11 @@ class ExternalIndexes:
         self.lagging.clear()
         self.healed.clear()
         for index in (self.words, self.meaning):
-            with self.recording(index.role):
+            try:
                 self._heal(index, progress)
-        with self.recording(Role.VECTORS):
-            self.tidy()
+            except (*NOT_THERE, IndexBusy, LeaseLost) as error:
+                self.lagging[index.role] = str(error)
+        self.tidy()
 
     def move(self, backend: str, progress: Progress = lambda done, total: None) -> None:
         """
@@ -127,10 +408,7 @@ class ExternalIndexes:
                 self._discard(role, IndexState.BUILDING)
                 self._fill_own(role, progress)
             else:
-                try:
-                    self._fill(role, engine, lease, progress)
-                except IndexDamaged:  # another embedding model took over meanwhile
-                    self._fill(role, engine, lease, progress)
+                self._fill(role, engine, lease, progress)
         self.tidy()
 
     def tidy(self) -> None:
@@ -138,7 +416,6 @@ class ExternalIndexes:
         with suppress(*NOT_THERE):
             for role in Role:
                 self._discard(role, IndexState.RETIRED)
-        self._engines.discard_unregistered(self._records.outbox.indexes)
 
     def close(self) -> None:
         """Close the external indexes; the vault stays open."""
@@ -151,35 +428,23 @@ class ExternalIndexes:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    @contextmanager
-    def recording(self, role: Role) -> Iterator[None]:
-        """Store the error of a failed replication in ``lagging``."""
-        try:
-            yield
-        except (*NOT_THERE, IndexBusy, LeaseLost) as error:
-            self.lagging[role] = str(error)
-
     def _heal(self, index: ExternalIndex[Any], progress: Progress) -> None:
         before = index.record()
         try:
-            self.catch_up(index)
+            opened = index.index()
+            if before is None or opened is None:
+                return
+            with self._indexer.leased(index.role) as lease:
+                if lease:
+                    self._indexer.catch_up(before, opened, lease)
+                else:
+                    index.unseen(opened)  # without the lease, at least detect damage
         except IndexDamaged:
             index.release()
             after = index.record()
             if before and after and before.generation == after.generation:  # else already replaced
                 self.build(index.role, before.engine, progress)
                 self.healed.append(index.role)
-
-    def catch_up(self, index: ExternalIndex[Any]) -> None:
-        """Replicate changes to the external index; repair of a damaged index is left to `keep_up`."""
-        record, opened = index.record(), index.index()
-        if record is None or opened is None:
-            return
-        with self._indexer.leased(index.role) as lease:
-            if lease:
-                self._indexer.catch_up(record, opened, lease)
-            else:
-                index.unseen(opened)  # without the lease, at least detect damage
 
     def _fill(self, role: Role, engine: str, lease: WorkLease, progress: Progress) -> None:
         self._discard(role, IndexState.BUILDING)
@@ -234,12 +499,12 @@ class ExternalIndexes:
 
 
 class RoutedTransactions:
-    """``Transactions`` of records whose changes are replicated to external indexes."""
+    """``Transactions`` of records whose changes are replicated to external indexes by the next `keep_up`."""
 
-    def __init__(self, indexes: ExternalIndexes, own: Transactions, outbox: Outbox) -> None:
+    def __init__(self, indexes: ExternalIndexes, own: Transactions) -> None:
         self._indexes = indexes
         self._own = own
-        self._outbox = outbox
+        self.writing = own.writing
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -250,23 +515,9 @@ class RoutedTransactions:
         """
         with ExitStack() as snapshot:
             snapshot.enter_context(self._own.reading())
-            if self._indexes.words.record() or self._indexes.meaning.record():
+            if self._indexes.backend != OWN_BACKEND:
                 snapshot.close()
             yield
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Open a write transaction, then replicate if the lag is large."""
-        with self._own.writing():
-            yield
-        for index in (self._indexes.words, self._indexes.meaning):
-            record = index.record()
-            if record and self._outbox.head().seq - record.since.seq > LAG:
-                try:
-                    with self._indexes.recording(index.role):
-                        self._indexes.catch_up(index)
-                except KeyboardInterrupt as interruption:
-                    raise InterruptedAfterCommit from interruption
 
 
 class RoutedStorage:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import rmtree
 from time import monotonic, sleep
 from typing import cast
 
@@ -67,16 +66,6 @@ class Engines:
     def discard(self, record: IndexRecord) -> None:
         """Delete an index permanently."""
         self.named(record.engine).discard(self._place(record))
-
-    def discard_unregistered(self, records: Callable[[], Iterable[IndexRecord]]) -> None:
-        """Delete the folders next to the vault that late readers of deleted indexes have made again."""
-        folders = [
-            *Path(self.folder).glob("*-*")
-        ]  # before the records: an index is registered before it has a folder
-        names = {f"{record.role}-{record.generation}" for record in records()}
-        for folder in folders:
-            if folder.name.partition("-")[0] in (*Role,) and folder.name not in names:
-                rmtree(folder, ignore_errors=True)
 
     def size_bytes(self) -> int:
         """Return the disk space of the indexes next to the vault; indexes stored elsewhere are not counted."""

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.models import NONE, Provider
-from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.models import Embedder, Sketcher, is_in_process, sketcher_of
 from clawmem.ports.records import Vector
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
     from clawmem.ports.indexes import EmbeddingStore
 
 STATIC = "wordllama:"  # prefix of the fingerprints of the static word vectors
-
-
-def kept_vectors(embeddings: EmbeddingStore, chosen: Callable[[], Embedder], *, by_name: bool) -> str | None:
-    """Return the fingerprint of the vectors that the vault keeps although another model is *chosen*, see `keeps_vectors`."""
-    if by_name:
-        return None
-    serving, building = embeddings.fingerprint(), embeddings.building()
-    new = building.fingerprint if building else None
-    return serving if keeps_vectors(serving, new, chosen().fingerprint) else None
 
 
 class ServingEmbedder:
@@ -104,14 +94,19 @@ class ServingEmbedder:
             self._known[fingerprint] = embedder
         return self._known[fingerprint]
 
+    def for_new_texts(self) -> Embedder:
+        """Return the model of the vectors that the vault keeps, else the chosen one. Raises as `of`."""
+        older = self._kept()
+        return self.of(older) if older else self._chosen()
+
     def of_vault(self) -> Embedder | None:
-        """Return the embedder of the vectors that the vault keeps, else the chosen one; ``None`` if it is unavailable."""
-        older = kept_vectors(self._embeddings, self._chosen, by_name=self._by_name)
+        """Return the same as `for_new_texts`; ``None`` if the model of the vault is unavailable."""
+        older = self._kept()
         return self._local(older) if older else self._chosen()
 
     def shown_provider(self, chosen: Provider) -> Provider:
         """Return the provider of the embedder of the vault, which may differ from the *chosen* one; loads nothing."""
-        older = kept_vectors(self._embeddings, self._chosen, by_name=self._by_name)
+        older = self._kept()
         if not older:
             return chosen
         change = f"{chosen.chosen} is installed; to change to it, run: clawmem embed --force"
@@ -120,6 +115,17 @@ class ServingEmbedder:
             return Provider(chosen.role, NONE, reason, (change,))
         name = "static" if older.startswith(STATIC) else older
         return Provider(chosen.role, name, "the vectors are of this model", (change,))
+
+    def _kept(self) -> str | None:
+        """
+        Return the fingerprint of the vectors that the vault keeps although another model is chosen.
+
+        A model that is installed later replaces no vectors without ``--force``: embedding a large vault again takes
+        long. An interrupted replacement continues.
+        """
+        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
+        known = (serving, building.fingerprint if building else None)
+        return serving if not self._by_name and serving and self._chosen().fingerprint not in known else None
 
     def _serving(self) -> Embedder:
         stored = self._embeddings.fingerprint()
