@@ -27,7 +27,7 @@ from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.quoting import shown_title, title_to_read
 from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
 from clawmem.ports.journal import Act
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, InactiveReason
 
 # -- archived and restored ------------------------------------------------------------------------------
 
@@ -236,10 +236,10 @@ def memory_forget(
 
     Without a confirmation nothing is changed: the note is shown with its size and the memories derived from it.
     """
-    if gone := services.lookup.forgotten(query):
-        result, report = Forgotten(name=gone.display_path, changed=False), ForgetReport((gone,))
+    note, digits = services.lookup.forgettable(query), read_address(query)[0].docid
+    if note.inactive is InactiveReason.FORGOTTEN:
+        result, report = Forgotten(name=note.display_path, changed=False), ForgetReport((note,))
     else:
-        note, digits = services.lookup.forgettable(query), read_address(query)[0].docid
         if not (confirm is True and digits and note.hash.startswith(normalise_docid(digits))):
             raise _confirmation_missing(services, note)
         report = services.forgetting([note], services.caller, why)
@@ -345,7 +345,7 @@ def memory_pin(
     why: Why = "",
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
-    target = services.lookup.target(query)
+    target = services.lookup.find(query)
     changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
     return _treated(services, target, "unpinned" if unpin else "pinned", changed=changed)
 
@@ -370,6 +370,6 @@ def memory_snooze(
 ) -> Treatment:
     """Keep a note out of prompts until a day; searches still find it."""
     moment = None if until is None else services.lifecycle.read_until(until)
-    target = services.lookup.target(query)
+    target = services.lookup.find(query)
     changed = services.lifecycle.snooze(target, moment, services.caller, why)
     return _treated(services, target, "snoozed" if moment else "unsnoozed", changed=changed)

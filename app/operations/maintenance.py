@@ -388,7 +388,7 @@ def lanes_run(
 )
 def lanes_undo(services: Services, note: Address) -> list[TitledFile]:
     """Undo a merge: serve the original notes again, which are not merged again."""
-    restored = services.consolidation.restore(services.lookup.target(note).id, services.caller)
+    restored = services.consolidation.restore(services.lookup.find(note).id, services.caller)
     if not restored:
         raise NotFound("merge", note, remark="For the merged notes run: clawmem maintain --journal")
     return [titled_file(document) for document in restored]

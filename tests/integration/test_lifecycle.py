@@ -210,7 +210,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
             probe for probe, found in before.items() if found
         }
 
-        done = services.forgetting([services.lookup.target("safe.md")], "cli", "no longer true")
+        done = services.forgetting([services.lookup.find("safe.md")], "cli", "no longer true")
 
         assert done.left == ""
         assert SECRET in done.traces.words
@@ -269,7 +269,7 @@ def test_what_keeps_the_vault_busy(
     reader.execute("begin")
     reader.execute("select count(*) from documents").fetchall()
 
-    assert "another process" in services.forgetting([services.lookup.target("safe.md")], "cli").left
+    assert "another process" in services.forgetting([services.lookup.find("safe.md")], "cli").left
     assert services.pipeline("search")(read_request(SECRET, now_ms=0)).results == ()
     reader.execute("commit")
     reader.close()

@@ -168,7 +168,7 @@ class Remember:
                 f"A note in {folder.name} supersedes nothing, because the collection is not trusted. Choose another "
                 f"with --in, or run: clawmem trust set {folder.name} user",
             )
-        document = self.lookup.target(address)
+        document = self.lookup.find(address)
         if "|" in document.path:
             message = f"A note cannot name {document.display_path} by its path. Rename that file."
             raise InvalidInput("NOT_SAVED", message)

@@ -92,8 +92,9 @@ class Lookup:
 
     The first rule with any match decides: a complete place (``collection/path``, virtual or absolute path) or a
     ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. Several matches are ambiguous, but
-    ends of paths and names of documents of the user and of assistants go before those of others. Files are not
-    accessed: paths below a collection's folder are compared as text.
+    ends of paths and names of documents of the user and of assistants go before those of others. A document that is no
+    longer served matches where no served one does. Files are not accessed: paths below a collection's folder are
+    compared as text.
 
     Args:
         roots: The absolute folder of each collection, by its name.
@@ -105,16 +106,12 @@ class Lookup:
     acts: ActJournal
     roots: Mapping[str, str]
 
-    def resolve(
-        self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False
-    ) -> tuple[Document, Address]:
+    def resolve(self, text: str, suggestions: int = SUGGESTIONS) -> tuple[Document, Address]:
         """
         Return the served document that *text* names, and the reading of the address that named it.
 
         Args:
             suggestions: The number of candidates that an error may name.
-            to_change: Let a forgotten document count as a match too, so that repeating a command with the end of
-                a path never reaches another document with the same file name.
 
         Raises:
             NotFound: with candidates; without any for a ``#docid``. NotServed: the document is no longer served.
@@ -124,7 +121,7 @@ class Lookup:
         readings = read_address(text)  # the most literal first
         for rule in (self._by_place, self._by_end, self._gone_with_end, self._by_name):
             for address in readings:
-                if documents := rule(address, to_change):
+                if documents := rule(address):
                     return self._only(text, documents), address
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
@@ -182,7 +179,7 @@ class Lookup:
 
     # -- rules, the strictest first -----------------------------------------------------------------
 
-    def _by_place(self, address: Address, to_change: bool) -> list[Document]:
+    def _by_place(self, address: Address) -> list[Document]:
         """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
         if address.name.startswith("#"):
             return self._by_docid(address)
@@ -194,30 +191,24 @@ class Lookup:
         documents = [next(filter(None, starmap(self.documents.at, form)), None) for form in forms]
         return [*{document.id: document for document in documents if document}.values()]
 
-    def _by_end(self, address: Address, to_change: bool) -> list[Document]:
+    def _by_end(self, address: Address) -> list[Document]:
         """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
         ending = next(filter(None, map(self.documents.by_suffix, _ends(address))), [])
         documents = verified_if_any(ending)
         if address.docid:
-            documents = verified_if_any([*ending, *self._by_name(address, to_change)])
+            documents = verified_if_any([*ending, *self._by_name(address)])
             documents += self._by_docid(address)
-        elif documents and to_change:
-            gone = self._gone_with_end(address, to_change)
-            documents += [document for document in gone if document.inactive is InactiveReason.FORGOTTEN]
         return list({document.id: document for document in documents}.values())
 
-    def _gone_with_end(self, address: Address, to_change: bool) -> list[Document]:
+    def _gone_with_end(self, address: Address) -> list[Document]:
         ends = _ends(address)
         return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
 
-    def _by_name(self, address: Address, to_change: bool) -> list[Document]:
-        """Return the documents with this title, file name or alias; the served ones come first."""
+    def _by_name(self, address: Address) -> list[Document]:
+        """Return the documents with this title, file name or alias: the served ones, else the others."""
         is_called = name_matcher(address)
         served = verified_if_any([*filter(is_called, every_served(self.documents))])
-        if served and not to_change:
-            return served
-        gone = self._inactive(is_called)
-        return served + [note for note in gone if not served or note.inactive is InactiveReason.FORGOTTEN]
+        return served or self._inactive(is_called)
 
     def _by_docid(self, address: Address) -> list[Document]:
         """
@@ -251,60 +242,45 @@ class Lookup:
 
     def find(self, address: str) -> Document:
         """
-        Return the one served document that *address* names, for reading; line numbers at its end are passed over.
+        Return the one served document that *address* names; line numbers at its end are passed over.
 
         Raises:
             InvalidInput: as `resolve`.
         """
         return self.resolve(address)[0]
 
-    def target(self, address: str) -> Document:
-        """
-        Return the one served document that *address* names, for a command that changes it.
-
-        The end of a path that also fits a forgotten document is ambiguous.
-
-        Raises:
-            InvalidInput: as `resolve`.
-        """
-        return self.resolve(address, to_change=True)[0]
-
     def forgettable(self, address: str) -> Document:
         """
-        Return the document as `target` does; one whose file was removed can be forgotten as well.
+        Return the document as `find` does; one whose file was removed, or that was forgotten before, as well.
 
         Raises:
+            Ambiguous: a name or the end of a path also fits a forgotten note, which a repeated command may mean.
             NotFound: without candidates, as the intended note may be forgotten already.
         """
         try:
-            return self.target(address)
+            document, reading = self.resolve(address)
+            if not self._by_place(reading):
+                gone = [*self._gone_with_end(reading), *self._inactive(name_matcher(reading))]
+                forgotten = [note for note in gone if note.inactive is InactiveReason.FORGOTTEN]
+                self._only(address, [document, *forgotten[:1]])
+            return document
         except NotServed as error:
-            if error.document.inactive is not InactiveReason.REMOVED:
+            if error.document.inactive not in (InactiveReason.REMOVED, InactiveReason.FORGOTTEN):
                 raise
             return error.document
         except NotFound as error:
             remark = "If it is forgotten already, only its path is known."
             raise NotFound("document", address, remark=remark) from error
 
-    def forgotten(self, address: str) -> Document | None:
-        """Return the document that *address* names where it was forgotten before; ``None`` for anything else."""
-        try:
-            self.forgettable(address)
-        except NotServed as error:
-            return error.document if error.document.inactive is InactiveReason.FORGOTTEN else None
-        except InvalidInput:
-            return None
-        return None
-
     def archived(self, address: str) -> Document:
         """
         Return the archived document that *address* names, to restore it.
 
         Raises:
-            InvalidInput: ``NOT_ARCHIVED`` for a document that is served; else as `target`.
+            InvalidInput: ``NOT_ARCHIVED`` for a document that is served; else as `find`.
         """
         try:
-            served = self.target(address)
+            served = self.find(address)
         except NotServed as error:
             if error.document.inactive is not InactiveReason.ARCHIVED:
                 raise
