@@ -381,7 +381,7 @@ class UseCases(containers.DeclarativeContainer):
     status: Status = use_case("maintenance.status:Status", roles=roles, read_only=option.read_only)
     doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
-        models=use_case("maintenance.model_checks:ModelChecks", embedder=embedder.provided.of_vault),
+        embedder=embedder.provided.of_vault,
         forget_warnings=forgotten_places.provided.warnings,
     )
 

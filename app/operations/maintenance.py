@@ -25,8 +25,7 @@ from clawmem.app.services.capture.briefing import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport
-from clawmem.app.services.maintenance.doctor import machine_findings, split_again
-from clawmem.app.services.maintenance.finding import CheckResult
+from clawmem.app.services.maintenance.doctor import CheckResult, machine_findings, split_again
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ConfirmationMissing, NotFound, VaultError, VaultReadOnly

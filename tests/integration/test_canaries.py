@@ -13,7 +13,7 @@ from scripted_server import ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.app.services.maintenance.model_checks import (
+from clawmem.app.services.maintenance.doctor import (
     GOLDEN,
     embedder_fault,
     generator_fault,
@@ -68,8 +68,8 @@ class TestReranker:
     @pytest.mark.parametrize(
         ("scores", "said"),
         [
-            (lambda documents: [0.7 for _ in documents], "the same score"),
-            (lambda documents: [float(text not in RIGHT) for text in documents], "the wrong way round"),
+            (lambda documents: [0.7 for _ in documents], "6 of 6 questions"),
+            (lambda documents: [float(text not in RIGHT) for text in documents], "6 of 6 questions"),
             (lambda documents: [1 / (1 + place) for place, _ in enumerate(documents)], "4 of 6 questions"),
             (lambda documents: [place / 10 for place, _ in enumerate(documents)], "5 of 6 questions"),
             (lambda documents: [math.nan for _ in documents], "not from 0 to 1"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter, mul
 from pathlib import Path
 from shutil import disk_usage
+from struct import unpack
+from typing import Any, NamedTuple
 
 from clawmem.app.client.announcement import announced
 from clawmem.app.client.autostart import is_running
@@ -19,25 +23,99 @@ from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.maintenance.finding import (
-    MISSING_FOLDER,
-    REBUILD,
-    REPAIR,
-    CheckResult,
-    listed,
-    without_remedy,
-)
-from clawmem.app.services.maintenance.model_checks import ModelChecks
-from clawmem.app.services.maintenance.verify import entries_by_grain
+from clawmem.app.services.models import NONE
+from clawmem.domain.documents.fragments import GRAIN_OF
+from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.maintenance.embedding_policy import lancedb_advice
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelError
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
-from clawmem.ports.records import EmbedState
+from clawmem.ports.models import Embedder, Generator, Reranker
+from clawmem.ports.records import Document, EmbedState, Grain, Vector, embedding_text
 from clawmem.ports.storage import Storage, Transactions
 
+# The remedy for a folder that is missing; update keeps its documents until then.
+MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {}"
+# Indexes are derived from the records, so a rebuild repairs any of them.
+REBUILD = "Run: clawmem rebuild"
+# Repairs the records themselves, and keeps every readable one.
+REPAIR = "Run: clawmem doctor --repair"
+NAMED = 3  # names listed in a message
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
+SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
+SAMPLE = 20  # stored vectors that are computed again for comparison
+RERANK_TIMEOUT_S = 20.0  # per question; a small model on one core reads about one text per second
+GENERATE_TIMEOUT_S = 30.0
+ANSWER_TOKENS = 60
+COMPARED = 4  # texts per question to a reranker
+
+
+class Golden(NamedTuple):
+    """A question, a text that answers it, and one that does not."""
+
+    question: str
+    right: str
+    wrong: str
+
+
+# A working model ranks the right text of each question first among the twelve. A model that returns constants or
+# noise does not: a random pick is right in 1 of 12 cases, and it would have to be right six times.
+GOLDEN = (
+    Golden("how to bake sourdough bread", "We bake sourdough bread in a hot oven.", "The tax is due."),
+    Golden("database connection timeout", "The database connection had a timeout.", "Basil grows in pots."),
+    Golden("which train goes to the airport", "Take this train to the airport.", "The cello part is hard."),
+    Golden("my daughter's birthday party", "A birthday party for our daughter.", "Compile this module."),
+    Golden("doctor appointment for knee pain", "The doctor examined the painful knee.", "Stock prices fell."),
+    Golden("learning to play the guitar", "She is learning guitar chords to play.", "A volcano erupted."),
+)
+# Every use of a generator needs one of a few words under a given key.
+_VERDICT = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"]}
+# The question contains no example answer; otherwise a model that repeats its prompt would pass.
+_QUESTION = 'Is fire hot? Answer in JSON, with one object whose only field, "answer", is either yes or no.'
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed)."""
+
+    check: str
+    ok: bool
+    detail: str
+    way_out: str = ""
+
+    @property
+    def line(self) -> str:
+        """Return the finding as a line that begins with ok or FAIL."""
+        mark = "ok  " if self.ok else "FAIL"
+        remedy = f"{'' if self.detail.endswith('.') else '.'} {self.way_out}" if self.way_out else ""
+        return f"{mark}  {self.check}: {self.detail}{remedy}"
+
+
+def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:
+    """Return every k-th of *documents* including the first, at most *limit*."""
+    return documents[:: max(1, -(-len(documents) // limit))]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first `NAMED` of *names* and the number of the others."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def without_remedy(fault: str) -> str:
+    """Return *fault* without the advice to rebuild at its end."""
+    return fault.removesuffix(REBUILD).rstrip(" .")
+
+
+def entries_by_grain(documents: DocumentStore, lexical: LexicalIndex) -> dict[Grain, tuple[int, int]]:
+    """Return for each granularity the number of entries of the index, and that of the records."""
+    expected = Counter(
+        GRAIN_OF.get(fragment.kind)
+        for document in documents.latest()
+        for fragment in documents.fragments(document.id)
+    )
+    return {grain: (lexical.count(grain), expected[grain]) for grain in GRAIN_OF.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +124,7 @@ class Doctor:
     Examines the vault without changing it.
 
     Reads the record of every fragment once and a sample of the vectors; asks every model a few questions. `Verify`
-    additionally compares the vault with the files.
+    additionally compares the vault with the files. The models are made when needed; ``None`` where none is configured.
     """
 
     documents: DocumentStore
@@ -56,12 +134,16 @@ class Doctor:
     embeddings: EmbeddingStore
     files: FileSource
     folders: Sequence[Folder]
-    models: ModelChecks
     leftovers: Callable[[], Mapping[str, int]] = dict
     forget_warnings: Callable[[], Sequence[str]] = tuple
+    embedder: Callable[[], Embedder | None] = lambda: None
+    generator: Callable[[], Generator | None] = lambda: None
+    reranker: Callable[[], Reranker | None] = lambda: None
 
     def __call__(self) -> list[CheckResult]:
         """Run every check in a fixed order; a check that raises becomes a failed finding."""
+        test = "Repair the model or configure another one, then run: clawmem embed --force"
+        optional = "Repair the model, or leave it out ({}): questions are then answered without it."
         checks: dict[str, Callable[[str], CheckResult]] = {
             "storage": self._storage,
             "forgotten notes": self._forgotten,
@@ -69,8 +151,15 @@ class Doctor:
             "collections": self._leftovers,
             "word index": self._lexical,
             "vectors": self._vectors,
-            **self.models.checks(),
-            "content types": self._content_types,
+            "model": self._model,
+            "model test": partial(_tested, self.embedder, embedder_fault, test),
+            "stored vectors": self._stored,
+            "generator": partial(
+                _tested, self.generator, generator_fault, optional.format("CLAWMEM_LLM_URL")
+            ),
+            "reranker": partial(
+                _tested, self.reranker, reranker_fault, optional.format("CLAWMEM_RERANK_URL")
+            ),
         }
         results = []
         for name, check in checks.items():
@@ -87,8 +176,7 @@ class Doctor:
     def _storage(self, name: str) -> CheckResult:
         if faults := self.storage.check():
             return CheckResult(name, False, "; ".join(faults), REPAIR)
-        info = self.storage.info()
-        return CheckResult(name, True, f"{info.location}: integrity check passed")
+        return CheckResult(name, True, f"{self.storage.info().location}: integrity check passed")
 
     def _forgotten(self, name: str) -> CheckResult:
         warnings = self.forget_warnings()
@@ -115,11 +203,8 @@ class Doctor:
             for grain, (entries, expected) in counts.items()
             if entries != expected
         ]
-        if faults:
-            return CheckResult(name, False, "; ".join(faults), REBUILD)
-        return CheckResult(
-            name, True, ", ".join(f"{entries} {grain}s" for grain, (entries, _) in counts.items())
-        )
+        detail = "; ".join(faults or [f"{entries} {grain}s" for grain, (entries, _) in counts.items()])
+        return CheckResult(name, not faults, detail, REBUILD if faults else "")
 
     def _vectors(self, name: str) -> CheckResult:
         if faults := self.vectors.faults():
@@ -138,17 +223,125 @@ class Doctor:
             remedy = "Check the model below, then run: clawmem embed --force"
             return CheckResult(name, False, detail, remedy)
         try:
-            has_model = self.models.embedder() is not None
+            has_model = self.embedder() is not None
         except ClawmemError:  # a model is configured; the next check reports its fault
             has_model = True
         is_behind = bool(counts.pending) and has_model
         return CheckResult(name, not is_behind, detail, "Run: clawmem embed" if is_behind else "")
 
-    def _content_types(self, name: str) -> CheckResult:
-        counts = Counter(document.content_type for document in self.documents.latest())
-        by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        detail = ", ".join(f"{name} {number}" for name, number in by_number)
-        return CheckResult(name, True, detail or "no documents")
+    def _model(self, name: str) -> CheckResult:
+        embedder, stored = self.embedder(), self.embeddings.fingerprint()
+        if embedder is None:
+            remedy = "Install or configure that model again (see: clawmem models list), or run: clawmem embed --force"
+            detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
+            return CheckResult(name, stored is None, detail, remedy if stored else "")
+        if stored in (None, embedder.fingerprint):
+            state = ", which made the vectors" if stored else "; no vectors yet"
+            return CheckResult(name, True, f"{embedder.fingerprint!r}{state}")
+        building = self.embeddings.building()
+        made = building.share if building and building.fingerprint == embedder.fingerprint else 0.0
+        detail = f"{embedder.fingerprint!r}, whose vectors are {made:.0%} made; until then those of {stored!r} answer"
+        return CheckResult(name, False, detail, "Run: clawmem embed")
+
+    def _stored(self, name: str) -> CheckResult:
+        embedder = self.embedder()
+        if embedder is None or self.embeddings.fingerprint() != embedder.fingerprint:
+            return CheckResult(name, True, "not compared: no vectors of this model are stored")
+        sample = list(self._sample())
+        fresh = embedder.embed_documents([text for _, text, _ in sample])
+        wrong = [
+            document.display_path
+            for (document, _, vector), new in zip(sample, fresh, strict=True)
+            if not cosine(vector, new) >= SAME
+        ]
+        if not wrong:
+            return CheckResult(name, True, f"{len(sample)} computed again, all the same")
+        detail = f"{len(wrong)} of {len(sample)} differ from what the model gives now: {listed(wrong)}"
+        return CheckResult(name, False, detail, "Run: clawmem embed --force")
+
+    def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
+        """Yield a text and its stored vector per document, for documents spread evenly over the paths."""
+        synced = [note for note in self.documents.latest() if note.embed_state is EmbedState.SYNCED]
+        for document in spread(sorted(synced, key=attrgetter("collection", "path")), SAMPLE):
+            if vectors := self.embeddings.of_document(document.id):
+                middle = vectors[len(vectors) // 2]
+                fragments = {fragment.seq: fragment for fragment in self.documents.fragments(document.id)}
+                fragment = fragments[middle.key.seq]
+                yield document, embedding_text(fragment.context, fragment.text), middle.vector
+
+
+def _tested(
+    model_of: Callable[[], object], fault_of: Callable[[Any], str | None], remedy: str, name: str
+) -> CheckResult:
+    """Return the result of a canary; `NONE` if there is no model."""
+    model = model_of()
+    if model is None:
+        return CheckResult(name, True, NONE)
+    try:
+        fault = fault_of(model)
+    except (ModelError, EmbeddingError) as error:
+        fault = str(error)
+    return (
+        CheckResult(name, False, fault, remedy)
+        if fault
+        else CheckResult(name, True, "it answers as it should")
+    )
+
+
+def embedder_fault(embedder: Embedder) -> str | None:
+    """Return the fault in the vectors of *embedder* for texts of known similarity, or ``None``."""
+    questions = [embedder.embed_query(golden.question) for golden in GOLDEN]
+    texts = [text for golden in GOLDEN for text in (golden.right, golden.wrong)]
+    vectors = embedder.embed_documents(texts)
+    if len(vectors) != len(texts) or any(
+        len(vector) != 4 * embedder.dimensions for vector in (*questions, *vectors)
+    ):
+        return f"a vector is missing, or not of {embedder.dimensions} dimensions"
+    similarities = [[cosine(question, vector) for vector in vectors] for question in questions]
+    return _missed(similarities, range(0, len(texts), 2), "are not nearest to what they mean")
+
+
+def reranker_fault(reranker: Reranker) -> str | None:
+    """
+    Return the fault in the scores of *reranker* for texts of known order, or ``None``.
+
+    The position of the right text varies, which exposes a model that scores by position alone.
+    """
+    scores: list[list[float]] = []
+    for number, golden in enumerate(GOLDEN):
+        texts = [GOLDEN[(number + step) % len(GOLDEN)].wrong for step in range(COMPARED)]
+        texts[number % COMPARED] = golden.right
+        scores.append(reranker.rerank(golden.question, texts, timeout_s=RERANK_TIMEOUT_S))
+    if any(len(row) != COMPARED or not all(0 <= score <= 1 for score in row) for row in scores):
+        return "a score is missing, or not from 0 to 1"
+    places = [number % COMPARED for number in range(len(GOLDEN))]
+    return _missed(scores, places, "do not get their answer first")
+
+
+def generator_fault(generator: Generator) -> str | None:
+    """Return the fault in the JSON that *generator* writes on request, or ``None``."""
+    ask = partial(generator.generate, timeout_s=GENERATE_TIMEOUT_S, max_tokens=ANSWER_TOKENS, schema=_VERDICT)
+    is_usable = json_answer(ask, _QUESTION, _VERDICT) is not None
+    return None if is_usable else "asked for JSON of a given shape, it wrote something else, twice"
+
+
+def cosine(first: Vector, second: Vector) -> float:
+    """Return the cosine of two vectors of any length; 0 for a zero vector, NaN if not finite or not comparable."""
+    a, b = (unpack(f"<{len(vector) // 4}f", vector) for vector in (first, second))
+    if len(a) != len(b):
+        return math.nan
+    lengths = math.hypot(*a) * math.hypot(*b)
+    return sum(map(mul, a, b)) / lengths if lengths else 0.0
+
+
+def _missed(scores: Iterable[Sequence[float]], places: Iterable[int], how: str) -> str | None:
+    """Return the questions whose score at the right place is not above all others, which NaN never is."""
+    missed = [
+        golden.question
+        for golden, row, place in zip(GOLDEN, scores, places, strict=True)
+        if not all(row[place] > score for other, score in enumerate(row) if other != place)
+    ]
+    return f"{len(missed)} of {len(GOLDEN)} questions {how}: {listed(missed)}" if missed else None
 
 
 def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
@@ -158,27 +351,23 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     Make *places* and everything below them private.
     """
     findings = []
-    fault, remedy = "", "Check the permissions of the file and its folder."
+    fault = ""
     if not (os.access(vault, os.W_OK) and os.access(vault.parent, os.W_OK)):
         fault = f"{vault} cannot be written"
     else:
         with suppress(OSError):
             if (free := disk_usage(vault.parent).free) < LEAST_BYTES:
                 fault = f"The disk is full: {free} bytes are left for {vault}"
-                remedy = "Free some space."
     if fault:
         detail = f"{fault}. Search works, but nothing is indexed or remembered"
+        remedy = "Free some space, or check the permissions of the file and its folder."
         findings.append(CheckResult("disk", False, detail, remedy))
     server = announced(vault) if is_running(vault) else None
     if server and (fault := fault_of_server(server)):  # hooks and commands do not use it
         detail, _, remedy = fault.partition("; ")
         findings.append(CheckResult("server", False, detail, remedy))
-    changed: list[str] = []
-    failed: list[str] = []
-    for place in places:
-        made, left = make_private(place)
-        changed += map(str, made)
-        failed += map(str, left)
+    changes = [make_private(place) for place in places]
+    changed, failed = ([str(path) for change in changes for path in change[side]] for side in (0, 1))
     detail = "only you can read the vault and the files next to it, and the config file"
     remedy = ""
     if failed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,16 +11,15 @@ from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.source import ParseYaml, check_readable, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file, is_hidden
-from clawmem.app.services.maintenance.finding import (
+from clawmem.app.services.maintenance.doctor import (
     MISSING_FOLDER,
     REBUILD,
     REPAIR,
+    entries_by_grain,
     spread,
-    text_fault,
     without_remedy,
 )
-from clawmem.domain.documents.fragments import GRAIN_OF
-from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash
+from clawmem.domain.documents.identity import body_hash, has_lost_text, is_current, is_forgotten, source_hash
 from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import IndexBypassed, SourceUnreadable
@@ -47,16 +45,6 @@ DEPTH = 200  # hits among which a document must be found by one of its rare word
 NOT_INDEXED = "is on disk, but not in the vault."
 CHANGED = "was changed on disk since it was indexed."
 GONE = "is in the vault, but its file is gone."
-
-
-def entries_by_grain(documents: DocumentStore, lexical: LexicalIndex) -> dict[Grain, tuple[int, int]]:
-    """Return for each granularity the number of entries of the index, and that of the records."""
-    expected = Counter(
-        GRAIN_OF.get(fragment.kind)
-        for document in documents.latest()
-        for fragment in documents.fragments(document.id)
-    )
-    return {grain: (lexical.count(grain), expected[grain]) for grain in GRAIN_OF.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +89,16 @@ class Verify:
         withdrawn = [note for note in self.documents.latest(active=False) if not is_forgotten(note)]
         return [
             *(sentence for folder in self.folders for sentence in self._disk(folder)),
-            *(
-                fault
-                for note in (*documents, *withdrawn)
-                if (fault := text_fault(note, self.documents.body(note.id)))
-            ),
+            *(fault for note in (*documents, *withdrawn) for fault in self._text(note)),
             *self._indexes(documents, withdrawn),
         ]
+
+    def _text(self, document: Document) -> Iterator[str]:
+        name = document.display_path
+        if has_lost_text(document):
+            yield f'{name} has lost its text. Copy it from a backup, or run: clawmem forget "{name}"'
+        elif body_hash(self.documents.body(document.id) or "") != document.hash:
+            yield f"{name} has another body stored than its hash says. {REPAIR}"
 
     def _disk(self, folder: Folder) -> Iterator[str]:
         exclusions = Exclusions(self.files, folder)
