@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import file_digest, sha256
 from pathlib import Path
-from shlex import quote
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
@@ -15,8 +14,10 @@ from clawmem.ports.errors import BundleDamaged
 MANIFEST = "manifest.json"
 MOST_GROWTH = 200  # times the size of the file; text with its vectors grows to 3 to 20 times
 ANY_GROWTH = 64 << 20  # bytes that a small file may always grow to
-_SAMPLE = 4_096  # bytes from the start of a file that show what it is
-Advise = Callable[[str, bytes | None, Collection[str]], tuple[str, str] | None]
+ELSEWHERE = (
+    "Name the file that clawmem export wrote. A backup is opened with --vault FILE; conversations are read by "
+    "clawmem mine, and notes by clawmem collection add."
+)
 
 
 class ZipBundleWriter:
@@ -55,19 +56,14 @@ class ZipBundleReader:
     """
     ``BundleReader`` of a ZIP file. Nothing is unpacked to the disk, and no name of a part becomes a path.
 
-    Args:
-        advise: Returns what another file is, and how to read it, see `clawmem.domain.portability.other_files`.
-
     Raises:
         BundleDamaged: The file is missing, is something else, cannot be read, or differs from its manifest.
     """
 
-    def __init__(self, file: Path, advise: Advise = lambda path, head, names: None) -> None:
+    def __init__(self, file: Path) -> None:
         self._file = file
-        self._advise = advise
-        if not file.exists():
-            remedy = "Name the file that clawmem export wrote."
-            raise BundleDamaged(self.location, "there is no such file", remedy, code="NOT_A_BUNDLE")
+        if not file.is_file():
+            raise BundleDamaged(self.location, "there is no such file", ELSEWHERE, code="NOT_A_BUNDLE")
         self._open = ExitStack()
         try:
             with self._translated():
@@ -78,14 +74,12 @@ class ZipBundleReader:
 
     def _read(self) -> None:
         """Open the file, and compare each part with its size and hash in the manifest."""
-        if self._file.is_dir():
-            self._refuse(None)
-        file = self._open.enter_context(self._file.open("rb"))
-        self._refuse(file.read(_SAMPLE))
-        self._zip = self._open.enter_context(ZipFile(file))
+        self._zip = self._open.enter_context(ZipFile(self._file))
         self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         if MANIFEST not in self._entries:
-            self._refuse(b"", [*self._entries])
+            raise BundleDamaged(
+                self.location, "it has no manifest of a bundle", ELSEWHERE, code="NOT_A_BUNDLE"
+            )
         size, unpacked = self._file.stat().st_size, sum(entry.file_size for entry in self._entries.values())
         if unpacked > max(ANY_GROWTH, MOST_GROWTH * size):
             reason = f"its {size:,} bytes unpack to {unpacked:,}, which no export of notes does"
@@ -130,16 +124,12 @@ class ZipBundleReader:
             raise BundleDamaged(self.location, f"it has no part {name}")
         return self._entries[name]
 
-    def _refuse(self, head: bytes | None, names: Collection[str] = ()) -> None:
-        if advice := self._advise(quote(self.location), head, names):
-            raise BundleDamaged(self.location, *advice, code="NOT_A_BUNDLE")
-
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except (BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
-            raise BundleDamaged(str(self._file), f"it is no whole ZIP file ({error})") from error
+            raise BundleDamaged(self.location, f"it is no whole ZIP file ({error})", ELSEWHERE) from error
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()
-            raise BundleDamaged(str(self._file), f"it cannot be read ({reason})") from error
+            raise BundleDamaged(self.location, f"it cannot be read ({reason})") from error

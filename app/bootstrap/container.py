@@ -199,10 +199,7 @@ class Gateways(containers.DeclarativeContainer):
         load=Object(adapter("sqlite.records:load_records")),
     )
     new_bundle: Callable[..., BundleWriter] = gateway("files.bundle:ZipBundleWriter")
-    bundle: Callable[..., BundleReader] = gateway(
-        "files.bundle:ZipBundleReader",
-        advise=Object(lazy("domain.portability.other_files:advice_about")),
-    )
+    bundle: Callable[..., BundleReader] = gateway("files.bundle:ZipBundleReader")
 
     # models
     stack = Resource(lambda: ExitStack())  # closes models
