@@ -322,7 +322,7 @@ class UseCases(containers.DeclarativeContainer):
     curator: Curator = use_case("lifecycle.curator:Curator")
     forgetting: Forgetting = use_case(
         "lifecycle.forgetting:Forgetting",
-        note=forgotten_places.provided.note,
+        note=forgotten_places.provided.complete,
     )
     prove: Prove = use_case(
         "lifecycle.proof:Prove",

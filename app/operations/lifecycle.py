@@ -212,8 +212,8 @@ def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -
         name=name,
         documents=len(documents),
         also_forgotten=files_of(document for document in report.documents if document.id not in wanted),
-        said_in=list(report.traces.said_in),
-        retained_in=[f"{document.display_path} ({document.inactive})" for document in report.traces.kept_in],
+        said_in=list(report.said_in),
+        retained_in=[f"{document.display_path} ({document.inactive})" for document in report.retained_in],
         left=report.left,
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.domain.text.words import words
 from clawmem.ports.records import Document
 
 AFTER_DAYS = 90
@@ -62,24 +61,3 @@ def is_due_for_good(archived_at: str, policy: ArchivePolicy, now_ms: int) -> boo
     if policy.purge_after_days is None or archived_ms is None:
         return False
     return now_ms - archived_ms > policy.purge_after_days * DAY_MS
-
-
-UNSURE = 0.4  # stored confidence below which a note is archived in favour of a duplicate
-LEAST_SCORE = 0.7  # score of the duplicate in a search for the title of the note: |BM25| of 2.33
-LEAST_SHARED = 0.4  # Jaccard similarity of the words of both notes
-SHORTEST = 4  # letters of a significant word
-
-
-def is_replaceable(document: Document) -> bool:
-    """Whether a note may be archived in favour of a duplicate. A pinned note may not."""
-    return document.confidence < UNSURE and not document.is_pinned
-
-
-def significant_words(body: str) -> frozenset[str]:
-    """Return the set of words of *body* that have four letters or more."""
-    return frozenset(word for word in words(body) if len(word) >= SHORTEST)
-
-
-def is_duplicate(score: float, overlap: float) -> bool:
-    """Whether a note is a duplicate: *score*, in [0, 1), is that of a search for the other note's title."""
-    return score >= LEAST_SCORE and overlap >= LEAST_SHARED

@@ -219,7 +219,7 @@ def test_forgetting_takes_the_sources_along(world: World) -> None:
     ids = [world.observe(FRIDAY), world.observe(AGAIN)]
     [made] = merged(world.consolidate())
 
-    forgetting = wired(world.vault, world.clock).forgetting(note=lambda documents, at: None)
+    forgetting = wired(world.vault, world.clock).forgetting(note=lambda: None)
     forgetting([fetch(world.vault, made)], "cli")
 
     assert [world.reason(one) for one in (*ids, made)] == [InactiveReason.FORGOTTEN] * 3

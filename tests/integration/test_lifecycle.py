@@ -19,7 +19,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
+from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.app.services.retrieval.receipts import pack
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.steps import Choices, visible
@@ -205,7 +205,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
     """Of a note that every store tells of no store, no answer and no byte tells any more; its file is not read again."""
     for services in opened(tmp_path, notes, backend):
         number = known_everywhere(services)
-        before = services.prove(ForgetReport((fetch(services.vault, number),), Traces((SECRET,), (SAID,))))
+        before = services.prove(ForgetReport((fetch(services.vault, number),), (SECRET,), (SAID,)))
         assert {"search", "query", "records", "entities", "sessions", "receipts", "bytes"} <= {
             probe for probe, found in before.items() if found
         }
@@ -213,8 +213,8 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
         done = services.forgetting([services.lookup.find("safe.md")], "cli", "no longer true")
 
         assert done.left == ""
-        assert SECRET in done.traces.words
-        assert done.traces.said_in == ("notes/harbour.md",)
+        assert SECRET in done.words
+        assert done.said_in == ("notes/harbour.md",)
         assert not any(services.prove(done).values())
         assert raw(tmp_path) == []
         [entry] = services.vault.acts.latest(1)

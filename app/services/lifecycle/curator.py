@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from clawmem.app.services.indexing.collections import leftover_collections
 from clawmem.app.services.lifecycle.actions import Lifecycle
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.lifecycle.policy import (
-    ArchivePolicy,
-    is_duplicate,
-    is_replaceable,
-    significant_words,
-)
+from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.likeness import jaccard
+from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
@@ -25,8 +22,14 @@ from clawmem.ports.records import Document, Grain, Scope
 
 MOST = 50  # notes to examine, those with the lowest confidence first
 LOOKED_AT = 5  # candidates per note, found by its title
+UNSURE = 0.4  # stored confidence below which a note is archived in favour of a duplicate
+LEAST_SCORE = 0.7  # score of the duplicate in a search for the title of the note: |BM25| of 2.33
+LEAST_SHARED = 0.4  # Jaccard similarity of the words of both notes
+SHORTEST = 4  # letters of a word that is compared
 GOOD = 0.3  # least score at which a note counts as found by its own title
 OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
+
+_STATES = ("active", "archived", "forgotten", "pinned", "snoozed")
 
 
 class Duplicate(NamedTuple):
@@ -73,15 +76,14 @@ class Curator:
 
     def duplicates(self, most: int = MOST) -> list[Duplicate]:
         """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
-        unsure = sorted(
-            filter(is_replaceable, self.documents.latest()), key=lambda note: (note.confidence, note.id)
-        )
+        unsure = [note for note in self.documents.latest() if note.confidence < UNSURE and not note.is_pinned]
+        unsure.sort(key=attrgetter("confidence", "id"))
         duplicates: dict[int, Duplicate] = {}
-        for document in unsure[: max(most, 0)]:
+        for document in unsure[:most]:
             # A note that is kept in favour of another one is no duplicate itself, and vice versa.
             if any(duplicate.kept.id == document.id for duplicate in duplicates.values()):
                 continue
-            own = significant_words(self.documents.body(document.id) or "")
+            own = self._words(document)
             query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
             hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
             known = self.documents.many(hit.key.document_id for hit in hits)
@@ -89,11 +91,15 @@ class Curator:
                 other = known.get(hit.key.document_id)
                 if other is None or other.id in {document.id, *duplicates}:
                     continue
-                overlap = jaccard(own, significant_words(self.documents.body(other.id) or ""))
-                if is_duplicate(lexical_score(hit.score), overlap):
+                overlap = jaccard(own, self._words(other))
+                if lexical_score(hit.score) >= LEAST_SCORE and overlap >= LEAST_SHARED:
                     duplicates[document.id] = Duplicate(document, other, overlap)
                     break
         return list(duplicates.values())
+
+    def _words(self, document: Document) -> frozenset[str]:
+        body = self.documents.body(document.id) or ""
+        return frozenset(word for word in words(body) if len(word) >= SHORTEST)
 
     def archive_duplicates(self, duplicates: Sequence[Duplicate], by: str) -> None:
         """Archive the duplicates. Raises `VaultError` if nothing was archived."""
@@ -135,11 +141,7 @@ class Curator:
         return CuratorReport(
             timestamp=iso_utc(self.clock.now_ms()),
             health={
-                "active": status.active,
-                "archived": status.archived,
-                "forgotten": status.forgotten,
-                "pinned": status.pinned,
-                "snoozed": status.snoozed,
+                **{state: getattr(status, state) for state in _STATES},
                 "neverAccessed": status.never_accessed,
                 "embeddingBacklog": self.embeddings.counts().pending,
                 "infrastructure": list(problems),

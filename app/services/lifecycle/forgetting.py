@@ -44,29 +44,20 @@ _EVERY = 1_000_000  # receipts; a month holds fewer
 _LAST_DAY = "9999-12-31T23:59:59.999Z"
 
 
-class Traces(NamedTuple):
-    """
-    Text that would reveal forgotten documents: ``words`` and ``sentences`` that no other document contains.
-
-    ``said_in`` are the paths of served documents that contain other sentences of them, ``kept_in`` the documents that
-    are not served and whose stored text contains one of ``sentences``.
-    """
-
-    words: tuple[str, ...] = ()
-    sentences: tuple[str, ...] = ()
-    said_in: tuple[str, ...] = ()
-    kept_in: tuple[Document, ...] = ()
-
-
 class ForgetReport(NamedTuple):
     """
-    Forgotten documents, derived ones included.
+    Forgotten documents, derived ones included, and what would reveal them.
 
-    ``left`` says why their bytes may remain in free space, and is empty when none remain.
+    No other served document contains their ``words`` and ``sentences``. ``said_in`` are the paths of served documents
+    that contain other sentences of them, ``retained_in`` the documents that are not served and whose stored text
+    contains one of ``sentences``. ``left`` says why their bytes may remain in free space, and is empty when none remain.
     """
 
     documents: tuple[Document, ...]
-    traces: Traces = Traces()
+    words: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
+    retained_in: tuple[Document, ...] = ()
     left: str = ""
 
 
@@ -76,13 +67,13 @@ class Forgetting:
     Forgets documents permanently; none of them can be restored.
 
     Args:
-        note: Records outside the vault that documents were forgotten, and when.
+        note: Records outside the vault which documents are forgotten, see `ForgottenPlaces.complete`.
     """
 
     vault: Vault
     publisher: Publisher
     clock: Clock
-    note: Callable[[Sequence[Document], str], object] = lambda documents, at: None
+    note: Callable[[], object] = lambda: None
 
     def __call__(
         self,
@@ -106,7 +97,7 @@ class Forgetting:
         texts: dict[int, str] = {}
         forgotten: dict[int, Document] = {}
         left: list[str] = []
-        traces = Traces()
+        report = ForgetReport(())
         try:
             for start in range(0, len(documents), PART):
                 part = [note for note in documents[start : start + PART] if note.id not in forgotten]
@@ -122,16 +113,14 @@ class Forgetting:
                 ]
                 self._forget(sources, derived, acts, now)
                 forgotten |= every
-                left.append(
-                    _failure(partial(self.note, [*every.values()], now))
-                )  # the next update repeats it
+                left.append(_failure(self.note))  # the next update repeats it
                 progress(min(start + PART, len(documents)), len(documents))
         finally:
             if forgotten:
-                traces = self._traces(list(texts.values()), forgotten.values())
-                left.append(_failure(partial(self._clear, frozenset(forgotten), traces.words)))
+                report = self._report(list(texts.values()), tuple(forgotten.values()))
+                left.append(_failure(partial(self._clear, frozenset(forgotten), report.words)))
         left.append(self.scrub() if forgotten else "")
-        return ForgetReport(tuple(forgotten.values()), traces, " ".join(dict.fromkeys(filter(None, left))))
+        return report._replace(left=" ".join(dict.fromkeys(filter(None, left))))
 
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
@@ -171,16 +160,15 @@ class Forgetting:
         """
         hashes = {document.hash for document in documents if document.body_length}
         titled = {document.title.casefold(): self._text(document) for document in documents}
-        earlier: list[Document] = []
-        for document in self.vault.documents.latest(active=False):
-            text = titled.get(document.title.casefold(), "")
+
+        def is_earlier(document: Document) -> bool:
             if document.hash in hashes:
-                is_earlier = document.inactive is not InactiveReason.FORGOTTEN
-            else:
-                body = self.vault.documents.body(document.id) or "" if text else ""
-                is_earlier = document.inactive is InactiveReason.REMOVED and is_earlier_version(body, text)
-            earlier += [document] if is_earlier else []
-        return earlier
+                return document.inactive is not InactiveReason.FORGOTTEN
+            text = titled.get(document.title.casefold(), "")
+            body = self.vault.documents.body(document.id) or "" if text else ""
+            return document.inactive is InactiveReason.REMOVED and is_earlier_version(body, text)
+
+        return [document for document in self.vault.documents.latest(active=False) if is_earlier(document)]
 
     def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
         """Return *documents* and all documents that they replaced: a merged document repeats those it replaced."""
@@ -208,8 +196,8 @@ class Forgetting:
         )
         self.vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
 
-    def _traces(self, texts: Sequence[str], forgotten: Iterable[Document]) -> Traces:
-        """Return the words and sentences of the *texts* of *forgotten* documents, without those of other documents."""
+    def _report(self, texts: Sequence[str], forgotten: tuple[Document, ...]) -> ForgetReport:
+        """Return the *forgotten* documents and what in their *texts* no other document contains."""
         away = self.vault.documents.latest(active=False)
         # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
         places = {f"{collection}/{path}" for collection, path in self.vault.documents.places()}
@@ -228,14 +216,14 @@ class Forgetting:
         def is_theirs(word: str) -> bool:
             return word.casefold() not in unserved_words and not served_with(word)
 
-        paths = frozenset(places)
         elsewhere = {
             sentence: served_with(" ".join(words(sentence)))
             for text in texts
-            for sentence in sentences_of(text, paths)
+            for sentence in sentences_of(text, places)
         }
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
-        return Traces(
+        return ForgetReport(
+            forgotten,
             tuple(identifying_words(texts, " ".join(places), is_theirs)),
             tuple(sentences),
             tuple(sorted(set().union(*elsewhere.values()))),
@@ -303,7 +291,7 @@ class ForgottenPlaces:
     """
     Forgetting that outlasts the vault: a recreated, repaired or restored vault forgets the same documents again.
 
-    Paths and texts are written to the log after their transaction. If the process ends in between, the next `agree` writes it.
+    Paths and texts are written to the log after their transaction. If the process ends in between, the next `agree` does it.
     """
 
     documents: DocumentStore
@@ -313,14 +301,18 @@ class ForgottenPlaces:
     forget_log: ForgetLog
     forgotten_texts: ForgottenTexts
 
-    def note(self, documents: Sequence[Document], at: str) -> None:
+    def complete(self) -> None:
         """
-        Record in the log that *documents* were forgotten.
+        Write to the log what it lacks.
 
         Raises:
             VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
         """
-        self._add([ForgottenPlace(document.collection, document.path, at) for document in documents])
+        missing = self._missing()
+        if missing or self._lacks_texts():
+            with self.transactions.writing():  # so that one process writes the file at a time
+                texts = dict.fromkeys([*self.forget_log.texts(), *self.forgotten_texts.digests()])
+                self.forget_log.write([*self.forget_log.read(), *missing], texts)
 
     def agree(self) -> int:
         """
@@ -344,7 +336,7 @@ class ForgottenPlaces:
                     number = document.id if document else self.documents.save(empty, "", ())
                     self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
                     self.acts.add([ActEntry(number, Act.FORGET, BY, place.at)])
-        self._add(self._missing())
+        self.complete()
         return len(waiting)
 
     def warnings(self) -> list[str]:
@@ -364,9 +356,3 @@ class ForgottenPlaces:
 
     def _lacks_texts(self) -> bool:
         return not {*self.forget_log.texts()}.issuperset(self.forgotten_texts.digests())
-
-    def _add(self, places: Sequence[ForgottenPlace]) -> None:
-        if places or self._lacks_texts():
-            with self.transactions.writing():  # so that one process writes the file at a time
-                every = dict.fromkeys([*self.forget_log.texts(), *self.forgotten_texts.digests()])
-                self.forget_log.write([*self.forget_log.read(), *places], every)

@@ -48,7 +48,7 @@ class Prove:
         Raises:
             VaultError, ModelMismatch: a probe failed.
         """
-        vault, marks, sentences = self.vault, forgotten.traces.words, forgotten.traces.sentences
+        vault, marks, sentences = self.vault, forgotten.words, forgotten.sentences
         gone = frozenset(document.id for document in forgotten.documents)
         hashes = {document.hash for document in forgotten.documents} - {body_hash("")}
         probes: dict[str, Iterable[str]] = {
