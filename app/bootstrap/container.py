@@ -52,10 +52,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.maintenance.client_checks import ClientChecks
-    from clawmem.app.services.maintenance.consolidation import Consolidation
+    from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lanes import Lanes
-    from clawmem.app.services.maintenance.observations import ObservationSelector
     from clawmem.app.services.maintenance.status import Report, Status
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.openclaw import AgentMemory, SaveSession
@@ -347,8 +346,8 @@ class UseCases(containers.DeclarativeContainer):
         least=plan.min_confidence,
     )
     synthesis = use_case("maintenance.synthesis:Synthesis")
-    cleanup = use_case("maintenance.cleanup:Cleanup")
-    observations: ObservationSelector = use_case("maintenance.observations:ObservationSelector")
+    cleanup = use_case("maintenance.lanes:Cleanup")
+    observations: ObservationSelector = use_case("maintenance.consolidation:ObservationSelector")
     phases = use_case("maintenance.lanes:Phases")
     lanes: Lanes = use_case("maintenance.lanes:Lanes")
 

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.server import shown
+from clawmem.adapters.models.server import EMBED, shown
 from clawmem.app.bootstrap.lazy import imported_object
-from clawmem.app.services.maintenance.local_models import LocalModels
-from clawmem.app.services.models import NONE, REST_MS, Provider, Watch, Watched
+from clawmem.app.services.models import NONE, REST_MS, ModelState, Provider, Watch, Watched
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import ModelServer, Settings
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ConfigError, InvalidInput
 from clawmem.ports.models import Embedder, ModelFailures, ModelRole
 
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
@@ -68,12 +67,35 @@ class ModelSelection:
             self._local[fingerprint] = catalogue.embedder_of(fingerprint, self.settings.models)
         return self._local[fingerprint]
 
-    def installed(self) -> LocalModels:
-        """Return the models that can run in this process."""
+    def states(self) -> list[ModelState]:
+        """Return the state of every model that can run in this process."""
         folder = self.settings.models
-        return LocalModels(
-            catalogue.known_models(folder), catalogue.selected(self.settings.embedder, folder).name
-        )
+        used = catalogue.selected(self.settings.embedder, folder).name
+        return [
+            ModelState(
+                name=model.name,
+                role=str(model.role),
+                there=model.is_there(),
+                in_use=model.name == used if model.role == EMBED else model.is_there(),
+                dimensions=model.dimensions,
+                size_bytes=model.size_bytes(),
+                origin=model.origin,
+                summary=model.summary,
+            )
+            for model in catalogue.known_models(folder)
+        ]
+
+    def known(self, name: str) -> tuple[catalogue.Model, ModelState]:
+        """Return a model that can run in this process, and its state. Raises `NotFound`."""
+        model = catalogue.model_named(name, self.settings.models)
+        return model, next(state for state in self.states() if state.name == name)
+
+    def installed(self, name: str) -> tuple[catalogue.Model, ModelState]:
+        """Return an installed model and its state. Raises as `known`, and `InvalidInput` if it is not installed."""
+        model, state = self.known(name)
+        if not state.there:
+            raise InvalidInput("NOT_ADDED", f"{name!r} is not installed. Run: clawmem models add {name}")
+        return model, state
 
     @cached_property
     def embedder(self) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import size
-from clawmem.app.services.maintenance.local_models import ModelState
+from clawmem.app.services.models import ModelState
 from clawmem.app.settings.config_file import set_value
 from clawmem.ports.errors import InvalidInput
 
@@ -38,7 +39,7 @@ class ChosenModel(Result):
 )
 def models_list(services: Services) -> list[ModelState]:
     """List the known models: installed or not, and which one is used."""
-    return services.model_selection.installed().states()
+    return services.model_selection.states()
 
 
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
@@ -60,20 +61,23 @@ def models_add(
     Safe to repeat: an interrupted download continues where it stopped. A vault keeps the model of its vectors; to
     change it, run: clawmem embed --force
     """
-    model = services.model_selection.installed().find(name)
+    model, _ = services.model_selection.known(name)
     if source and not source.exists():
         raise InvalidInput("INVALID_PATH", f"There is no {source}. Without a path the model is downloaded.")
     with services.progress("Reading" if source else f"Downloading {size(model.download_bytes)}"):
         model.add(source)
-    return services.model_selection.installed().state(name)  # the settings may select the new model
+    return services.model_selection.known(name)[1]  # the settings may select the new model
 
 
 @operation(Effect.DESTROYS, is_tool=False, opens=Opening.NOTHING)
 def models_remove(services: Services, name: Name) -> ModelState:
     """Delete an installed model that is not in use; its vectors stay, until: clawmem embed --force"""
-    models = services.model_selection.installed()
-    models.remove(name)
-    return models.state(name)
+    model, state = services.model_selection.installed(name)
+    if state.in_use and state.dimensions and state.size_bytes:
+        message = f"{name!r} is in use. Choose another first: clawmem models use static"
+        raise InvalidInput("INVALID_INPUT", message)
+    model.remove()
+    return services.model_selection.known(name)[1]
 
 
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
@@ -88,7 +92,14 @@ def models_use(
     clawmem embed --force
     """
     if name != AUTO:
-        services.model_selection.installed().usable(name)
+        model, state = services.model_selection.installed(name)
+        if not state.dimensions:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"{name!r} makes no vectors; it is used as soon as it is installed. "
+                f"To stop using it: clawmem models remove {name}",
+            )
+        model.opened()
     config = services.settings.config_file
     set_value(config, ["embedder"], name)
     return ChosenModel(embedder=name, config=str(config))
@@ -97,4 +108,6 @@ def models_use(
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
 def models_check(services: Services, name: Name) -> ModelState:
     """Check the files of a model; clawmem doctor tests what the model in use computes."""
-    return services.model_selection.installed().check(name)
+    model, state = services.model_selection.installed(name)
+    faults = model.faults()
+    return replace(state, problems=[*faults, f"Run: clawmem models add {name}"] if faults else [])

@@ -24,7 +24,6 @@ from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.app.settings.config_file import set_value, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
-from clawmem.domain.maintenance.embedding_policy import lancedb_advice
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -47,6 +46,9 @@ def vaults_of(settings: Settings) -> Vaults:
     return Vaults(vault=str(settings.vault), config=str(settings.config_file), vaults=vaults, missing=missing)
 
 
+LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more than a tenth of a second
+
+
 def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
     yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
@@ -58,8 +60,8 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     yield "words", f"searched by {info.lexical_method}"
     vectors = f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} failed, {counts.orphaned} unused"
     yield "vectors", f"{vectors} ({info.vector_method})"
-    if advice := lancedb_advice(counts.stored, info.backend):
-        yield "advice", advice
+    if counts.stored > LANCEDB_FROM and info.backend != "lancedb":
+        yield "advice", "LanceDB answers faster with so many vectors; run: clawmem rebuild --backend lancedb"
     yield "model", report.model or "none yet; run: clawmem embed"
     if building:
         yield "next model", f"{building.fingerprint} is {building.share:.0%} made; run: clawmem embed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -44,6 +44,27 @@ class Provider:
     reason: str
     passed_over: tuple[str, ...] = ()
     last_failure: ModelFailure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """
+    A model that can run in this process.
+
+    ``in_use`` for an embedder means that the settings select it. A generator or reranker is used as soon as it is
+    installed, unless a server is configured. ``dimensions`` is 0 if it makes no vectors; ``origin`` is the source of
+    its files.
+    """
+
+    name: str
+    role: str
+    there: bool
+    in_use: bool
+    dimensions: int
+    size_bytes: int
+    origin: str
+    summary: str
+    problems: list[str] = field(default_factory=list)
 
 
 class Roles:

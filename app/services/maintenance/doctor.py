@@ -26,7 +26,6 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.models import NONE
 from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.knowledge.llm_answer import json_answer
-from clawmem.domain.maintenance.embedding_policy import lancedb_advice
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelError
 from clawmem.ports.files import FileSource
@@ -214,8 +213,6 @@ class Doctor:
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
             f"{counts.orphaned} vectors are unused; searched by {self.vectors.method}"
         )
-        if advice := lancedb_advice(counts.stored, self.storage.info().backend):
-            detail += f". {advice}"
         if counts.failed:
             documents = self.documents.latest()
             failed = [note.display_path for note in documents if note.embed_state is EmbedState.FAILED]

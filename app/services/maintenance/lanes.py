@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -10,26 +11,30 @@ from typing import NamedTuple
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
 from clawmem.app.services.leases import WorkLease
-from clawmem.app.services.maintenance.cleanup import Cleanup
-from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.observations import ObservationSelector
+from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.app.services.retrieval.receipts import Retention
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.lifecycle.recall import surfaced_stats
 from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, SkipReason, Window, gate
 from clawmem.domain.maintenance.selection import SURPRISAL, stale_first
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
+from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError, VaultLocked
 from clawmem.ports.files import StopSignal
 from clawmem.ports.journal import Journal, Run, RunStatus
-from clawmem.ports.telemetry import Telemetry
+from clawmem.ports.models import ModelAnswers
+from clawmem.ports.telemetry import Receipts, Telemetry
 
 GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"
 NO_MODEL, OFF = "no_generator", "off"
 LIGHT_DEDUCTION_LIMIT = 20  # documents per tick of the light lane
 BY_RULES = 100  # documents that rules enrich per tick; rules need no model calls
+AT_ONCE = 200  # records per transaction of the cleanup
+ROUNDS = 50  # transactions per kind of record and run
 _MINUTE_MS = 60_000
 _LOOKED_AT = 5  # latest runs of a phase among which a finished one is searched
 
@@ -47,6 +52,44 @@ class Phase(NamedTuple):
     failure: str
     every_ms: int = 0
     missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """
+    Counts surfaced documents and deletes records past their retention time.
+
+    Args:
+        retention: Retention of receipts, and of recalls, which also applies to model answers and the journal.
+    """
+
+    telemetry: Telemetry
+    receipts: Receipts
+    answers: ModelAnswers
+    journal: Journal
+    clock: Clock
+    retention: Retention
+
+    def __call__(self, run: PhaseRun) -> None:
+        """Run the cleanup in small transactions; the metrics count the deleted records."""
+        run.selected = len(surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING))
+        now_ms = self.clock.now_ms()
+        recalls, receipts = (iso_utc(now_ms - days * DAY_MS) for days in self.retention)
+        for counter, trim, before in (
+            ("recalls_gone", self.telemetry.trim, recalls),
+            ("receipts_gone", self.receipts.trim, receipts),
+            ("answers_gone", self.answers.trim, recalls),
+            ("runs_gone", self.journal.trim, recalls),
+        ):
+            run.metrics[counter] = 0
+            with suppress(VaultLocked):  # another process is writing; the next run deletes the rest
+                for _ in range(ROUNDS):
+                    run.check()
+                    deleted = trim(before, at_most=AT_ONCE)
+                    run.metrics[counter] += deleted
+                    run.save(run)
+                    if deleted < AT_ONCE:
+                        break
 
 
 @dataclass(frozen=True, slots=True)
