@@ -56,6 +56,7 @@ class FoundDocument(SelectedResult, DocumentReference):
     end_line: int
     snippet: str
     superseded_by: Successor | None = None
+    changed_by: Successor | None = Field(default=None, description="A newer note that says what changed.")
     collection: str | None = None
     path: str | None = None
     heading: str | None = None
@@ -101,6 +102,7 @@ def found_document(
         "end_line": shown.end_line,
         "snippet": " ".join(shown.text.split())[:SNIPPET] if compact else shown.text,
         "superseded_by": successor_of(result.superseded_by),
+        "changed_by": successor_of(result.changed_by),
     }
     if not compact:
         names = ("collection", "path", "content_type", "authored_at", "modified_at")
@@ -212,6 +214,8 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
         yield f"  {one_line(title_to_read(title, result.origin))}"
     if result.superseded_by:
         yield f"  {successor_mark(result.superseded_by)}"
+    elif result.changed_by:
+        yield f"  perhaps no longer so: see {result.changed_by.file} ({result.changed_by.authored_at[:10]})"
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
     yield ""

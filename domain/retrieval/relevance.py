@@ -24,6 +24,7 @@ DEFAULT_FLOOR = 0.34
 # of ten cases of the fitted data.
 LIKELY = 0.5
 POSSIBLE = 0.07
+CHANGED = 0.49  # the most for a note that a newer one may have changed
 
 FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
 

@@ -62,6 +62,7 @@ class ResultFields(NamedTuple):
     shown_length: int = MAX_LENGTH  # characters
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
+    changed_by: Document | None = None  # a newer note that says what changed
 
 
 class Result(ResultFields):
@@ -209,6 +210,7 @@ def describe(
             confidence=candidate.confidence,
             unit=request.unit,
             superseded_by=newer.get(document.id),
+            changed_by=candidate.changed_by,
         )
         for candidate, document in served
     )

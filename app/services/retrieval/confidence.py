@@ -15,6 +15,7 @@ from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import (
+    CHANGED,
     Evidence,
     ResultPlace,
     answer_probability,
@@ -104,6 +105,7 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     A document that the question selects by its date has at least the confidence of that. No document is less likely
     than one that follows it: the order is by what is known, also of versions and dates. Only a note that comes first
     because it supersedes another and hardly matches has its own confidence: the question is about another part.
+    A note that a newer one may have changed is at most possible.
     """
     by_date = work.by_date
     confidences = []
@@ -121,6 +123,10 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
             own if SUCCESSION in c.terms and not (c.legs and c.relevance >= HARDLY * best) else least
             for c, own, least in zip(work.candidates, confidences, raised, strict=True)
         ]
+    confidences = [
+        min(number, CHANGED) if c.changed_by else number
+        for c, number in zip(work.candidates, confidences, strict=True)
+    ]
     candidates = [
         c._replace(confidence=number) for c, number in zip(work.candidates, confidences, strict=True)
     ]

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.changes import mark_changes
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
 from clawmem.app.services.retrieval.cut import cut
@@ -74,6 +75,7 @@ def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict
         "dates": select_by_date(stores),
         "score": score,
         "supersede": supersede(stores),
+        "changes": mark_changes,
         "confidence": confidence(stores.lexical, stores.embeddings, late),
         "cut": cut,
     }

@@ -158,6 +158,7 @@ class Candidate(NamedTuple):
     span: Span | None = None
     chunk: str = ""  # text for a reranker
     confidence: float | None = None  # the probability that it answers; None if no stage computed it
+    changed_by: Document | None = None  # a newer note that says that something changed
 
     def with_relevance(self, relevance: float, **legs: float) -> Candidate:
         """Return the candidate with another relevance, which is also its score until metadata counts."""
