@@ -28,7 +28,7 @@ def pin(notes: NotesVault, path: str) -> None:
     notes.vault.storage._db.write("update documents set pinned = 1 where id = ?", (notes.id(path),))
 
 
-ENDING = ["dates", "score", "supersede", "confidence", "cut"]
+ENDING = ["dates", "score", "supersede", "changes", "confidence", "cut"]
 
 
 class TestList:
@@ -98,7 +98,7 @@ class TestList:
         ("verb", "stages"),
         [
             ("search", ["search", "fuse", *ENDING]),
-            ("vsearch", ["search", "nearest", "dates", "score", "supersede", "cut"]),
+            ("vsearch", ["search", "nearest", "dates", "score", "supersede", "changes", "cut"]),
             ("query", ["search", "fuse", "weigh vectors", *ENDING]),
         ],
     )

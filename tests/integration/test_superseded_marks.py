@@ -29,6 +29,8 @@ NOTES = {
     "old/review.md": "---\ndate: 2024-01-02\nreview_by: 2024-02-02\nsuperseded_by: old/reviewed.md\n---\n# Rota\n\nLin on call.\n",
     "old/reviewed.md": "---\ndate: 2024-01-03\nreview_by: 2999-01-01\n---\n# Rota of three\n\nPriya takes calls as well.\n",
     "bees.md": "# Bees\n\nBees fly at ten degrees.\n",
+    "stack/go.md": "---\ndate: 2025-03-02\n---\n# Language for services\n\nWe write all new services in Go.\n",
+    "stack/platform.md": "---\ndate: 2026-06-10\n---\n# Platform\n\nAs of June it is Rust for new services.\n",
     "ferry/house.md": "---\ndate: 2024-01-02\n---\n# Ferry house\n\n## Counter\n\nOpening hours of the counter: 9:30 until noon.\n\n"
     "## Summer break\n\nThe workshop closes in July, and nobody answers letters.\n",
     "ferry/summer.md": "---\ndate: 2024-03-04\nsupersedes: house.md\n---\n# Summer break\n\n"
@@ -102,3 +104,18 @@ def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:
     assert next(line for line in block.splitlines() if "Sessions in Redis" in line).endswith(ESCAPED)
     assert "<b>" not in block
     assert block.index("**A file**") < block.index("**Sessions in Redis**")
+
+
+def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
+    """It stands above the older note, which is marked and not likely any more, unless the past is asked for."""
+    question = "which language do we use for new services"
+    found = world.json("query", question)["results"]
+    assert [result["path"] for result in found[:2]] == ["stack/platform.md", "stack/go.md"]
+    assert found[1]["changed_by"] == {
+        "file": "notes/stack/platform.md",
+        "authored_at": "2026-06-10T00:00:00.000Z",
+    }
+    assert found[1]["likelihood"] != "likely"
+    assert "perhaps no longer so: see notes/stack/platform.md (2026-06-10)" in world.cli("query", question)
+    past = world.json("query", "which language did we formerly use for new services")["results"]
+    assert past[0]["path"] == "stack/go.md"
