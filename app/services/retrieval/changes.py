@@ -8,6 +8,7 @@ from clawmem.domain.retrieval.changes import states_change
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import Wanted
+from clawmem.ports.records import FragmentKind
 
 CHANGE = "change"  # name of a term in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of the note it comes above
@@ -24,7 +25,8 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
-    A question about the past or about a named time leaves the order as it is. Of lines, the best of each note counts.
+    A question about the past or about a named time leaves the order as it is. Turns of chats neither change nor are changed:
+    people say "now" without a decision. Of lines, the best of each note counts.
     """
     question = request.question
     is_current = question.version.wanted in (Wanted.CURRENT, Wanted.ANY) and not question.named_time
@@ -34,8 +36,10 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     best = {c.document_id: c for c in reversed(work.candidates)}
     least = COMPARABLE * max((c.relevance for c in work.candidates), default=0.0)
     first = [n for n in list(documents)[:MOST_CHANGING] if best[n].relevance >= least]
+    spans = work.texts.spans(best[n].best for n in first)
+    turns = {key for key, span in spans.items() if span.kind is FragmentKind.LINE and span.label}
+    first = [n for n in first if best[n].best not in turns]
     bodies = work.texts.bodies(first)
-    spans = work.texts.spans(best[n].best for n in first[:MOST_CHANGED])
     topic = content_words(question.text)
     order = list(work.candidates)
     for older in first[:MOST_CHANGED]:
