@@ -17,7 +17,6 @@ from clawmem.app.operations.output import (
     dim,
     plural,
     records_table,
-    table,
 )
 from clawmem.app.services.documents.records import (
     DocumentReference,
@@ -188,16 +187,13 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
 
 def session_line(session: Session) -> str:
     """Return a session on one line."""
-    ended = "active" if session.ended_at is None else f"to {session.ended_at[:16]}"
-    summary = shortened(" ".join(session.summary.split()), SHOWN_SUMMARY)
-    files = ", ".join(session.files_changed[:SHOWN_FILES])
     facts = (
         session.id[:SHOWN_ID],
         session.started_at[:16],
-        ended,
+        "active" if session.ended_at is None else f"to {session.ended_at[:16]}",
         session.handoff_path or "",
-        summary,
-        files,
+        shortened(" ".join(session.summary.split()), SHOWN_SUMMARY),
+        ", ".join(session.files_changed[:SHOWN_FILES]),
     )
     return "  ".join(facts).rstrip()
 
@@ -239,25 +235,11 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
         yield f"{rank}. {item['file']}:{item['start_line']}  {facts}"
         terms = (f"{name} {value:+.3f}" for name, value in item["terms"].items() if round(value, 3))
         yield f"    score: {', '.join(terms) or round(item['score'], 3)}"
-        ranks, parts = item["legs"], item["parts"]
         rows = [
-            (
-                name,
-                *((ranks[name]["rank"], f"{ranks[name]['score']:.3f}") if name in ranks else ("", "")),
-                f"{parts[name]:+.3f}" if name in parts else "",
-            )
-            for name in dict.fromkeys([*ranks, *parts])
+            {"leg": name, **item["legs"].get(name, {}), "worth": item["parts"].get(name)}
+            for name in dict.fromkeys([*item["legs"], *item["parts"]])
         ]
-        legs = table(("relevance by leg", "rank", "score", "worth"), rows)
-        yield from (f"    {line}" for line in legs.lines())
+        legs = records_table(rows, "leg=relevance_by_leg rank score worth")
+        yield from (f"    {line}" for part in legs for line in part.lines())
     yield f"\nhits: {', '.join(f'{name} {count}' for name, count in receipt.hits.items()) or 'none'}"
-    yield table(
-        ("stage", "in", "out", "ms", ""),
-        [
-            (
-                *(stage["name"], stage["came_in"], stage["went_out"], f"{stage['ms']:.1f}"),
-                "; ".join([*stage["notes"], *(f"{count} {why}" for why, count in stage["dropped"].items())]),
-            )
-            for stage in receipt.stages
-        ],
-    )
+    yield from records_table(receipt.stages, "name=stage came_in=in went_out=out ms notes dropped")

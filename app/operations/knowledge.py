@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
-from clawmem.app.operations.output import cell_of, plural
+from clawmem.app.operations.output import cell_of
 from clawmem.app.services.documents.records import DocumentReference, reference_to
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
@@ -128,8 +128,6 @@ def memory_evolution_status(services: Services, docid: Address, limit: Limit = 1
 
 # -- relations between documents ------------------------------------------------------------------------
 
-EFFECTS = {"causes": "led to", "caused_by": "because of"}
-
 
 class Graphs(Result):
     """The relations after a build; null for a kind that was not requested."""
@@ -137,14 +135,6 @@ class Graphs(Result):
     temporal: BuildReport | None = None
     semantic: BuildReport | None = None
     degraded: dict[str, str] = Field(default={}, description="Kinds that could not be built, and why.")
-
-
-def _causes_text(links: list[CausalLink]) -> Iterator[str]:
-    for link in links:
-        head = f"{EFFECTS[link.direction]} ({plural(link.depth, 'step')}, {link.weight:.0%}): {link.file}"
-        yield f"{head}: {link.reasoning}" if link.trusted and link.reasoning else head
-        if link.reasoning and not link.trusted:
-            yield from lines_to_read(link.reasoning, link.origin)
 
 
 @operation(Effect.REPEATABLE, route="/graphs/build", commands=(Command("maintain", "WORK=graph"),))
@@ -176,7 +166,8 @@ def build_graphs(
 
 @operation(
     Effect.READS,
-    text=lambda links: [*_causes_text(links)] or "No causes or effects are known.",
+    columns="direction depth=steps weight file reasoning",
+    empty="No causes or effects are known.",
     items="links",
     route="/graph/causal/{docid:path}",
     commands=(Command("links", "--causes"),),

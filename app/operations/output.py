@@ -118,7 +118,7 @@ def confidence_text(confidence: float | None) -> str:
     return f"{confidence:.2f} {likelihood_of(confidence)}"
 
 
-def records_table(records: Sequence[object], columns: str) -> list[Part]:
+def records_table(records: Sequence[object], columns: str) -> list[Table]:
     """
     Return a table with a row for each of *records*, without the columns that have no value; none without records.
 
@@ -138,15 +138,14 @@ def records_table(records: Sequence[object], columns: str) -> list[Part]:
 
 
 def cell_of(record: object, name: str) -> str:
-    """Return an attribute as text; the title of another's document is quoted, and followed by its successor."""
+    """Return an attribute as text; a title or reason of others is quoted, and followed by the document's successor."""
     *above, last = name.split(".")
     for attribute in above:
         record = getattr(record, attribute)
     value = record.get(last) if isinstance(record, Mapping) else getattr(record, last, None)
-    if last == "title" and hasattr(record, "origin"):
-        return with_successor(
-            title_to_read(str(value), record.origin), getattr(record, "superseded_by", None)
-        )
+    if last in ("title", "reasoning") and value and hasattr(record, "origin"):
+        value = title_to_read(" ".join(str(value).split()), record.origin)
+        return with_successor(value, getattr(record, "superseded_by", None))
     return value_text(last, value)
 
 

@@ -16,7 +16,7 @@ from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 from clawmem.app.operations.maintenance import DIFFERENCES
-from clawmem.app.operations.output import plural, table
+from clawmem.app.operations.output import fields_text, plural, table
 from clawmem.app.services.retrieval.request import Ranking
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -78,9 +78,7 @@ def retrieval(
         cells = ("{:.3f} [{:.3f}, {:.3f}]".format(means[key], *intervals[key]) for key in MEASURES)
         rows.append((name, group["n"], *cells))
     show_part(table(("category", "n", *MEASURES), rows))
-    show("")
-    for name, value in figures.items():
-        show(f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}")
+    show("\n".join(fields_text(figures)))
 
 
 @conformance.command()
@@ -118,14 +116,17 @@ def vectors(
     if wants_json(ctx):
         show_json({"conforms": report.conforms, "policies": policies, "failures": failures})
     else:
-        show_part(
-            table(("policy", *OUTCOMES), [(name, *counts.values()) for name, counts in policies.items()])
-        )
+        rows = [(name, *counts.values()) for name, counts in policies.items()]
+        show_part(table(("policy", *OUTCOMES), rows))
         for failure in failures:
-            show(f"\nFAIL  {failure['policy']}: {failure['case']}")
-            for name in ("input", "expected", "got", "differences", "reason"):
-                if failure[name] not in (None, [], ""):
-                    show(f"      {name}: {shortened(failure[name], ROOM)}")
+            show(f"\nFAIL  {failure.pop('policy')}: {failure.pop('case')}")
+            show(
+                "\n".join(
+                    f"      {name}: {shortened(part, ROOM)}"
+                    for name, part in failure.items()
+                    if part not in (None, [], "")
+                )
+            )
         counts = ", ".join(f"{report.count(name):,} {name}" for name in OUTCOMES)
         show(f"\n{plural(len(report.verdicts), 'case')}: {counts}.")
     raise typer.Exit(0 if report.conforms else DIFFERENCES)

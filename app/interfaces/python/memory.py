@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from inspect import Signature, signature
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
@@ -43,31 +43,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_METHODS: dict[Callable[..., Any], AnyOperation] = {}
-
-
 def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
-    """Return the method that runs *operation* with the parameters of its function."""
+    """Return the method that runs *operation* with the parameters of its request, in their order or by name."""
 
     def run(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        _services, *parameters = signature(operation.function).parameters.values()
-        given = Signature(parameters).bind(*args, **kwargs).arguments
-        return cast("R", memory.run(operation, given))
+        names = [*operation.request.model_fields]
+        parameters = Signature(
+            [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in names]
+        )
+        return cast("R", memory.run(operation, parameters.bind(*args, **kwargs).arguments))
 
     run.__name__, run.__doc__ = operation.name, operation.about
-    _METHODS[run] = operation
+    vars(run)["operation"] = operation
     return run
 
 
-def question(operation: Operation[..., SearchAnswer]) -> Callable[..., SearchAnswer]:
-    """Return the method that answers ``query``, with the parameters of the request of *operation* as conditions."""
-
-    def run(memory: Memory, /, query: str, **conditions: Any) -> SearchAnswer:
-        return cast("SearchAnswer", memory.run(operation, {"query": query, **conditions}))
-
-    run.__name__, run.__doc__ = operation.name, operation.about
-    _METHODS[run] = operation
-    return run
+Search = Callable[..., SearchAnswer]  # takes the question, and its conditions by name
 
 
 class Memory:
@@ -130,12 +121,12 @@ class Memory:
         with open_services(chosen) as services:
             return operation.run(services.called_by(CALLER), request)
 
-    query = question(search.query)
-    vsearch = question(search.vsearch)
-    retrieve = question(search.memory_retrieve)
-    intent_search = question(search.intent_search)
-    query_plan = question(search.query_plan)
-    search = question(search.search)
+    query: Search = method(search.query)
+    vsearch: Search = method(search.vsearch)
+    retrieve: Search = method(search.memory_retrieve)
+    intent_search: Search = method(search.intent_search)
+    query_plan: Search = method(search.query_plan)
+    search: Search = method(search.search)
     beads_sync = method(importing.beads_sync)
     budget = method(history.budget)
     bootstrap = method(collections.bootstrap)
@@ -210,4 +201,4 @@ class Memory:
 
 def methods() -> Mapping[str, AnyOperation]:
     """Return the operation of each method, by its name."""
-    return {name: _METHODS[run] for name, run in vars(Memory).items() if callable(run) and run in _METHODS}
+    return {name: run.operation for name, run in vars(Memory).items() if hasattr(run, "operation")}
