@@ -76,7 +76,6 @@ READ: dict[str, tuple[Way, str]] = {
     "multi_get": (lambda one: one.mcp("multi_get", pattern="notes/*.md")[0], FACT),
     "resource": (lambda one: one.resource(f"clawmem://{THEIRS}"), FACT),
     "kg_query": (lambda one: one.mcp("kg_query", entity="Lamp")[0], "Lamp → uses → Diode"),
-    "find_causal_links": (lambda one: one.mcp("find_causal_links", docid=OURS)[0], REASON),
     "memory_evolution_status": (lambda one: one.mcp("memory_evolution_status", docid=THEIRS)[0], "replaced"),
     "clawmem search": (lambda one: one.cli("search", "--all", "lamp lighthouse Gotska"), FACT),
 }
@@ -96,6 +95,11 @@ def test_texts_of_others_are_quoted(world: InterfaceWorld, way: str) -> None:
         while lines[quoted].startswith("> "):
             quoted -= 1
         assert lines[quoted] == LEAD and quoted < number
+
+
+def test_reasons_of_others_are_quoted(world: InterfaceWorld) -> None:
+    """In a table, as a title."""
+    assert f"“{REASON}” (imported, not verified)" in world.mcp("find_causal_links", docid=OURS)[0]
 
 
 LISTED: dict[str, Way] = {
