@@ -119,7 +119,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("beads_sync", {"project_path": "{home}/notes"}),
     ("models_list", {}),
     ("models_use", {"name": "auto"}),
-    ("models_check", {"name": "nothing"}),
     ("report", {}),
     ("memory", {"command": "view", "path": "/memories"}),
     ("memory", {"command": "create", "path": "/memories/a.md", "file_text": "A file.\n"}),

@@ -54,14 +54,6 @@ class ModelFolder:
         """Return the total size of the files in bytes; 0 if the model is not installed."""
         return sum(path.stat().st_size for path in self.path.glob("*"))
 
-    def faults(self) -> list[str]:
-        """Return a sentence for each file that is missing or differs from its checksum."""
-        return [
-            f"{self.path / name} is missing or damaged"
-            for name, digest in self.manifest().files.items()
-            if not (self.path / name).is_file() or sha256_of(self.path / name) != digest
-        ]
-
     def install(self, collect: Callable[[Path], None], inspect: Callable[[Path], Mapping[str, Any]]) -> None:
         """
         Replace the model; other processes see all of it or nothing, and keep old files that they have open.

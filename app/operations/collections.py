@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +33,7 @@ from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
+OTHER_PATTERN = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
 Confirm = Annotated[
     bool | None, Field(description="Do it all the same; false only shows what would be done.")
 ]
@@ -104,37 +104,19 @@ def collection_add(
     return Collection(name, 0, str(folder), pattern)
 
 
-class FirstReading(Reading):
-    """The reading of all folders after one was added: the ``name`` of its collection, which has ``documents``."""
-
-    name: str
-    documents: int
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 also where the collection has no document."""
-        return super().exit_code or int(not self.documents)
-
-
-def _bootstrap_text(result: FirstReading) -> Iterator[str]:
-    yield from reading_text(result)
-    if not result.documents:
-        yield (
-            f"Nothing was indexed: no readable file of collection {result.name} matches its pattern. Check the folder, or run: "
-            f"clawmem collection remove {result.name}, then clawmem collection add PATH --pattern 'GLOB'"
-        )
-    elif not result.exit_code:
-        yield 'Ready. Next: clawmem query "what you want to know"'
-
-
-@operation(Effect.REPEATABLE, text=_bootstrap_text, is_tool=False, opens=Opening.NOTHING)
+@operation(
+    Effect.REPEATABLE,
+    text=lambda reading: [*reading_text(reading), 'Next: clawmem query "what you want to know"'],
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
 def bootstrap(
     services: Services,
     path: Annotated[Path, "A folder of Markdown.", argument("PATH", parser=typed_folder)],
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
     skip_embed: Annotated[bool, "Make no vectors."] = False,
     confirm: Confirm = None,
-) -> FirstReading:
+) -> Reading:
     """
     Add and index a folder in one step. Safe to repeat.
 
@@ -149,8 +131,11 @@ def bootstrap(
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
     with open_services(settings, create=True) as opened:
         reading = update(opened.called_by(services.caller, services.progress), embed=not skip_embed)
-        documents = opened.vault.documents.collections().get(added, 0)
-    return FirstReading(**dict(reading), name=added, documents=documents)
+        if not opened.vault.documents.collections().get(added):
+            raise InvalidInput(
+                "NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {OTHER_PATTERN}"
+            )
+    return reading
 
 
 @operation(Effect.DESTROYS, is_tool=False, opens=Opening.IF_PRESENT)

@@ -33,8 +33,8 @@ from clawmem.ports.imports import ForeignStore
 from clawmem.ports.records import one_line
 
 CHAT_NEEDS = (
-    "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names; "
-    "a chat in JSON, objects with role and content. If these are notes, run: clawmem collection add PATH"
+    "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names. "
+    "If these are notes, run: clawmem collection add PATH"
 )
 SHOWN = 10  # faults and foreign files that a person is shown
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
@@ -67,22 +67,13 @@ class Mine(Request):
         """The absolute paths."""
         return [str(Path(path).expanduser()) for path in self.paths or session_places(os.environ)]
 
-    @property
-    def options(self) -> MiningOptions:
-        """The options of the import."""
-        source = checked_source(self.source) if self.source else ""
-        return MiningOptions(self.collection, source, parse_iso(self.since), self.dry_run)
-
 
 def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
     """Return *settings*; refuse a wrong call before it creates a vault."""
     fault = fault_of_name(request.collection) or ""
     if request.collection in settings.collections:
-        fault = (
-            f"{request.collection} is a collection of files, and imported conversations have none. Choose another "
-            f"name with -c, such as {COLLECTION}."
-        )
-    elif request.since and request.options.since_ms is None:
+        fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
+    elif request.since and parse_iso(request.since) is None:
         fault = f"{request.since!r} is no day. Write YYYY-MM-DD."
     elif not request.places:
         fault = "No agent has recorded sessions here. Name an export: clawmem mine PATH"
@@ -94,18 +85,13 @@ def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
 
 
 def _mined_text(report: MiningReport) -> Iterator[str]:
-    """Yield a line for each source, faults, and the next step."""
     done = asdict(report)
-    if report.dry_run:
-        yield "Dry run: nothing was written."
-    yield from counts_text({**done["sources"], "unchanged files": report.skipped})
+    yield from counts_text({"dry run": report.dry_run, **done["sources"], "unchanged files": report.skipped})
     for what, lines in {"Faults": report.faults, "Files without a conversation": report.foreign}.items():
-        if lines:
-            yield f"{what}: {len(lines):,}"
-            yield from (f"  {one_line(line)}" for line in lines[:SHOWN])
+        yield from [f"{what}: {len(lines):,}", *map(one_line, lines[:SHOWN])] if lines else ()
     if report.foreign:
         yield CHAT_NEEDS
-    if not report.sources and not report.skipped:
+    elif not report.sources and not report.skipped:
         yield "No conversations were found."
     yield from counts_text({"Facts": done["synthesis"], "Vectors": done["embed"]})
 
@@ -124,8 +110,10 @@ def mine(services: Services, request: Mine) -> MiningReport:
 
     Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """
+    source = checked_source(request.source) if request.source else ""
+    options = MiningOptions(request.collection, source, parse_iso(request.since), request.dry_run)
     with services.progress("Importing") as step:
-        report = services.mining(request.places, request.options, step)
+        report = services.mining(request.places, options, step)
     if request.dry_run:
         return report
     if request.synthesize:
@@ -172,11 +160,10 @@ def import_memories(
     and changed memories are imported.
     """
     if tool not in STORES:
-        near = get_close_matches(tool.lower(), STORES)
         remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
-        raise NotFound("tool", tool, suggestions=near, remark=remark)
-    store, home = STORES[tool], services.settings.home
-    usual = [home / name for name in store.usual]
+        raise NotFound("tool", tool, suggestions=get_close_matches(tool.lower(), STORES), remark=remark)
+    store = STORES[tool]
+    usual = [services.settings.home / name for name in store.usual]
     if not (path or usual):
         raise StoreUnreadable(tool, "its usual place", "it has none")
     place = path.expanduser().absolute() if path else next(filter(Path.exists, usual), usual[0])

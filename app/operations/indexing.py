@@ -49,7 +49,6 @@ class Reading(Result):
     removed: int
     pending: int
     embed: EmbedReport | None = None
-    vault: str = Field(default="", description="The vault into which a folder was synced.")
     remarks: list[str] = Field(default=[], description="Sentences about the vault and its indexes.")
 
     @property
@@ -167,8 +166,7 @@ def reading_text(result: Reading) -> Iterator[str]:
     if result.embed:
         yield from fields_text({"Vectors": asdict(result.embed)})
     if result.pending and (result.embed is None or result.embed.paused):
-        chosen = f"--vault {result.vault} " if result.vault else ""
-        yield f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed"
+        yield f"{result.pending} texts wait for vectors. Next: clawmem embed"
 
 
 @operation(
@@ -200,13 +198,14 @@ def update(
     names = listed(collection) or [*known]
     if strangers := [name for name in names if name not in known]:
         raise NotFound("collection", strangers[0], suggestions=[*known])
-    skipped = []
-    for name, configured in services.settings.collections.items() if pull else ():
-        if configured.update and (fault := services.run_command(configured.update, configured.path)):
-            skipped.append(PassReport(name, unread=1, problems=[f"skipped: {fault}"]))
-            names = [other for other in names if other != name]
-    passes = read_folders(services, map(known.__getitem__, names), force=force, allow_empty=allow_empty)
-    return reading_of(services, [*skipped, *passes], embed_after(services, names, wanted=embed))
+    passes = []
+    for name in names:
+        command, place = services.settings.collections[name].update, services.settings.collections[name].path
+        if pull and command and (fault := services.run_command(command, place)):
+            passes.append(PassReport(name, unread=1, problems=[f"skipped: {fault}"]))
+        else:
+            passes += read_folders(services, [known[name]], force=force, allow_empty=allow_empty)
+    return reading_of(services, passes, embed_after(services, names, wanted=embed))
 
 
 @operation(

@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
-from clawmem.app.operations.output import few, plural, records_table
+from clawmem.app.operations.output import counts_text, few, plural, records_table, value_text
 from clawmem.app.services.conversations.sources import imported_documents
 from clawmem.app.services.documents.records import (
     DocumentReference,
@@ -28,6 +28,8 @@ from clawmem.domain.security.quoting import shown_title, title_to_read
 from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
 from clawmem.ports.journal import Act
 from clawmem.ports.records import Document, InactiveReason
+
+DEFAULT_SNOOZE = "30d"
 
 # -- archived and restored ------------------------------------------------------------------------------
 
@@ -81,18 +83,17 @@ def lifecycle_sweep(
         )
     policy = policy or ArchivePolicy()
     due, old = [] if purge else lifecycle.due(policy), lifecycle.due_for_good(policy)
-    report = SweepReport(
-        dry_run=dry_run or policy.only_previews, archived=files_of(due), purged=files_of(old)
-    )
-    if report.dry_run:
+    is_preview = dry_run or policy.only_previews
+    report = SweepReport(dry_run=is_preview, archived=files_of(due), purged=files_of(old))
+    if is_preview:
         report.pin, report.snooze = map(files_of, lifecycle.proposals(MOST))
         old = []
     elif due:
         lifecycle.sweep(policy, services.caller)
     if not dry_run:
         left = services.forgetting(old, services.caller, "archived for long", Act.PURGE).left
-        if left := left or (services.forgetting.scrub() if purge else ""):
-            report.problems = [f"Forgotten bytes may still lie in the vault's free space: {left}"]
+        left = left or (services.forgetting.scrub() if purge else "")
+        report.problems = [left] if left else []
     return report
 
 
@@ -187,23 +188,17 @@ class Forgotten(Result):
         """Return 7 where a probe found a trace, and 1 where bytes remain."""
         return 7 if any((self.probes or {}).values()) else int(bool(self.left))
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return why bytes may remain, with the remedy."""
+        return [self.left, "Later run: clawmem archive --purge"] if self.left else []
+
 
 def _forgotten_text(result: Forgotten) -> Iterator[str]:
-    yield f"{result.name} is {'' if result.changed else 'already '}forgotten."
-    if result.changed:
-        yield "Files stay, and are not indexed again. Bundles and backups that were made before still have the text."
-    for what, files in (
-        ("forgotten with it", result.also_forgotten),
-        ("says some of it, too", result.said_in),
-        ("not served, but stored with some of it", result.retained_in),
-    ):
-        if files:
-            yield f"{what}: {few(files, 10)}"
-    yield from (
-        f"  {probe}: {'; '.join(traces) or 'nothing'}" for probe, traces in (result.probes or {}).items()
-    )
-    if result.left:
-        yield f"Bytes may still lie in the vault's free space: {result.left} Then run: clawmem archive --purge"
+    yield f"{result.name} is {'' if result.changed else 'already '}forgotten. Files, bundles and backups keep its text."
+    yield from counts_text(result.model_dump(include={"also_forgotten", "said_in", "retained_in"}))
+    for probe, traces in (result.probes or {}).items():
+        yield f"  {probe}: {'; '.join(traces) or 'nothing'}"
 
 
 def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -> Forgotten:
@@ -241,7 +236,23 @@ def memory_forget(
         result, report = Forgotten(name=note.display_path, changed=False), ForgetReport((note,))
     else:
         if not (confirm is True and digits and note.hash.startswith(normalise_docid(digits))):
-            raise _confirmation_missing(services, note)
+            place = place_of(services.vault.documents, note)
+            derived = files_of(derived_documents(services.vault, [note.id]))
+            raise ConfirmationMissing(
+                [
+                    f"This would forget {note.display_path} ({place['docid']}): {shown_title(note).rstrip('.')}.",
+                    f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
+                    f"Memories derived from it: {few(derived) or 'none'}.",
+                ],
+                {
+                    **place,
+                    "authored_at": note.authored_at,
+                    "characters": note.body_length,
+                    "derived": derived,
+                },
+                remedy=f"To forget it, repeat with docid {place['docid']} and confirm: true.",
+                confirmed={"query": f"{place['docid']} {note.display_path}", "confirm": True},
+            )
         report = services.forgetting([note], services.caller, why)
         result = _forgotten(note.display_path, [note], report)
     if prove:
@@ -249,44 +260,22 @@ def memory_forget(
     return result
 
 
-def _confirmation_missing(services: Services, note: Document) -> ConfirmationMissing:
-    place = place_of(services.vault.documents, note)
-    derived = files_of(derived_documents(services.vault, [note.id]))
-    lines = [
-        f"This would forget {note.display_path} ({place['docid']}): {shown_title(note).rstrip('.')}.",
-        f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
-        f"Memories derived from it: {few(derived) or 'none'}.",
-    ]
-    details = {"authored_at": note.authored_at, "characters": note.body_length, "derived": derived}
-    return ConfirmationMissing(
-        lines,
-        {**place, **details},
-        remedy=f"To forget it, repeat with docid {place['docid']} and confirm: true.",
-        confirmed={"query": f"{place['docid']} {note.display_path}", "confirm": True},
-    )
-
-
 @operation(Effect.DESTROYS, text=_forgotten_text, commands=(Command("mine", "--forget"),), is_tool=False)
 def source_forget(
     services: Services,
     source: Annotated[str, "Its name.", argument("SOURCE")],
-    collection: Annotated[str, "Only in this collection.", Option(("-c", "--collection"))] = "",
     confirm: Confirm = None,
 ) -> Forgotten:
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
-    imported = [
-        (name, document)
-        for name, document in imported_documents(services.vault.documents, services.settings.collections)
-        if collection in ("", document.collection)
-    ]
-    documents = [document for name, document in imported if name == source]
-    if not documents:
+    imported = list(imported_documents(services.vault.documents, services.settings.collections))
+    if not (documents := [document for name, document in imported if name == source]):
         raise NotFound("source", source, suggestions=sorted({name for name, _ in imported}))
     if confirm is not True:
-        size = sum(document.body_length for document in documents)
-        counts = f"{plural(len(documents), 'document')} from {source}, {size:,} characters"
+        characters = sum(document.body_length for document in documents)
+        counts = f"{plural(len(documents), 'document')} from {source}, {characters:,} characters"
         line = f"This would forget {counts}, and memories derived from them."
-        raise ConfirmationMissing([line], {"source": source, "documents": len(documents), "characters": size})
+        details = {"source": source, "documents": len(documents), "characters": characters}
+        raise ConfirmationMissing([line], details)
     with services.progress("Forgetting") as step:
         report = services.forgetting(documents, services.caller, f"source {source}", progress=step)
     result = _forgotten(source, documents, report)
@@ -298,33 +287,24 @@ def source_forget(
 # -- pinned and snoozed ----------------------------------------------------------------------------------
 
 
-DEFAULT_SNOOZE = "30d"
-
-
 class Treatment(DocumentReference):
-    """A note and how it is treated now; ``changed`` is false where it was so before."""
+    """A note, and how it is treated now."""
 
-    action: str
-    changed: bool
     pinned: bool
     snoozed_until: str | None = None
 
 
-def _treated(services: Services, target: Document, action: str, *, changed: bool) -> Treatment:
-    """Return how *target* is treated after an *action*."""
-    place, note = (
-        place_of(services.vault.documents, target),
-        services.vault.documents.many([target.id])[target.id],
-    )
-    state = {"pinned": note.is_pinned, "snoozed_until": note.snoozed_until}
-    return Treatment(**place, action=action, changed=changed, **state)
+def _treated(services: Services, target: Document) -> Treatment:
+    """Return how *target* is treated now."""
+    documents = services.vault.documents
+    note = documents.many([target.id])[target.id]
+    return Treatment(**place_of(documents, note), pinned=note.is_pinned, snoozed_until=note.snoozed_until)
 
 
-def _treatment_text(result: Treatment) -> str:
-    until = f" until {(result.snoozed_until or '')[:16]}" if result.action == "snoozed" else ""
-    own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
-    title = title_to_read(result.title, result.origin)
-    return f"{result.file} ({title}) is {result.action}{until}{'' if result.changed else ' already'}.{own}"
+def _treatment_text(note: Treatment) -> str:
+    pinned = "pinned" if note.pinned else "not pinned"
+    snoozed = f"snoozed until {value_text('', note.snoozed_until)}" if note.snoozed_until else "not snoozed"
+    return f"{note.file} ({title_to_read(note.title, note.origin)}) is {pinned}, and {snoozed}."
 
 
 @operation(
@@ -346,8 +326,8 @@ def memory_pin(
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.find(query)
-    changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
-    return _treated(services, target, "unpinned" if unpin else "pinned", changed=changed)
+    services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
+    return _treated(services, target)
 
 
 @operation(
@@ -371,5 +351,5 @@ def memory_snooze(
     """Keep a note out of prompts until a day; searches still find it."""
     moment = None if until is None else services.lifecycle.read_until(until)
     target = services.lookup.find(query)
-    changed = services.lifecycle.snooze(target, moment, services.caller, why)
-    return _treated(services, target, "snoozed" if moment else "unsnoozed", changed=changed)
+    services.lifecycle.snooze(target, moment, services.caller, why)
+    return _treated(services, target)

@@ -89,24 +89,16 @@ _CONTENTS = {
 
 
 def _salvage_text(report: SalvageReport) -> Iterator[str]:
-    kept, lost = (_counted(rows) for rows in (report.kept, report.lost))
+    for what, rows in (("Kept", report.kept), ("Lost", report.lost)):
+        counts = [f"{words} ({rows[name]})" for name, words in _CONTENTS.items() if name in rows]
+        yield f"{what}: {'; '.join(counts) or 'nothing'}"
     if not report.kept:
-        lost = "pins, the diary, captured memories, and the history of questions and changes"
-    yield f"Kept: {kept or 'nothing; notes are read from your files again'}"
-    yield f"Lost: {lost or 'nothing'}"
-    if report.notes:
-        yield f"Text lost, and in no file ({len(report.notes)}): {', '.join(report.notes)}"
-    if report.spoilt:
-        yield f"Text damaged, kept in the archive ({len(report.spoilt)}): {', '.join(report.spoilt)}"
+        yield "Lost: pins, the diary, captured memories, and the history; notes are read from your files again"
+    for what, files in (("Text lost, and in no file", report.notes), ("Text damaged", report.spoilt)):
+        if files:
+            yield f"{what}: {', '.join(files)}"
     yield f"Repaired: {report.vault}"
     yield f"Damaged file: {report.damaged}"
-
-
-def _counted(rows: Mapping[str, int | None]) -> str:
-    counts = {words: rows[table] for table, words in _CONTENTS.items() if table in rows}
-    return "; ".join(
-        f"{words} ({'an unknown number' if count is None else count})" for words, count in counts.items()
-    )
 
 
 @operation(
@@ -132,14 +124,10 @@ def repair(
     if settings.read_only:
         raise VaultReadOnly(vault)
     if is_running(settings.vault):
-        raise VaultError(
-            vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
-        )
+        raise VaultError(vault, f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
     damaged = f"{vault}.damaged-{services.clock.now_ms()}"
     if not confirm:
-        line = (
-            f"Every row that can be read would move to a new vault; the file of now would stay as {damaged}."
-        )
+        line = f"Every row that can be read would move to a new vault; the old file would stay as {damaged}."
         raise ConfirmationMissing([line], {})
     try:
         with draft_folder(settings.vault) as draft:
@@ -159,10 +147,10 @@ def repair(
         if without := repaired.vault.embeddings.counts().pending:
             remarks.append(f"{plural(without, 'text')} without vectors. Run: clawmem embed")
         served = {"/".join(place) for place in repaired.vault.documents.places()}
-    lost, spoilt = (
-        tuple(place for place in places if place not in served) for places in (report.notes, report.spoilt)
+    notes, spoilt = (
+        [file for file in files if file not in served] for files in (report.notes, report.spoilt)
     )
-    return replace(report, notes=lost, spoilt=spoilt, remarks=remarks)
+    return replace(report, notes=notes, spoilt=spoilt, remarks=remarks)
 
 
 class Differences(Result):
@@ -182,13 +170,11 @@ class Differences(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how many differences there are, and what repairs those of files."""
+        """Return what was rebuilt, and the remedy of differences."""
         remarks = [f"Damaged and rebuilt indexes: {', '.join(self.rebuilt)}."] if self.rebuilt else []
         if self.differences:
             number = plural(len(self.differences), "difference")
-            remarks.append(
-                f"{number} between files, records and indexes. For those of files run: clawmem update"
-            )
+            remarks.append(f"{number}. For those of files run: clawmem update")
         return remarks
 
 
@@ -239,8 +225,6 @@ def rebuild(
 
 # -- lanes, enrichment and duplicates ---------------------------------------------------------------------
 
-_FIGURES = ("score", "threshold", "method", "confidence", "by", "made")
-
 
 class LaneStatus(Result):
     """
@@ -276,11 +260,8 @@ def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
     numbers = {
         number for decision in decisions for number in (*decision["documents"], decision.get("made", 0))
     }
-    places = {
-        number: document.display_path
-        for number, document in vault.documents.many(numbers).items()
-        if document.title
-    }
+    known = vault.documents.many(numbers).values()
+    places = {document.id: document.display_path for document in known if document.title}
 
     def named(decision: Mapping[str, Any]) -> dict[str, Any]:
         notes = [places.get(number, f"number {number}") for number in decision["documents"]]
@@ -294,17 +275,17 @@ def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
 
 
 def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
-    """Yield a table of *runs*, then their decisions."""
-    columns = (
-        "started_at=when lane phase status reason selected=seen created=made rejected=refused "
-        "metrics.dry_run=dry_run metrics.stopped=stopped"
+    """Yield a table of *runs*, then one of their decisions."""
+    yield from records_table(
+        runs,
+        "started_at=when lane phase status reason selected=seen created=made rejected=refused metrics.dry_run "
+        "metrics.stopped",
     )
-    yield from records_table(runs, columns)
-    for decision in (decision for run in runs for decision in run.metrics.get("decisions", ())):
-        if notes := decision.get("notes"):
-            figures = (f"{name} {decision[name]}" for name in _FIGURES if name in decision)
-            why = ", ".join([decision["why"], *figures])
-            yield f"  {decision['verdict']}: {' | '.join(notes)}: {why}"
+    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
+    yield from records_table(
+        [decision for decision in decisions if decision.get("notes")],
+        "verdict notes why score threshold method confidence by made",
+    )
 
 
 def _status_text(result: LaneStatus) -> Iterator[Part]:
@@ -372,10 +353,8 @@ def lanes_run(
     if not dry_run:
         return LaneReport(runs=with_notes(services.vault, services.lanes.tick(lane, now=now)))
     with open_copy(services.settings) as copied:
-        runs = [
-            replace(run, metrics={**run.metrics, "dry_run": True}) for run in copied.lanes.tick(lane, now=now)
-        ]
-        return LaneReport(runs=with_notes(copied.vault, runs))
+        runs = with_notes(copied.vault, copied.lanes.tick(lane, now=now))
+    return LaneReport(runs=[replace(run, metrics={**run.metrics, "dry_run": True}) for run in runs])
 
 
 @operation(

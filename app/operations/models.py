@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +13,6 @@ from clawmem.app.operations.output import size
 from clawmem.app.services.models import ModelState
 from clawmem.app.settings.config_file import set_value
 from clawmem.ports.errors import InvalidInput
-
-AUTO = "auto"
 
 Name = Annotated[
     str, Field(description="Its name; see clawmem models list."), Option(metavar="NAME", is_argument=True)
@@ -91,7 +88,7 @@ def models_use(
     auto is the best installed model for a vault without vectors; other vaults keep the model of theirs, until:
     clawmem embed --force
     """
-    if name != AUTO:
+    if name != "auto":
         model, state = services.model_selection.installed(name)
         if not state.dimensions:
             raise InvalidInput(
@@ -103,11 +100,3 @@ def models_use(
     config = services.settings.config_file
     set_value(config, ["embedder"], name)
     return ChosenModel(embedder=name, config=str(config))
-
-
-@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
-def models_check(services: Services, name: Name) -> ModelState:
-    """Check the files of a model; clawmem doctor tests what the model in use computes."""
-    model, state = services.model_selection.installed(name)
-    faults = model.faults()
-    return replace(state, problems=[*faults, f"Run: clawmem models add {name}"] if faults else [])

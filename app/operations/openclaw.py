@@ -6,12 +6,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
@@ -28,7 +27,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
-from clawmem.app.services.openclaw import AgentSettings, MemoryHit
+from clawmem.app.services.openclaw import AgentSettings, MemoryHit, source_of
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS
@@ -43,7 +42,7 @@ from clawmem.domain.openclaw.flush import (
 from clawmem.domain.openclaw.pruning import Message, Pruned, is_cache_expired, prune
 from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
 from clawmem.domain.openclaw.session_notes import FOLDER
-from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
+from clawmem.ports.errors import EmbeddingError, ModelError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -55,9 +54,12 @@ WINDOW = 200_000  # tokens
 PROMPT = (
     "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "
     "preferences, open tasks. Add to the file; never replace what it says. Save nothing that it says already. "
-    "If there is nothing to save, answer {silent}."
+    f"If there is nothing to save, answer {NO_REPLY}."
 )
-SYSTEM_PROMPT = "This is a silent turn before a compaction. Only write memory; do not answer the user. Begin the answer with {silent}."
+SYSTEM_PROMPT = (
+    "This is a silent turn before a compaction. Only write memory; do not answer the user. "
+    f"Begin the answer with {NO_REPLY}."
+)
 
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
 ContextWindow = Annotated[Tokens, Field(description="Tokens of the context window.")]
@@ -78,7 +80,7 @@ class FlushPlan(Result):
     force_flush_transcript_bytes: int = LARGEST_TRANSCRIPT
     relative_path: str = Field(description="The file of today in the workspace.")
     prompt: str
-    system_prompt: str = SYSTEM_PROMPT.format(silent=NO_REPLY)
+    system_prompt: str = SYSTEM_PROMPT
     silent_reply: str = Field(default=NO_REPLY, description="An answer that begins so is not shown.")
 
 
@@ -88,7 +90,7 @@ def flush_plan(
     context_window: ContextWindow = WINDOW,
     total_tokens: Annotated[Tokens, "Tokens of the conversation."] = 0,
     compactions: Annotated[Tokens, "Compactions so far."] = 0,
-    flushed_at: Annotated[int | None, Field(ge=0, description="Compactions at the last flush.")] = None,
+    flushed_at: Annotated[Tokens | None, "Compactions at the last flush."] = None,
     transcript_bytes: Annotated[Tokens, "Size of the transcript."] = 0,
     reserve_tokens: Annotated[Tokens, "Tokens that the program keeps free."] = 0,
     compacts_at: Annotated[Tokens, "Tokens at which it compacts; 0: unknown."] = 0,
@@ -106,7 +108,7 @@ def flush_plan(
         ),
         threshold_tokens=threshold,
         relative_path=file,
-        prompt=PROMPT.format(file=file, silent=NO_REPLY),
+        prompt=PROMPT.format(file=file),
     )
 
 
@@ -161,6 +163,7 @@ def _existing(text: str) -> str:
     return str(path)
 
 
+ExistingPath = Annotated[str, AfterValidator(_existing)]
 Agent = Annotated[  # without capitals no two agents share a file
     str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,63}$", description="Id of the agent; its memory is its own.")
 ]
@@ -171,13 +174,10 @@ class IndexAgent(Request):
 
     agent: Agent = "main"
     workspace: Annotated[
-        str,
-        Field(description="Folder of the agent, with MEMORY.md and memory/; needed once."),
-        AfterValidator(_existing),
+        ExistingPath, Field(description="Folder of the agent, with MEMORY.md and memory/; needed once.")
     ] = ""
     extra: Annotated[
-        list[Annotated[str, AfterValidator(_existing)]] | None,
-        Field(description="More files or folders of notes; may be repeated."),
+        list[ExistingPath] | None, Field(description="More files or folders of notes; may be repeated.")
     ] = None
     sessions: Annotated[
         bool | None,
@@ -191,21 +191,24 @@ class IndexAgent(Request):
         int | None, Field(ge=50, le=8_000, description=f"Tokens of a chunk; at first {CHUNK_TOKENS}.")
     ] = None
     chunk_overlap: Annotated[
-        int | None, Field(ge=0, le=4_000, description=f"Tokens that chunks share; at first {OVERLAP_TOKENS}.")
+        int | None,
+        Field(
+            ge=0,
+            le=4_000,
+            description=f"Tokens that chunks share, fewer than they have; at first {OVERLAP_TOKENS}.",
+        ),
     ] = None
 
 
 class AgentStatus(AgentSettings):
     """Sources and content of the memory of an agent; ``changes`` counts what a pass over the sources did."""
 
-    agent: str
     vault: str
     files: dict[str, int] = Field(description="Number of files by source.")
     chunks: int
     pending: int = Field(description="Chunks without a vector.")
-    model: str | None
-    changes: dict[str, int] = Field(default={})
-    remarks: list[str] = Field(default=[])
+    changes: dict[str, int]
+    remarks: list[str]
 
 
 class AgentAnswer(Result):
@@ -215,29 +218,14 @@ class AgentAnswer(Result):
     degraded: dict[str, str]
 
 
-def _state(settings: Settings) -> Path:
-    """Return the folder in which OpenClaw keeps its agents; ``clawmem/AGENT.json`` are the settings of a memory."""
-    return Path(os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw").expanduser()
-
-
-def _agent_settings(settings: Settings, agent: str, given: Mapping[str, Any]) -> AgentSettings:
+def _settings_of(vault: Path, given: Mapping[str, Any]) -> AgentSettings:
     """Return the stored settings of a memory with those *given*; raise `NotFound` if no workspace is known."""
-    file = _state(settings) / "clawmem" / f"{agent}.json"
-    stored: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        stored = json.loads(file.read_bytes())
-    try:
-        memory = AgentSettings.model_validate({**stored, **given})
-    except ValidationError:
-        remedy = f"Run: clawmem openclaw index --agent {agent} --workspace FOLDER"
-        raise NotFound("memory of the agent", agent, remark=remedy) from None
-    if memory.chunk_overlap >= memory.chunk_tokens:
-        raise InvalidInput(
-            "OUT_OF_BOUNDS",
-            f"A chunk of {memory.chunk_tokens} tokens cannot overlap by {memory.chunk_overlap}. Choose "
-            f"--chunk-overlap below {memory.chunk_tokens}.",
-        )
-    return memory
+    file = vault.with_suffix(".json")
+    chosen = {**(json.loads(file.read_bytes()) if file.exists() else {}), **given}
+    if not chosen.get("workspace"):
+        remedy = f"Run: clawmem openclaw index --agent {vault.stem} --workspace FOLDER"
+        raise NotFound("memory of the agent", vault.stem, remark=remedy)
+    return AgentSettings.model_validate(chosen)
 
 
 def _given(request: Request) -> dict[str, Any]:
@@ -246,24 +234,26 @@ def _given(request: Request) -> dict[str, Any]:
 
 def _vault_settings(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
-    _agent_settings(settings, request.agent, _given(request))
-    vault = _state(settings) / "clawmem" / f"{request.agent}.sqlite"
+    folder = os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw"
+    vault = Path(folder).expanduser() / "clawmem" / f"{request.agent}.sqlite"
+    _settings_of(vault, _given(request))
     own: dict[str, Any] = {"collections": {}, "named": None, "global_context": "", "backend": None}
     return settings.model_copy(update={**own, "vault": vault, "ranking": "openclaw"})
 
 
 def _synced(
-    services: Services, agent: str, given: Mapping[str, Any], *, all_sessions: bool = False
+    services: Services, given: Mapping[str, Any], *, all_sessions: bool = False
 ) -> tuple[AgentMemory, dict[str, int], list[str]]:
     """Index what changed and embed it; return the memory, counts of changes, and sentences about what failed."""
-    settings = _agent_settings(services.settings, agent, given)
+    vault = services.settings.vault
+    settings = _settings_of(vault, given)
     sizes = settings.chunk_tokens, settings.chunk_overlap
-    sessions = services.agent_sessions(str(_state(services.settings)), agent)
+    sessions = services.agent_sessions(str(vault.parent.parent), vault.stem)
     memory = services.agent_memory(settings=settings, sessions=sessions)
     passes = memory.sync(force=settings.indexed not in (None, sizes), all_sessions=all_sessions)
     if given or settings.indexed != sizes:
-        file = services.settings.vault.with_suffix(".json")
-        write_whole(file, settings.model_copy(update={"indexed": sizes}).model_dump_json(indent=2).encode())
+        indexed = settings.model_copy(update={"indexed": sizes})
+        write_whole(vault.with_suffix(".json"), indexed.model_dump_json(indent=2).encode())
     counted = ("added", "updated", "removed", "unchanged")
     changes = {name: sum(getattr(report, name) for report in passes) for name in counted}
     problems = [problem for report in passes for problem in report.problems]
@@ -277,44 +267,40 @@ def _synced(
     return memory, changes, problems
 
 
-def _status(services: Services, agent: str, **changes: Any) -> AgentStatus:
+of_agent = partial(
+    operation,
+    Effect.REPEATABLE,
+    is_tool=False,
+    any_vault=False,
+    opens=Opening.CREATED,
+    settings=_vault_settings,
+)
+
+
+@of_agent(commands=(Command("openclaw index"),))
+def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
+    """
+    Index the memory files of an agent, and its sessions if it has them chosen; show what its own vault has.
+
+    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
+    """
+    memory, changes, problems = _synced(services, _given(request), all_sessions=request.all_sessions)
     files = Counter[str]()
     for name, count in services.vault.documents.collections().items():
-        files[_source(name)] += count
+        files[source_of(name)] += count
     counts = services.vault.embeddings.counts()
     return AgentStatus(
-        **_agent_settings(services.settings, agent, {}).model_dump(),
-        agent=agent,
+        **memory.settings.model_dump(),
         vault=str(services.settings.vault),
         files=files,
         chunks=counts.stored + counts.pending + counts.failed,
         pending=counts.pending,
-        model=services.vault.embeddings.fingerprint(),
-        **changes,
+        changes=changes,
+        remarks=problems,
     )
 
 
-def _source(collection: str) -> str:
-    return "sessions" if collection == "sessions" else "memory"
-
-
-of_agent = partial(operation, is_tool=False, any_vault=False, opens=Opening.CREATED, settings=_vault_settings)
-
-
-@of_agent(Effect.REPEATABLE, commands=(Command("openclaw index"),))
-def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
-    """
-    Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
-
-    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
-    """
-    agent, given = request.agent, _given(request)
-    _, changes, problems = _synced(services, agent, given, all_sessions=request.all_sessions)
-    return _status(services, agent, changes=changes, remarks=problems)
-
-
 @of_agent(
-    Effect.REPEATABLE,
     commands=(Command("openclaw search"),),
     text=lambda answer: records_table(answer.results, "path start_line=line score snippet"),
 )
@@ -329,28 +315,24 @@ def search_agent(
     ] = "all",
 ) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
-    memory, _, problems = _synced(services, agent, {})
+    memory, _, problems = _synced(services, {})
     names = services.vault.documents.collections()
-    asked = read_request(
+    request = read_request(
         query,
         now_ms=services.clock.now_ms(),
         zone=services.clock.zone(),
         limit=limit,
         min_score=min_score,
-        collections=[name for name in names if source in ("all", _source(name))] or [source],
+        collections=[name for name in names if source in ("all", source_of(name))] or [source],
         unit=Unit.LINE,
         ranking=Ranking.OPENCLAW,
     )
-    answer = services.openclaw(asked)
+    answer = services.openclaw(request)
     degraded = {**answer.trace.degraded, **({"sync": " ".join(problems)} if problems else {})}
     return AgentAnswer(results=memory.hits(answer), degraded=degraded)
 
 
-@of_agent(
-    Effect.REPEATABLE,
-    commands=(Command("openclaw get"),),
-    text=lambda file: [Verbatim(file.text)],
-)
+@of_agent(commands=(Command("openclaw get"),), text=lambda file: [Verbatim(file.text)])
 def get_of_agent(
     services: Services,
     path: Annotated[PathText, "As a search reports it.", argument("PATH")],
@@ -359,21 +341,7 @@ def get_of_agent(
     max_lines: MaxLines = None,
 ) -> Text:
     """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
-    memory, _, _ = _synced(services, agent, {})
-    address = memory.find(path).display_path
-    excerpt = services.lookup.get(address, from_line=from_line, max_lines=max_lines)
+    memory, _, _ = _synced(services, {})
+    excerpt = services.lookup.get(memory.find(path).display_path, from_line=from_line, max_lines=max_lines)
     file = memory.path_of(excerpt.document)
     return text_of(excerpt, is_numbered=False).model_copy(update={"file": file})
-
-
-@operation(
-    Effect.READS,
-    commands=(Command("openclaw status"),),
-    is_tool=False,
-    any_vault=False,
-    in_own_process=True,
-    settings=_vault_settings,
-)
-def status_of_agent(services: Services, agent: Agent = "main") -> AgentStatus:
-    """Show the sources of the memory of an agent, and the number of indexed files."""
-    return _status(services, agent)

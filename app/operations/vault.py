@@ -49,7 +49,7 @@ def vaults_of(settings: Settings) -> Vaults:
 LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more than a tenth of a second
 
 
-def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
+def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[str, object]]:
     info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
     yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
     yield "documents", report.documents
@@ -78,14 +78,11 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
             since = " It has answered since." if failure.answered_at else ""
             when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"
             yield "  last failure", f"{when}; {WITHOUT[failure.role]}.{since}"
-
-
-def _full_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
-    yield from _status_rows(report)
-    yield "facts", report.facts
-    yield "past review", f"{report.stale_documents} documents"
-    yield "uses", f"{report.average_access_count} a document"
-    yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
+    if full:
+        yield "facts", report.facts
+        yield "past review", f"{report.stale_documents} documents"
+        yield "uses", f"{report.average_access_count} a document"
+        yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -105,7 +102,7 @@ def status(services: Services) -> StatusReport:
 
 @operation(
     Effect.READS,
-    text=lambda report: [table(("what", "value"), _full_rows(report))],
+    text=lambda report: [table(("what", "value"), _status_rows(report, full=True))],
     route="/index-stats",
     commands=(Command("status", "--full"),),
 )
@@ -192,7 +189,6 @@ def vault_sync(
             progress=step,
         )
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
-    reading.vault = vault
     if services.is_new:
         reading.remarks.append(f"Made the vault {vault} in {services.settings.vault}.")
     return reading

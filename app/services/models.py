@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -64,7 +64,6 @@ class ModelState:
     size_bytes: int
     origin: str
     summary: str
-    problems: list[str] = field(default_factory=list)
 
 
 class Roles:

@@ -146,6 +146,11 @@ class AgentSettings(BaseModel):
     indexed: tuple[int, int] | None = None
 
 
+def source_of(collection: str) -> str:
+    """Return the source of the documents of a collection, as OpenClaw calls it."""
+    return SESSIONS if collection == SESSIONS else MEMORY
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryHit:
     """A chunk that was found; a part of the score is ``None`` if that search did not find it."""
@@ -204,7 +209,7 @@ class AgentMemory:
                 result.span.end_line if result.span else result.end_line,
                 round(result.score, 4),
                 result.body[result.span.start : result.span.end][:LONGEST_SNIPPET] if result.span else "",
-                SESSIONS if result.document.collection == SESSIONS else MEMORY,
+                source_of(result.document.collection),
                 result.legs.get("vector"),
                 result.legs.get("passage"),
             )
@@ -244,7 +249,7 @@ class AgentMemory:
         return folders
 
     def _folder(self, name: str, root: str, pattern: str, origin: Origin = Origin.USER) -> Folder:
-        split = partial(
-            chunk_fragments, tokens=self.settings.chunk_tokens, overlap=self.settings.chunk_overlap
-        )
+        tokens = self.settings.chunk_tokens
+        overlap = min(self.settings.chunk_overlap, tokens - 1)
+        split = partial(chunk_fragments, tokens=tokens, overlap=overlap)
         return Folder(name, root, pattern, origin=origin, gitignore=False, split=split)

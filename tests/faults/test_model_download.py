@@ -94,7 +94,6 @@ def test_it_is_added_by_command_used_and_removed(
     assert invoke("bootstrap", notes).exit_code == 0
     assert json.loads(invoke("--json", "status").stdout)["model"].startswith("llama.cpp:embeddinggemma:")
     assert json.loads(invoke("--json", "query", "--mode", "vectors", "Redis").stdout)["results"]
-    assert invoke("models", "check", "embeddinggemma").exit_code == 0
 
     assert invoke("models", "remove", "embeddinggemma").exit_code == 2
     assert invoke("models", "use", "static").exit_code == 0
@@ -143,7 +142,6 @@ def test_the_published_models(invoke: Invoke) -> None:
     """The real ones are fetched, have their hashes, and do what they are for: two gigabytes."""
     for model in (model for model in PUBLISHED if model.files):
         assert invoke("models", "add", model.name).exit_code == 0
-        assert invoke("models", "check", model.name).exit_code == 0
 
 
 def _state(invoke: Invoke) -> dict[str, object]:

@@ -159,7 +159,7 @@ class TestTheCommand:
         )
         said = home.done("doctor", "--repair", "--yes").stdout
 
-        assert "Text damaged, kept in the archive (1): _clawmem/decisions/queue.md" in said
+        assert "Text damaged: _clawmem/decisions/queue.md" in said
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
 
     def test_a_record_that_makes_no_sense(self, home: Home) -> None:
@@ -198,7 +198,7 @@ class TestTheCommand:
         with serving(environ, tmp_path / "home"):
             refused = home.invoke("doctor", "--repair", "--yes")
             assert refused.exit_code == 5
-            assert "Run: clawmem serve --stop, then clawmem doctor --repair" in refused.stderr
+            assert "Run: clawmem serve --stop, then repeat" in refused.stderr
             home.done("serve", "--stop")
 
             home.done("doctor", "--repair", "--yes")

@@ -60,7 +60,7 @@ def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> 
     """What a person sees: a preview, the merge, the journal, and both notes again."""
     assert invoke("maintain", "--journal", "--json")["runs"] == []
     assert "they say the same words" in invoke("maintain", "light", "--dry-run")
-    assert "merge: " in invoke("maintain", "light")
+    assert "merge" in invoke("maintain", "light")
     told = invoke("maintain", "--json")
     assert (told["workers"], told["on"]) == ({"light": None, "heavy": None}, [])
     merging = [run for run in told["runs"] if run["phase"] == "consolidate"]
@@ -128,9 +128,9 @@ def test_the_journal_says_why(invoke: Callable[..., Any]) -> None:
     """Which notes were taken for the same and why, by their titles, and by their places for programs."""
     invoke("maintain", "light")
 
-    [merged] = [line for line in invoke("maintain", "--journal").splitlines() if "merge: " in line]
+    [merged] = [line for line in invoke("maintain", "--journal").splitlines() if line.startswith("merge")]
     assert merged.count("_clawmem/agent/observations/") == 2
-    assert "they say the same words, score 1.0, made _clawmem/agent/" in merged
+    assert "they say the same words" in merged and "_clawmem/agent/consolidated" in merged
     [run] = [
         one for one in invoke("maintain", "--journal", "--json")["runs"] if one["phase"] == "consolidate"
     ]
@@ -220,4 +220,4 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], la
     assert all(one["metrics"]["dry_run"] for one in told["runs"])
     assert everything(tmp_path / "vault.sqlite") == before
     assert {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"} == files
-    assert "merge: " in invoke("maintain", lane, "--now")
+    assert "merge" in invoke("maintain", lane, "--now")

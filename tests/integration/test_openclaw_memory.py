@@ -80,7 +80,7 @@ def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -
     """An agent has a vault of its own; no other one is read or made."""
     other = tmp_path / "other.sqlite"
 
-    for verb in ("index", "search", "status"):
+    for verb in ("index", "search"):
         done = agent("--vault", other, "openclaw", verb, *(["x"] if verb == "search" else []))
         assert done.exit_code == 2 and "Leave --vault out" in done.stderr
     assert not other.exists()

@@ -180,7 +180,6 @@ class Memory:
     models_add = method(models.models_add)
     models_remove = method(models.models_remove)
     models_use = method(models.models_use)
-    models_check = method(models.models_check)
     flush_plan = method(openclaw.flush_plan)
     session_note = method(openclaw.session_note)
     backup = method(portability.backup)

@@ -50,8 +50,7 @@ export class AgentManager extends SearchManager {
   }
 
   async refresh() {
-    await this.index().catch(() => undefined);
-    this.known = await this.command.ask(["openclaw", "status", ...this.agent]).catch(() => this.known);
+    this.known = await this.index().catch(() => this.known);
     return this.known;
   }
 
@@ -77,7 +76,7 @@ export class AgentManager extends SearchManager {
     await this.refresh();
   }
 
-  /** Tell clawmem the sources of this agent: at first use, and again with `more` options or after a failure. */
+  /** Return what the memory has; tell clawmem its sources at first use, with `more` options, and after a failure. */
   async index(more) {
     if (!this.indexed || more) {
       const words = ["openclaw", "index", ...this.agent, ...this.sources, ...(more ?? [])];
@@ -87,7 +86,7 @@ export class AgentManager extends SearchManager {
         this.absent = error.message;
       });
     }
-    await this.indexed;
+    return this.indexed;
   }
 }
 
