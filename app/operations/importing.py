@@ -25,7 +25,7 @@ from clawmem.app.services.issues import IssueReport
 from clawmem.app.services.portability.importing import ImportReport
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.app.settings.model import Settings
-from clawmem.domain.conversations.places import COLLECTION, checked_source
+from clawmem.domain.conversations.units import COLLECTION, checked_source
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.errors import InvalidInput, NotFound, SourceMissing, StoreUnreadable

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.capture.cues import Kind, kind_of
-from clawmem.domain.capture.sentences import sentences, spoken_text
+from clawmem.domain.capture.cues import Kind, kind_of, sentences, spoken_text
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.sessions import Speaker

@@ -1,5 +1,5 @@
 """
-Statements of a conversation that are worth a memory, marked by five cues in English and German.
+Sentences of Markdown, and statements of a conversation that are worth a memory, marked by five cues in English and German.
 
 The cues are: a decision in the first person, a preference, an order with "always" or "never", a failure with its
 reason, and a next step (see `handoff`). What others said, quoted, supposed, asked or denied is no statement of its
@@ -9,8 +9,10 @@ speaker.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 
+from clawmem.domain.text.vocabulary import MONTHS
 from clawmem.ports.sessions import Speaker
 
 
@@ -115,3 +117,38 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
         if (cue := pattern.search(own)) and not _FOREIGN.search(own[: cue.start()]):
             return kind
     return None
+
+
+# -- sentences ------------------------------------------------------------------------------------------
+
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
+_LIST_MARK = re.compile(
+    r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+", re.MULTILINE
+)
+_END = re.compile(
+    rf"(?!(?<=\d)\.\s+(?:[a-zäöü]|(?i:{'|'.join(MONTHS)})\b))"  # ordinal numbers: "zum 1. Mai", "am 3. des Monats"
+    r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
+    r"(?:[.!?。！？]{1,9}[\"')\]»”]{0,9}(?=\s)|[。！？])\s*"
+)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """
+    Yield the sentences of *text* in order, each on one line, without list marks and emphasis.
+
+    The end of a list item, heading or paragraph ends a sentence. Fenced code, quoted lines and tables are left out.
+    """
+    for block in re.split(r"\n\s*\n", _LIST_MARK.sub("\n\n", spoken_text(text))):
+        flat = " ".join(block.replace("**", "").replace("__", "").split())
+        start = 0
+        for end in _END.finditer(flat):
+            yield flat[start : end.end()].strip()
+            start = end.end()
+        if rest := flat[start:].strip():
+            yield rest
+
+
+def spoken_text(text: str) -> str:
+    """Return *text* without fenced code, quoted lines and tables."""
+    return _NOT_SAID.sub("", _FENCED.sub("\n\n", text))

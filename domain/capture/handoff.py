@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.cues import Kind, sentences, spoken_text
 from clawmem.domain.capture.notes import Note
-from clawmem.domain.capture.sentences import sentences, spoken_text
 from clawmem.domain.knowledge.llm_answer import TEXTS, ModelTask, object_schema
 from clawmem.domain.text.words import words
 from clawmem.ports.sessions import Speaker, TranscriptMessage

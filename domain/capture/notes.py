@@ -9,8 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.capture.cues import Kind, kind_of
-from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
 

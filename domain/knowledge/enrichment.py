@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.capture.cues import sentences
 from clawmem.domain.knowledge.entities import KINDS, Name, cap_of, is_name, name_words
 from clawmem.domain.knowledge.llm_answer import (
     BOOLEAN,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from clawmem.domain.capture.cues import sentences
 from clawmem.domain.capture.notes import title_of
-from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.llm_answer import BOOLEAN, TEXT, ModelTask, list_schema, object_schema
 from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.maintenance.contradiction_gate import heuristic

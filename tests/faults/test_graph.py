@@ -19,7 +19,7 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.graph.causal import MOST_LINKS
+from clawmem.domain.graph.traversal import MOST_LINKS
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Scope
 

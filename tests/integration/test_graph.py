@@ -7,7 +7,7 @@ from wired import publisher, wired
 
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.knowledge.graph import ORIGIN, BuildReport
-from clawmem.domain.graph.causal import Direction
+from clawmem.domain.graph.traversal import Direction
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import InactiveReason

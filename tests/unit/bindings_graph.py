@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clawmem.domain.graph.causal import Direction, causal_links
 from clawmem.domain.graph.traversal import (
     PUSHED,
     TRAVERSED,
     Bounds,
+    Direction,
     Step,
     TraversedDocument,
+    causal_links,
     forward_push,
     merge,
     push_along,

@@ -16,8 +16,16 @@ from clawmem.app.services.indexing.publish import Declarations, Publisher, apply
 from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import CONVERSATION, conversation_key, unit_path
-from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title, units_of
+from clawmem.domain.conversations.units import (
+    CONVERSATION,
+    MIN_UNIT,
+    Unit,
+    conversation_key,
+    unit_body,
+    unit_path,
+    unit_title,
+    units_of,
+)
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.markdown import Markdown

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from clawmem.app.services.portability.importing import tool_of_path
-from clawmem.domain.conversations.places import conversation_of_path
+from clawmem.domain.conversations.units import conversation_of_path
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason, Origin

@@ -11,8 +11,7 @@ from clawmem.app.services.progress import Progress
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note, note_body, notes_by_rules
 from clawmem.domain.capture.observations import OBSERVE, observer_prompt, read_notes
-from clawmem.domain.conversations.places import CONVERSATION, fact_path
-from clawmem.domain.conversations.units import messages_of
+from clawmem.domain.conversations.units import CONVERSATION, fact_path, messages_of
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact

@@ -13,7 +13,7 @@ from clawmem.app.services.documents.records import DocumentReference, place_from
 from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.graph import VisibleEdges
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.graph.causal import DEPTH, Direction, causal_links
+from clawmem.domain.graph.traversal import DEPTH, Direction, causal_links
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore

@@ -8,7 +8,7 @@ from bindings_graph import Table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.graph.causal import MOST_LINKS, Direction, causal_links
+from clawmem.domain.graph.traversal import MOST_LINKS, Direction, causal_links
 from clawmem.ports.knowledge import RelationKind
 
 NODES = st.integers(1, 12)
