@@ -81,11 +81,10 @@ def names_file(line: str, path: str) -> bool:
     paths = [match[0] for match in _PATH.finditer(line) if match[0]]
     if not touched or sum(map(bool, map(_SUFFIX.search, paths))) > MOST_FILES:
         return False
-    is_common = touched[-1].partition(".")[0] in EVERYWHERE
-    for named in (_parts(path) for path in paths if touched[-1] in path.lower()):
+    is_common = len(touched) > 1 and touched[-1].partition(".")[0] in EVERYWHERE
+    for named in map(_parts, paths):
         shared = min(len(named), len(touched))
-        is_suffix = shared > 0 and named[-shared:] == touched[-shared:]
-        if is_suffix and (shared > 1 or len(touched) == 1 or not is_common):
+        if shared > is_common and named[-shared:] == touched[-shared:]:
             return True
     return False
 
@@ -157,18 +156,14 @@ def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> 
 
 
 def _part(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:
-    distinct: list[ProfileLine] = []
-    for line in lines:
-        near = (
-            Levenshtein.distance(line.text.lower(), other.text.lower(), score_cutoff=NEAR)
-            for other in distinct
-        )
-        if all(edits >= NEAR for edits in near):
-            distinct.append(line)
+    texts: list[str] = []  # in lower case
     printed: list[str] = []
-    for line in distinct[:most]:
-        if token_count("\n".join([heading, *printed, str(line)])) <= budget:
-            printed.append(str(line))
+    for line in lines:
+        text = line.text.lower()
+        if len(texts) < most and all(Levenshtein.distance(text, other) >= NEAR for other in texts):
+            texts.append(text)
+            if token_count("\n".join([heading, *printed, str(line)])) <= budget:
+                printed.append(str(line))
     return "\n\n".join([heading, "\n".join(printed)]) if printed else ""
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
 from clawmem.app.services.capture.visibility import (
     DAY,
@@ -58,17 +58,9 @@ NOT_IN_FORCE = frozenset(
 )  # values of `status`
 
 
-def _entry(text: str, note: Document) -> ProfileLine:
-    return ProfileLine(text, note.display_path, day_of(note))
-
-
 def _fact(note: Document, body: str) -> str:
     # A captured note repeats its title and adds its origin. A sentence alone may lack the label of its secret.
     return fact_of(*redact_parts((note.title, "" if note.collection == COLLECTION else body)))
-
-
-DAYS = 14
-PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +88,7 @@ class Reflection:
     together: list[DocumentPair]
 
 
-def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int = DAYS) -> Reflection:
+def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int) -> Reflection:
     """Review the last *days*; nothing is changed. Raises `VaultError`."""
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = {document.id: document for document in documents.latest()}
@@ -116,13 +108,11 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
         [titled_file(note) for note in decisions],
         repeated_phrases(f"{note.title}\n\n{documents.body(note.id) or ''}" for note in distinct.values()),
         [titled_file(note) for note in recent if note.content_type == "antipattern"][:10],
-        sorted(pairs, key=lambda pair: -pair.count)[:PAIRS],
+        sorted(pairs, key=lambda pair: -pair.count)[:10],
     )
 
 
-# Tokens of the blocks and of their sections, and the most notes of each.
 SESSION_TOKENS = 2000
-
 READ_OF_BODY, SNIPPET = 2000, 150  # characters
 NEWEST = 500  # documents among which recent ones are searched
 LOOKED_AT = 20  # search results, most of which may be excluded
@@ -157,12 +147,13 @@ class Briefings:
         notes = self._shown(project)
         handoffs = {note.display_path: note for note in notes if note.content_type == "handoff"}
         items = [
-            _entry(redact(session.summary), handoffs[session.handoff_path])
+            (session.summary, handoffs[session.handoff_path])
             for session in self.sessions.recent(MOST_ITEMS)
             if session.summary and session.handoff_path in handoffs
         ]
-        items += [_entry(redact(note.title), note) for note in notes if note.content_type == "progress"]
-        return profile_text(self._in_force(notes), items)
+        items += [(note.title, note) for note in notes if note.content_type == "progress"]
+        lines = [ProfileLine(redact(text), note.display_path, day_of(note)) for text, note in items]
+        return profile_text(self._in_force(notes), lines)
 
     def at_start(self, project: str = "") -> str:
         """
@@ -186,8 +177,7 @@ class Briefings:
     def staleness(self) -> str:
         """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
-        due = "\n".join(self._due(self._shown()))
-        return block("vault-staleness", introduction, [due], 250)
+        return block("vault-staleness", introduction, ["\n".join(self._due(self._shown()))], 250)
 
     def after_compaction(self, state: str, summary: str = "", project: str = "") -> str:
         """
@@ -206,15 +196,13 @@ class Briefings:
             for note in self._shown(project, NEWEST)
             if note.authored_at >= since and not is_hidden(note.display_path, note.content_type)
         ]
-        decisions = self._facts("decision", recent)[:5]
-        lessons = self._facts("antipattern", recent)[:3]
         return block(
             "vault-postcompact",
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
             [
                 section("## Saved before compaction", _lines(state), 600),
-                section("## Decisions of the last days", decisions, 400),
-                section("## What went wrong before", lessons, 150),
+                section("## Decisions of the last days", self._facts("decision", recent)[:5], 400),
+                section("## What went wrong before", self._facts("antipattern", recent)[:3], 150),
                 section("## From the vault", self._context(request or summary), 200),
             ],
             1200,
@@ -267,9 +255,12 @@ class Briefings:
             (note for note in stated if note.id not in newer), key=lambda note: not note.has_own_date
         )
         of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
-        facts = list(filter(None, chain.from_iterable(zip_longest(*of_kind))))
+        facts = [note for pair in zip_longest(*of_kind) for note in pair if note]
         bodies = self.documents.bodies([note.id for note in facts])
-        lines = [_entry(_fact(note, bodies.get(note.id, "")), note) for note in facts]
+        lines = [
+            ProfileLine(_fact(note, bodies.get(note.id, "")), note.display_path, day_of(note))
+            for note in facts
+        ]
         return [
             line
             for line in lines
@@ -293,10 +284,9 @@ class Briefings:
     def _current(self, documents: Sequence[Document]) -> list[str]:
         """Return lines about current notes; of equal rank the path decides."""
         now_ms = self.clock.now_ms()
-        ranks = {}
+        ranks: dict[Document, tuple[float, str]] = {}
         for note in documents:
-            written_ms = parse_iso(note.authored_at)
-            age = max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
+            age = max(0.0, now_ms - (parse_iso(note.authored_at) or now_ms)) / DAY_MS
             if is_current(note.content_type, age):
                 rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
                 ranks[note] = rank, note.display_path
@@ -331,23 +321,23 @@ class Briefings:
 
     def _context(self, text: str) -> list[str]:
         """Return a line for each of the best notes about the request *text*."""
-        lines: list[str] = []
+        results: list[Result] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
-            for result in self._results(text[:200]) if text else ():
-                note, body = result.document, result.body
-                if not is_hidden(note.display_path, note.content_type):
-                    beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
-                    mark = shown_successor(result.superseded_by)
-                    lines.append(_line(note.title, note.display_path, mark, text=beginning))
+            results = self._results(text[:200]) if text else []
+        lines = []
+        for note, body, successor in (
+            (result.document, result.body, result.superseded_by) for result in results
+        ):
+            if not is_hidden(note.display_path, note.content_type):
+                beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
+                lines.append(_line(note.title, note.display_path, shown_successor(successor), text=beginning))
         return lines[:3]
 
     def _results(self, text: str) -> list[Result]:
         """Return the results of a search for *text* that may be shown unasked."""
         now_ms = self.clock.now_ms()
-        request = read_request(text, now_ms=now_ms, limit=LOOKED_AT, show_all=True)
-        return [
-            result for result in self.search(request).results if may_show(result.document, iso_utc(now_ms))
-        ]
+        answer = self.search(read_request(text, now_ms=now_ms, limit=LOOKED_AT, show_all=True))
+        return [result for result in answer.results if may_show(result.document, iso_utc(now_ms))]
 
 
 def curation_note(

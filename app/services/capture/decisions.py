@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -195,7 +195,13 @@ class DecisionExtractor:
             and saved[conflict.note].is_new
             and self._lower(conflict, saved[conflict.note].document_id)
         ]
-        self.relations.put(self._relations(causes, saved))
+        for cause in causes:
+            source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
+            if source and target and source != target:
+                facts = {"source_fact": cause.source.text, "target_fact": cause.target.text}
+                why = {"reasoning": cause.reasoning, **facts}
+                kind, now = RelationKind.CAUSAL, iso_utc(self.clock.now_ms())
+                self.relations.put([Relation(source, target, kind, cause.confidence, READER, now, why)])
         return CaptureReport(
             tuple(memory.document_id for memory in stored if memory.is_new),
             tuple(memory.document_id for memory in stored if not memory.is_new),
@@ -220,14 +226,3 @@ class DecisionExtractor:
         if is_invalid(document.content_type, confidence):
             self.publisher.withdraw([document.id], InactiveReason.SUPERSEDED)
         return True
-
-    def _relations(
-        self, causes: Iterable[observations.Cause], saved: Mapping[Note, SavedMemory]
-    ) -> Iterator[Relation]:
-        now = iso_utc(self.clock.now_ms())
-        for cause in causes:
-            source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
-            if source and target and source != target:
-                facts = {"source_fact": cause.source.text, "target_fact": cause.target.text}
-                why = {"reasoning": cause.reasoning, **facts}
-                yield Relation(source, target, RelationKind.CAUSAL, cause.confidence, READER, now, why)

@@ -6,23 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import (
-    DEADLINE_S,
-    IsEcho,
-    Left,
-    Session,
-    model_answer,
-)
+from clawmem.app.services.capture.session import DEADLINE_S, IsEcho, Left, Session, model_answer
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.contradiction import revises
-from clawmem.domain.capture.notes import (
-    COLLECTION,
-    Note,
-    handoff_path,
-    notes_by_rules,
-    session_name,
-    source,
-)
+from clawmem.domain.capture.notes import COLLECTION, Note, handoff_path, notes_by_rules, session_name, source
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.retrieval.confidence import baseline
@@ -71,9 +58,9 @@ class Handoffs:
         ended_at = min(moments[-1], now) if moments else now
         with self.transactions.writing():
             known = self.sessions.get(session.id)
+            if not sections and known:
+                self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
             if not sections:
-                if known:
-                    self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
                 return
             entry = known or sessions.Session(session.id, min(moments[0], now) if moments else now)
             path = _path(known) or handoff_path(entry.started_at, session.id)
@@ -81,17 +68,7 @@ class Handoffs:
             body = handoff.text_of(sections, title)
             before = self.documents.at(COLLECTION, path)
             if not before or before.inactive or self.documents.body(before.id) != body:
-                self.memories.write(
-                    path,
-                    title,
-                    body,
-                    CONTENT_TYPE,
-                    baseline(CONTENT_TYPE),
-                    ended_at,
-                    origin=origin,
-                    project=session.project,
-                    is_local=True,
-                )
+                self._store(path, title, body, ended_at, session, origin)
             changed = replace(
                 entry,
                 ended_at=ended_at,
@@ -100,6 +77,12 @@ class Handoffs:
                 files_changed=tuple(sections["files"]),
             )
             self.sessions.save(changed)
+
+    def _store(self, path: str, title: str, body: str, at: str, session: Session, origin: Origin) -> int:
+        confidence, project = baseline(CONTENT_TYPE), session.project
+        return self.memories.write(
+            path, title, body, CONTENT_TYPE, confidence, at, origin=origin, project=project, is_local=True
+        )
 
     def _sections(
         self, messages: Sequence[TranscriptMessage], session: Session
@@ -168,10 +151,7 @@ class Handoffs:
             before = self.documents.at(COLLECTION, path)
             if before is not None and before.inactive is InactiveReason.FORGOTTEN:
                 return 0
-            body, confidence = f"# {title}\n\n{text}\n", baseline(CONTENT_TYPE)
-            return self.memories.write(
-                path, title, body, CONTENT_TYPE, confidence, now, project=session.project, is_local=True
-            )
+            return self._store(path, title, f"# {title}\n\n{text}\n", now, session, Origin.ASSISTANT)
 
     def state(self, session: Session) -> str:
         """

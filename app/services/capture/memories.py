@@ -69,37 +69,25 @@ class Memories:
         sentence = payload(note.quote)
         earlier = self.captures.earliest(sentence, note.kind, "" if window is None else iso_utc(now - window))
         day = f" on {note.message.at[:10]}" if note.message.at else ""
-        document_id = (
-            earlier.document_id
-            if earlier
-            else self.write(
+        message = note.message
+        document_id = earlier.document_id if earlier else 0
+        if not earlier:
+            document_id = self.write(
                 note_path(note, session.id),
                 note.title,
-                note_body(note, f"session {session.id[:8]}, transcript line {note.message.line}{day}"),
+                note_body(note, f"session {session.id[:8]}, transcript line {message.line}{day}"),
                 note.kind,
                 note.confidence,
-                note.message.at,
+                message.at,
                 tags=note.tags,
-                origin=Origin.MODEL if note.is_by_model else Origin(note.message.speaker),
+                origin=Origin.MODEL if note.is_by_model else Origin(message.speaker),
                 supersedes=supersedes,
                 project=session.project,
                 is_local=is_local(note.quote),
             )
-        )
-        self.captures.add(
-            Sighting(
-                place,
-                document_id,
-                sentence,
-                note.kind,
-                note.message.speaker.value,
-                session.id,
-                note.message.id,
-                note.message.line,
-                note.quote,
-                iso_utc(now),
-            )
-        )
+        speaker, seen_at = message.speaker.value, iso_utc(now)
+        sighting = (place, document_id, sentence, note.kind, speaker, session.id, message.id, message.line)
+        self.captures.add(Sighting(*sighting, note.quote, seen_at))
         return SavedMemory(document_id, is_new=earlier is None)
 
     def write(
@@ -178,11 +166,8 @@ class Diary:
         Raises:
             InvalidInput: the entry is blank, or the topic or the writer is no name on one line. VaultError: nothing was stored.
         """
-        topic, agent, text = (
-            checked_name("topic", topic),
-            checked_name("agent", agent),
-            checked_text(entry).strip(),
-        )
+        topic, agent = checked_name("topic", topic), checked_name("agent", agent)
+        text = checked_text(entry).strip()
         title = " ".join(text.split())[:TITLE_CHARS]
         with self.transactions.writing():
             paths = (diary_path(self.clock.now_ms() + later, topic) for later in count())
@@ -196,13 +181,15 @@ class Diary:
         entries = [note for note in own if note.path.startswith(f"{DIARY}/") and agent in ("", note.domain)]
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
         bodies = self.documents.bodies([note.id for note in newest])
-        names = ("id", "title", "authored_at", "modified_at")
         return [
             DiaryEntry(
-                **{name: getattr(note, name) for name in names},
-                file=note.display_path,
-                agent=note.domain or "",
-                text=bodies.get(note.id, ""),
+                note.id,
+                note.display_path,
+                note.title,
+                note.authored_at,
+                note.modified_at,
+                note.domain or "",
+                bodies.get(note.id, ""),
             )
             for note in newest
         ]

@@ -53,26 +53,27 @@ class RedactedTranscripts:
     def read(self, path: str, since: Cursor = BEGINNING) -> TranscriptPart:
         """Read like `Transcripts.read`, and redact the messages."""
         part = self.transcripts.read(path, since)
-
-        def redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessage, ...]:
-            texts = redact_parts([message.text for message in messages])
-            return tuple(map(lambda message, text: replace(message, text=text), messages, texts))
-
-        return replace(part, messages=redacted(part.messages), sidechains=redacted(part.sidechains))
+        messages, sidechains = (
+            tuple(replace(message, text=text) for message, text in zip(group, texts, strict=True))
+            for group in (part.messages, part.sidechains)
+            for texts in [redact_parts([message.text for message in group])]
+        )
+        return replace(part, messages=messages, sidechains=sidechains)
 
 
 def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str) -> Any | None:
     """Return the model's answer to the *prompt* of a task, see `json_answer`; ``None`` also if the model fails."""
 
+    _, schema, temperature, most = task
+
     def ask(text: str) -> str:
-        timeout_s = max(0.0, left() - LEAST_S)
-        most, temperature, schema = task.max_tokens, task.temperature, task.schema
+        seconds = max(0.0, left() - LEAST_S)
         return generator.generate(
-            text, timeout_s=timeout_s, max_tokens=most, temperature=temperature, schema=schema
+            text, timeout_s=seconds, max_tokens=most, temperature=temperature, schema=schema
         )
 
     with suppress(ModelError):
-        return json_answer(ask, prompt, task.schema)
+        return json_answer(ask, prompt, schema)
     return None
 
 
@@ -191,18 +192,15 @@ class FeedbackLoop:
         referenced: dict[int, list[int]] = {}
         for recall in self.telemetry.of_session(session.id):
             if answer := answer_to(recall, news.part.messages):
-                new = [hit.document_id for hit in recall.hits if not hit.was_referenced]
-                documents = self.documents.many(new)
-                referenced[recall.id] = [
-                    number
-                    for number in new
-                    if number in documents and is_referenced(documents[number], answer)
-                ]
+                new = self.documents.many(hit.document_id for hit in recall.hits if not hit.was_referenced)
+                referenced[recall.id] = sorted(
+                    number for number, document in new.items() if is_referenced(document, answer)
+                )
         try:
             with self.transactions.writing():
                 reader.finish(session, news)
                 at = iso_utc(self.clock.now_ms())
-                for numbers in map(sorted, referenced.values()):
+                for numbers in referenced.values():
                     self.usage.note(numbers, at)
                     self.relations.put(
                         Relation(source, target, RelationKind.USAGE, origin=READER, created_at=at)
