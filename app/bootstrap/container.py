@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.update import UpdateCollection
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.issues import SyncIssues
-    from clawmem.app.services.knowledge.graph import BuildGraphs, CausalLinks
+    from clawmem.app.services.knowledge.graph import BuildGraphs
     from clawmem.app.services.lifecycle.actions import Lifecycle
     from clawmem.app.services.lifecycle.curator import Curator
     from clawmem.app.services.lifecycle.forgetting import Forgetting
@@ -336,7 +336,6 @@ class UseCases(containers.DeclarativeContainer):
         of_vault=embedder.provided.for_new_texts,
     )
     build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
-    causal_links: CausalLinks = use_case("knowledge.graph:CausalLinks")
     enrich = function("knowledge.enriching:Enrich")
     consolidation: Consolidation = use_case(
         "maintenance.consolidation:Consolidation",

@@ -19,7 +19,7 @@ from clawmem.app.services.knowledge.facts import (
     entity_facts,
     versions,
 )
-from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink
+from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink, causes_and_effects
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
@@ -184,4 +184,5 @@ def find_causal_links(
     ] = DEPTH,
 ) -> list[CausalLink]:
     """List the causes and the effects of a document, with their distance in steps and the known reasons."""
-    return services.causal_links(services.lookup.find(docid), CausalDirection(direction), depth)
+    vault, document = services.vault, services.lookup.find(docid)
+    return causes_and_effects(vault.documents, vault.relations, document, CausalDirection(direction), depth)

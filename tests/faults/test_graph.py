@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from vault_stores import retrieval_stores
-from wired import publisher, wired
+from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.app.services.knowledge.graph import causes_and_effects
 from clawmem.app.services.retrieval.pipelines import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
@@ -61,7 +62,10 @@ class Graph:
     def causes(self, number: int) -> list[str]:
         found = self.vault.documents.get(number)
         assert found is not None
-        return [step.file.partition("/")[2] for step in wired(self.vault).causal_links()(found)]
+        return [
+            step.file.partition("/")[2]
+            for step in causes_and_effects(self.vault.documents, self.vault.relations, found)
+        ]
 
     def relate(self, *pairs: tuple[int, int], kind: RelationKind = RelationKind.CAUSAL) -> None:
         self.vault.relations.put([Relation(*pair, kind) for pair in pairs])

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from capture_world import GREETING, World
-from wired import wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
+from clawmem.app.services.knowledge.graph import causes_and_effects
 from clawmem.contracts.samples import fetch
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.vault import Vault
@@ -61,7 +61,7 @@ def test_what_led_to_what(world: World) -> None:
         "source_fact": "Retries leak handles.",
         "target_fact": "Workers restart at night.",
     }
-    [step] = wired(world.vault).causal_links()(restart)
+    [step] = causes_and_effects(world.vault.documents, world.vault.relations, restart)
     assert (step.file, step.reasoning) == (leak.display_path, "a leak")
     assert leak.tags == ("origin:model", "type:discovery", "concept:gotcha")
 

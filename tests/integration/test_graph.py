@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
-from wired import publisher, wired
+from wired import publisher
 
 from clawmem.adapters.memory.models import ScriptedGenerator
-from clawmem.app.services.knowledge.graph import ORIGIN, BuildReport
+from clawmem.app.services.knowledge.graph import ORIGIN, BuildReport, causes_and_effects
 from clawmem.domain.graph.traversal import Direction
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import Relation, RelationKind
@@ -48,7 +48,7 @@ class TestCausalLinks:
         middle = memory.vault.documents.at("notes", POSTGRES)
         assert middle is not None
 
-        links = wired(memory.vault).causal_links()(middle)
+        links = causes_and_effects(memory.vault.documents, memory.vault.relations, middle)
 
         assert [(link.file, link.direction, link.weight) for link in links] == [
             (f"notes/{OUTAGE}", Direction.CAUSED_BY, 0.8),
@@ -65,7 +65,7 @@ class TestCausalLinks:
         first = memory.vault.documents.at("notes", OUTAGE)
         assert first is not None
 
-        assert wired(memory.vault).causal_links()(first) == []
+        assert causes_and_effects(memory.vault.documents, memory.vault.relations, first) == []
 
 
 # -- Questions that follow the graph, and the commands of the graph.

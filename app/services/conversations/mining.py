@@ -15,12 +15,14 @@ from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.app.services.progress import Progress
-from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
 from clawmem.domain.conversations.units import (
     CONVERSATION,
     MIN_UNIT,
     Unit,
+    clean_messages,
+    clean_text,
     conversation_key,
+    time_ms,
     unit_body,
     unit_path,
     unit_title,

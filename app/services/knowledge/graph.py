@@ -130,30 +130,25 @@ class CausalLink(DocumentReference):
     reasoning: str
 
 
-@dataclass(frozen=True, slots=True)
-class CausalLinks:
-    """Chains of causal relations, between served documents."""
-
-    documents: DocumentStore
-    relations: RelationStore
-
-    def __call__(
-        self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
-    ) -> list[CausalLink]:
-        """Return the links of *document*, nearest first."""
-        links = causal_links(document.id, VisibleEdges(self.relations, EVERYTHING, 100), direction, depth)
-        documents = self.documents.many(link.document_id for link in links)
-        names = docids(self.documents, [*documents.values()])
-        return [
-            CausalLink(
-                **place_from(documents[link.document_id], names[link.document_id])
-                | provenance_of(link.relation.trust),
-                depth=link.depth,
-                direction=link.direction,
-                weight=link.relation.weight,
-                reasoning=without_orders(
-                    str(link.relation.metadata.get("reasoning", "")), link.relation.trust
-                ),
-            )
-            for link in links
-        ]
+def causes_and_effects(
+    documents: DocumentStore,
+    relations: RelationStore,
+    document: Document,
+    direction: Direction = Direction.BOTH,
+    depth: int = DEPTH,
+) -> list[CausalLink]:
+    """Return the causal links of *document* to other served documents, nearest first."""
+    links = causal_links(document.id, VisibleEdges(relations, EVERYTHING, 100), direction, depth)
+    linked = documents.many(link.document_id for link in links)
+    names = docids(documents, [*linked.values()])
+    return [
+        CausalLink(
+            **place_from(linked[link.document_id], names[link.document_id])
+            | provenance_of(link.relation.trust),
+            depth=link.depth,
+            direction=link.direction,
+            weight=link.relation.weight,
+            reasoning=without_orders(str(link.relation.metadata.get("reasoning", "")), link.relation.trust),
+        )
+        for link in links
+    ]
