@@ -55,15 +55,14 @@ def by_rules(
     """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
     decisions = [note.quote for note in notes if note.kind is Kind.DECISION]
+    done = [text for text in decisions if not any(_flat(step) in _flat(text) for step in steps)]
     written = files_written(messages)
     read = dict.fromkeys(file.path for message in messages for file in message.files)
     return {
         "request": [shortened(text, REQUEST_CHARS) for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
         "investigated": [f"Read {path}" for path in read if path not in written][:MOST_ITEMS],
         "learned": [note.quote for note in notes if note.kind is not Kind.DECISION][-MOST_ITEMS:],
-        "done": [text for text in decisions if not any(_flat(step) in _flat(text) for step in steps)][
-            -MOST_ITEMS:
-        ],
+        "done": done[-MOST_ITEMS:],
         "files": written[:MOST_FILES],
         "next": [*steps],
     }
@@ -99,11 +98,9 @@ def is_empty(body: str) -> bool:
 
 def text_of(sections: Mapping[str, Iterable[str]], title: str) -> str:
     """Return the Markdown of a handoff with *title*; an empty section contains "Nothing noted."."""
-    parts = [f"# {title}"]
-    for name, heading in SECTIONS.items():
-        items = _items(item for item in sections.get(name, ()) if item.strip())
-        parts.append(f"## {heading}\n\n{items or _NOTHING}")
-    return "\n\n".join(parts) + "\n"
+    return _markdown(
+        title, {heading: _items(sections.get(name, ())) for name, heading in SECTIONS.items()}, _NOTHING
+    )
 
 
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
@@ -119,7 +116,12 @@ def files_written(messages: Sequence[TranscriptMessage]) -> list[str]:
 
 
 def _items(texts: Iterable[str]) -> str:
-    return "\n".join(f"- {' '.join(text.split())}" for text in texts)
+    return "\n".join(f"- {' '.join(text.split())}" for text in texts if text.strip())
+
+
+def _markdown(title: str, sections: Mapping[str, str], nothing: str) -> str:
+    parts = [f"## {heading}\n\n{text or nothing}" for heading, text in sections.items()]
+    return "\n\n".join([f"# {title}", *parts]) + "\n"
 
 
 def _flat(text: str) -> str:
@@ -153,9 +155,8 @@ def remaining_steps(messages: Sequence[TranscriptMessage]) -> list[str]:
     recent = [message for message in messages if message.text][-20:]
     last = {message.speaker: message for message in recent if any(next_steps(message.text))}
     named = sorted(last.values(), key=lambda message: message.line)
-    return list({_flat(step): step for message in named for step in next_steps(message.text)}.values())[
-        -MOST_ITEMS:
-    ]
+    steps = {_flat(step): step for message in named for step in next_steps(message.text)}
+    return [*steps.values()][-MOST_ITEMS:]
 
 
 def next_steps(text: str) -> Iterator[str]:
@@ -223,10 +224,7 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
         "Open Questions / Unresolved": _items([text for text in latest if text.endswith("?")][-QUESTIONS:]),
         "Files Modified This Session": _items(paths[-30:]),
     }
-    if not any(sections.values()):
-        return ""
-    parts = [f"## {heading}\n\n{text or 'None.'}" for heading, text in sections.items()]
-    return "\n\n".join(["# State before compaction", *parts]) + "\n"
+    return _markdown("State before compaction", sections, "None.") if any(sections.values()) else ""
 
 
 def summary_part(report: str) -> str:

@@ -17,16 +17,7 @@ from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge import enrichment
-from clawmem.domain.knowledge.enrichment import (
-    EVOLVED,
-    LINK_KINDS,
-    NEIGHBOURS,
-    NOTE,
-    Content,
-    entity_weight,
-    least_rarity,
-    rarity,
-)
+from clawmem.domain.knowledge.enrichment import Content, entity_weight, least_rarity, rarity
 from clawmem.domain.knowledge.entities import Name, cap_of, is_generic, names_in, people_of
 from clawmem.domain.knowledge.llm_answer import ModelTask
 from clawmem.domain.knowledge.triples import confidence_of
@@ -71,25 +62,6 @@ class Reading:
     def has_own_triples(self) -> bool:
         """Whether its facts were stored when the document was captured."""
         return self.document.collection == OWN_COLLECTION
-
-
-def read(documents: DocumentStore, embeddings: EmbeddingStore, document_id: int) -> Reading | None:
-    """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
-    document = documents.get(document_id)
-    if document is None or document.inactive or waits_for_vectors(embeddings, document):
-        return None
-    fields = {
-        fragment.label: fragment.text.partition(": ")[2]
-        for fragment in documents.fragments(document_id)
-        if fragment.kind is FragmentKind.FRONT_MATTER
-    }
-    body = documents.body(document_id) or ""
-    return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
-
-
-def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:
-    """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
-    return document.embed_state is EmbedState.PENDING and embeddings.fingerprint() is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +161,13 @@ class Enrich:
                 )
         numbers = [number for number in queue if only is None or number in only]
         if newest:
-            documents = self.documents.many(numbers).values()
-            ready = [document for document in documents if not waits_for_vectors(self.embeddings, document)]
+            ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]
             numbers = [document.id for document in newest_first(ready, len(ready))]
         numbers = numbers[:limit]
         report = EnrichReport()
         for done, number in enumerate(numbers, start=1):
             part = EnrichReport()
-            if reading := read(self.documents, self.embeddings, number):
+            if reading := self._read(number):
                 receive = partial(tell, number)
                 if number in due:
                     part += self._by_rules(reading, receive)
@@ -205,6 +176,22 @@ class Enrich:
             report += part
             progress(done, len(numbers))
         return replace(report, waiting=len(self.notes.waiting(EVERY, by_model=ask is not None)))
+
+    def _waits(self, document: Document) -> bool:
+        """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
+        return document.embed_state is EmbedState.PENDING and self.embeddings.fingerprint() is not None
+
+    def _read(self, document_id: int) -> Reading | None:
+        document = self.documents.get(document_id)
+        if document is None or document.inactive or self._waits(document):
+            return None
+        fields = {
+            fragment.label: fragment.text.partition(": ")[2]
+            for fragment in self.documents.fragments(document_id)
+            if fragment.kind is FragmentKind.FRONT_MATTER
+        }
+        body = self.documents.body(document_id) or ""
+        return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
 
     # -- by rules -----------------------------------------------------------------------------------
 
@@ -226,9 +213,8 @@ class Enrich:
             noted = self._put_note(Note(document.id, keywords, document.tags)) if is_by_rules else 0
             new = self._mention(reading, entities)
             near = nearest_documents(self.embeddings, self.vectors, document.id, SIMILAR)
-            links = self._renew(
-                document.id, RelationKind.SEMANTIC, BY_VECTORS, ((*pair, {}) for pair in near)
-            )
+            similar = [(number, cosine, dict[str, Any]()) for number, cosine in near]
+            links = self._renew(document.id, RelationKind.SEMANTIC, BY_VECTORS, similar)
             links += self._renew(document.id, RelationKind.ENTITY, "names", self._sharing_names(document.id))
             self.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
@@ -263,7 +249,7 @@ class Enrich:
         document = reading.document
         try:
             shown = enrichment.shown(reading.title, document.content_type, reading.body)
-            content = enrichment.read_content(answer(NOTE, enrichment.note_prompt(shown)))
+            content = enrichment.read_content(answer(enrichment.NOTE, enrichment.note_prompt(shown)))
             if content is None:
                 raise ModelAnswerInvalid(ask.model, "no description came back")
             named = answer(enrichment.NAMES, enrichment.names_prompt(shown))
@@ -293,11 +279,14 @@ class Enrich:
             new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
             triples = 0
             if not reading.has_own_triples:
-                statements = enrichment.read_statements(named, text)
-                certainty, since = confidence_of(document.content_type), document.authored_at
-                entity = resolve.entity_named
+                statements, since = enrichment.read_statements(named, text), document.authored_at
                 triples = Facts(self.documents, self.triples).record(
-                    document.id, statements, entity, since, certainty, anew=True
+                    document.id,
+                    statements,
+                    resolve.entity_named,
+                    since,
+                    confidence_of(document.content_type),
+                    anew=True,
                 )
             related = self._put_links(document.id, links)
             changed = 0
@@ -306,9 +295,7 @@ class Enrich:
                 if latest and latest.version == before.version:  # no other process changed the note
                     changed += self._put_note(replace(after, origin=model))
             self.notes.settle(document.id, document.source_hash, by_model=True)
-            report = EnrichReport(
-                by_model=1, notes=noted, mentions=new, links=related, triples=triples, evolved=changed
-            )
+            report = EnrichReport(0, 1, noted, new, related, triples, changed)
             receive(report)
         return report
 
@@ -316,7 +303,7 @@ class Enrich:
         self, document_id: int, description: str, answer: Callable[[ModelTask, str], Any]
     ) -> list[tuple[int, enrichment.Link]]:
         """Return the links to similar documents that a model sees, strongest first."""
-        similar = nearest_documents(self.embeddings, self.vectors, document_id, 0.0, NEIGHBOURS)
+        similar = nearest_documents(self.embeddings, self.vectors, document_id, 0.0, enrichment.NEIGHBOURS)
         bodies = self.documents.bodies([number for number, _ in similar])
         texts: dict[int, str] = {}
         for number in (number for number, _ in similar if bodies.get(number)):
@@ -338,7 +325,7 @@ class Enrich:
     ) -> Iterator[tuple[Note, Note]]:
         """Yield the notes of linked documents that a model changes because of the new document, with their new form."""
         notes = (self.notes.get(target) for target in dict.fromkeys(target for target, _ in links))
-        for note in list(islice((note for note in notes if note and note.context), EVOLVED)):
+        for note in list(islice((note for note in notes if note and note.context), enrichment.EVOLVED)):
             before = Content(note.keywords, note.tags, note.context)
             prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
             update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
@@ -357,7 +344,7 @@ class Enrich:
         others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in stated]
         self.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], others)
         changed = 0
-        for kind in LINK_KINDS:
+        for kind in enrichment.LINK_KINDS:
             of_kind = [
                 (target, link.confidence, {"reasoning": link.reasoning} if link.reasoning else {})
                 for target, link in links
@@ -376,16 +363,16 @@ class Enrich:
         targets: Iterable[tuple[int, float, dict[str, Any]]],
     ) -> int:
         """Replace the relations of a kind and origin that begin at a document; return the number of changes."""
-        at = self._now()
-        relations = [
+        at = iso_utc(self.clock.now_ms())
+        edges = [
             Relation(document_id, target, kind, weight, origin, at, why) for target, weight, why in targets
         ]
-        return self.relations.renew(kind, origin, [document_id], relations)
+        return self.relations.renew(kind, origin, [document_id], edges)
 
     def _put_note(self, note: Note) -> int:
         """Store a note; return 1 if it differs from the latest version."""
         before = self.notes.get(note.document_id)
-        version = self.notes.put(replace(note, written_at=self._now()))
+        version = self.notes.put(replace(note, written_at=iso_utc(self.clock.now_ms())))
         return int(before is None or before.version != version)
 
     def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
@@ -406,9 +393,6 @@ class Enrich:
         """Whether the document is still the one that was read; a changed one waits for the next run."""
         now = self.documents.get(reading.document.id)
         return now is not None and not now.inactive and now.source_hash == reading.document.source_hash
-
-    def _now(self) -> str:
-        return iso_utc(self.clock.now_ms())
 
 
 def _names(reading: Reading, resolve: Resolve) -> list[Name]:

@@ -44,8 +44,6 @@ SUGGESTIONS = 5
 DAY = len("2026-03-31")
 LOOKED_AT = 100_000  # entities whose names are compared
 LEAST_LIKENESS = 75  # of 100; "Kowalcyk" and "Marta Kowalczyk" have 79, "Redis" and "Reeds" 80
-
-
 LOOKED_AT_NAMES = 20  # candidate entities per word of a name
 BEGINNING = 4  # letters at the start of a word that spelling variants share
 
@@ -206,24 +204,20 @@ class Resolve:
         same = self.entities.known(ids_of(name.name))
         if is_generic(name.kind) and (only := only_one(name.name, same)):
             return only
-        alike = [
-            entity
-            for entity in {entity.id: entity for entity in (*same.values(), *near)}.values()
-            if is_same(name, Name(entity.name, entity.kind))
-        ]
-        if not alike:
-            return Entity(entity_id(name.name, name.kind), name.name, name.kind)
-        best = max(
-            alike,
-            key=lambda entity: (
+        ranked = [
+            (
                 edit_similarity(entity.name, name.name),
                 not is_generic(entity.kind),
                 entity.mention_count,
                 entity.id,
-            ),
-        )
-        if is_generic(best.kind) and not is_generic(name.kind):
-            return Entity(entity_id(best.name, name.kind), best.name, name.kind)
+            )
+            for entity in (*same.values(), *near)
+            if is_same(name, Name(entity.name, entity.kind))
+        ]
+        best = {entity.id: entity for entity in (*same.values(), *near)}[max(ranked)[-1]] if ranked else None
+        if best is None or (is_generic(best.kind) and not is_generic(name.kind)):
+            text = best.name if best else name.name
+            return Entity(entity_id(text, name.kind), text, name.kind)
         return best
 
     def entity_named(self, name: str) -> Entity:
