@@ -231,7 +231,7 @@ class IndexUnavailable(VaultError):
 
 
 class IndexBypassed(IndexUnavailable):
-    """The serving index failed: ``partial`` is what the vault itself finds, with vectors everything."""
+    """The serving index failed: ``partial`` is what the vault's own index finds."""
 
     template = "The answer is without the index. {reason}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -122,21 +122,6 @@ class SpellingIndex(Protocol):
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         """Return the terms that no document contains, by their text."""
-
-
-class LexicalTail(LexicalIndex, SpellingIndex, Protocol):
-    """The vault's own index, which can hold the documents that another index has not seen yet, with its scores."""
-
-    def search_among(
-        self,
-        documents: Collection[int],
-        query: LexicalQuery,
-        grain: Grain,
-        limit: int,
-        scope: Scope,
-        rarities: Mapping[Term, float],
-    ) -> list[Hit]:
-        """Search like `search`, restricted to *documents*, with each term's rarity in the complete corpus."""
 
 
 class VectorSearch(SearchIndex, Protocol):

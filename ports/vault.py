@@ -12,7 +12,7 @@ from clawmem.ports.documents import (
     PropertyStore,
     SuccessionStore,
 )
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, Outbox, SketchStore, VectorSearch
 from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
 from clawmem.ports.knowledge import EntityStore, NoteStore, RelationStore, TripleStore
 from clawmem.ports.models import CostLedger, ModelAnswers, ModelFailures
@@ -26,9 +26,8 @@ class Vault:
     """
     Records and indexes that belong together, with transactions across all of them.
 
-    ``lexical`` and ``vectors`` are the serving indexes; ``tail`` is the vault's own lexical index, which holds the
-    newest changes while an external index serves. In all stores, a limit below 1 returns nothing, and an unknown id
-    changes nothing.
+    ``lexical`` and ``vectors`` are the serving indexes. In all stores, a limit below 1 returns nothing, and an unknown
+    id changes nothing.
     """
 
     transactions: Transactions
@@ -43,7 +42,6 @@ class Vault:
 
     # indexes, and what they are made from
     lexical: LexicalIndex
-    tail: LexicalTail
     vectors: VectorSearch
     embeddings: EmbeddingStore
     sketches: SketchStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from types import MappingProxyType
@@ -94,22 +94,35 @@ class SqliteLexicalIndex(Store):
                 self._db.write(f"delete from {table} where rowid between ? and ?", span(document_id))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        return self._ranked(query, grain, limit, *documents_in(scope))
-
-    def search_among(
-        self,
-        documents: Collection[int],
-        query: LexicalQuery,
-        grain: Grain,
-        limit: int,
-        scope: Scope,
-        rarities: Mapping[Term, float],
-    ) -> list[Hit]:
-        in_scope, bindings = documents_in(scope)
-        some = "select value from json_each(:documents)"
-        within = f"{in_scope} and id in ({some})" if in_scope else some
-        bindings = {**bindings, "documents": json.dumps(list(documents))}
-        return self._ranked(query, grain, limit, within, bindings, rarities)
+        entries, counts = self._counts(query.terms, grain)
+        terms = [term for term, number in counts.items() if number]
+        if limit < 1 or not terms or (query.every and len(terms) < len(counts)):
+            return []
+        documents, bindings = documents_in(scope)
+        condition = f"and hits.rowid >> 20 in ({documents})" if documents else ""
+        if query.every and len(terms) > 1:
+            condition += _EVERY.format(table=TABLES[grain])
+        elif not query.every:
+            terms.sort(key=counts.__getitem__)
+            matches = list(accumulate(counts[term] for term in terms))
+            terms = terms[: max(1, bisect_right(matches, _MOST_MATCHES))]
+        weighted = [
+            (
+                _expression(term),
+                -math.log1p((entries - n + 0.5) / (n + 0.5)) / _fts5_rarity(entries, n),
+            )
+            for term in terms
+            for n in [counts[term]]
+        ]
+        values = {
+            **bindings,
+            "terms": json.dumps(weighted, ensure_ascii=False),
+            "every": " AND ".join(expression for expression, _ in weighted),
+            "limit": limit,
+        }
+        with blame_index(self._db, self.faults):
+            rows = self._db.rows(_RANKED.format(table=TABLES[grain], condition=condition), values)
+        return [Hit(unpack(key), score) for key, score in rows]
 
     def count(self, grain: Grain) -> int:
         return self._counts([], grain)[0]
@@ -172,47 +185,6 @@ class SqliteLexicalIndex(Store):
         numbers = dict(zip(words, counts, strict=True))
         # Another process may empty the index between two counts; no term has more matches than there are entries.
         return max(entries, *numbers.values(), 0), numbers
-
-    def _ranked(
-        self,
-        query: LexicalQuery,
-        grain: Grain,
-        limit: int,
-        documents: str,
-        bindings: Mapping[str, str],
-        rarities: Mapping[Term, float] | None = None,
-    ) -> list[Hit]:
-        """
-        Return the best matches in *documents*, a query for ids that has these *bindings*; empty for all documents.
-
-        Args:
-            rarities: Rarities of the terms in another corpus than this one.
-        """
-        entries, counts = self._counts(query.terms, grain)
-        if rarities is None:
-            rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
-        terms = [term for term, number in counts.items() if number]
-        if limit < 1 or not terms or (query.every and len(terms) < len(counts)):
-            return []
-        condition = f"and hits.rowid >> 20 in ({documents})" if documents else ""
-        if query.every and len(terms) > 1:
-            condition += _EVERY.format(table=TABLES[grain])
-        elif not query.every:
-            terms.sort(key=counts.__getitem__)
-            matches = list(accumulate(counts[term] for term in terms))
-            terms = terms[: max(1, bisect_right(matches, _MOST_MATCHES))]
-        weighted = [
-            (_expression(term), -rarities[term] / _fts5_rarity(entries, counts[term])) for term in terms
-        ]
-        values = {
-            **bindings,
-            "terms": json.dumps(weighted, ensure_ascii=False),
-            "every": " AND ".join(expression for expression, _ in weighted),
-            "limit": limit,
-        }
-        with blame_index(self._db, self.faults):
-            rows = self._db.rows(_RANKED.format(table=TABLES[grain], condition=condition), values)
-        return [Hit(unpack(key), score) for key, score in rows]
 
 
 def _fts5_rarity(entries: int, holding: int) -> float:

@@ -71,7 +71,6 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         links=SqliteLinks(db),
         properties=SqliteProperties(db),
         lexical=lexical,
-        tail=lexical,
         vectors=embeddings,
         embeddings=embeddings,
         sketches=SqliteSketches(db),

@@ -256,8 +256,8 @@ class UseCases(containers.DeclarativeContainer):
     forgotten_places = use_case("lifecycle.forgetting:ForgottenPlaces")
     update_alone = function(
         "indexing.update:UpdateCollection",
-        claims=use_case("indexing.claims:NoteClaims"),
-        links=use_case("indexing.claims:LinkTargets"),
+        claims=use_case("indexing.update:NoteClaims"),
+        links=use_case("indexing.update:LinkTargets"),
     )
     update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update: UpdateCollection = Factory(update_from)

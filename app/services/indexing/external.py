@@ -11,7 +11,6 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.leases import WorkLease
-from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.errors import (
     ExtraMissing,
     IndexBusy,
@@ -24,8 +23,8 @@ from clawmem.ports.errors import (
 from clawmem.ports.indexes import (
     DerivedIndex,
     LexicalIndex,
-    LexicalTail,
     Outbox,
+    SpellingIndex,
     UnknownWord,
     VectorIndex,
     VectorSearch,
@@ -51,7 +50,6 @@ PATIENCE_S = 60.0  # wait for writers of other processes, for operations that th
 DOCUMENTS_AT_ONCE = 200
 NOT_THERE = (IndexUnavailable, IndexDamaged, ExtraMissing)
 REST_S = 2.0  # pause before an unreachable index is tried again
-ATTEMPTS = 3  # to answer between two commits of the indexer, which takes longer than an answer
 
 Progress = Callable[[int, int], None]
 Index = TypeVar("Index", bound=DerivedIndex)
@@ -106,23 +104,20 @@ class ExternalIndex(Generic[Index]):
             self._lost = error, monotonic() + REST_S
             raise
 
-    def unseen(self, index: Index) -> tuple[int, ...]:
+    def unseen(self, index: Index) -> frozenset[int]:
         """
         Return the ids of documents whose latest change the index has not seen.
 
         Raises:
-            IndexDamaged: The marker is not in this vault's history, or the index went back to a state older than its
-                registration, so that entries already removed from the vault's own index are missing.
+            IndexDamaged: The marker is not in this vault's history.
         """
-        record, marker = self.record(), index.marker()
+        marker = index.marker()
         while marker is None or not self._outbox.knows(marker):
             # Another process may have moved the marker since it was read, and the outbox prunes fully replicated changes.
             before, marker = marker, index.marker()
             if marker == before:
                 raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
-        if record and self.role is Role.LEXICAL and marker.seq < record.since.seq:
-            raise IndexDamaged(index.method, "it is older than it was")
-        return self._outbox.after(marker, self.role).document_ids
+        return frozenset(self._outbox.after(marker, self.role).document_ids)
 
     def release(self) -> None:
         """Drop the reference to the open index without closing it; other threads may still be using it."""
@@ -136,7 +131,7 @@ class ExternalIndex(Generic[Index]):
 
 
 class IndexRouter(Generic[Search]):
-    """Common part of the index routers of both roles."""
+    """Common part of the index routers of both roles; the vault's own index has every entry."""
 
     def __init__(self, own: Search, outside: ExternalIndex[Any]) -> None:
         self._own = own
@@ -174,131 +169,86 @@ class IndexRouter(Generic[Search]):
         return self._outside.index() or self._own
 
     def _search(
-        self,
-        limit: int,
-        search: Callable[[Search, int], list[Hit]],
-        newer: Callable[[Search, frozenset[int]], list[Hit]],
+        self, limit: int, scope: Scope, search: Callable[[Search, int, Scope], list[Hit]]
     ) -> list[Hit]:
         """
-        Return the best *limit* hits, during whose search no changes were replicated and no other index took over.
+        Return the best *limit* hits of the serving index, and of the vault's own one for changes that it has not seen.
 
-        Both events remove entries from the vault's own index, so that a query of two indexes one after the other
-        could find an entry in neither. Both change the registry in the same transaction, which makes them detectable.
-
-        Args:
-            search: Searches an index for the best hits of a number.
-            newer: Searches the vault for the documents whose latest change the index has not seen.
+        Raises:
+            IndexBypassed: The serving index failed, and no other one took over; ``partial`` are hits of the own one.
         """
-        for attempt in range(1, ATTEMPTS + 1):
-            record, failure = self._outside.record(), None
+        while True:
+            record = self._outside.record()
             try:
-                index, unseen, recent = self._outside.index(), frozenset[int](), list[Hit]()
+                index = self._outside.index()
                 if index is None:
-                    hits = search(self._own, limit)
-                else:
-                    with self._outside.watched():
-                        hits, unseen = self._seen(index, limit, search)
-                        recent = newer(index, unseen) if unseen else []
+                    return search(self._own, limit, scope)
+                with self._outside.watched():
+                    unseen, wanted = self._outside.unseen(index), limit
+                    hits = search(index, wanted, scope)
+                    while (
+                        len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit
+                    ):
+                        wanted *= 2
+                        hits = search(index, wanted, scope)
+                    break
             except NOT_THERE as error:
-                failure = error
-            if self._outside.record() == record or attempt == ATTEMPTS:
-                break
-        if failure:
-            place = failure.path if isinstance(failure, VaultError) else ""
-            partial = search(self._own, limit) if record else []
-            raise IndexBypassed(place, failure, partial) from failure
-        if index is None:
-            return hits
+                if self._outside.record() == record:
+                    place = error.path if isinstance(error, VaultError) else ""
+                    partial = search(self._own, limit, scope) if record else []
+                    raise IndexBypassed(place, error, partial) from error
         best = {hit.key: hit for hit in hits if hit.key.document_id not in unseen}
-        best.update((hit.key, hit) for hit in recent)
+        if unseen:
+            newer = scope._replace(documents=unseen if scope.documents is None else unseen & scope.documents)
+            best.update((hit.key, hit) for hit in search(self._own, limit, newer))
         return sorted(best.values(), key=lambda hit: (-hit.score, hit.key))[: max(limit, 0)]
-
-    def _seen(
-        self, index: Search, limit: int, search: Callable[[Search, int], list[Hit]]
-    ) -> tuple[list[Hit], frozenset[int]]:
-        """Return hits of *index*, *limit* of them in documents that it has seen, and the other documents."""
-        unseen, wanted = frozenset(self._outside.unseen(index)), limit
-        hits = search(index, wanted)
-        while len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit:
-            wanted *= 2
-            hits = search(index, wanted)
-        return hits, unseen
 
 
 class ServedLexical(IndexRouter[LexicalIndex]):
     """
-    ``LexicalIndex`` that searches the serving index, and the vault's own index for newer changes.
+    ``LexicalIndex`` that searches the serving index.
 
     Entries are written to the vault's own index in the same transaction as the records; the indexer later replicates
-    them to the external index. While the serving index is lost or damaged, only the newer changes are found.
+    them to the external index.
     """
 
-    _own: LexicalTail
     _outside: ExternalIndex[LexicalIndex]
 
-    def __init__(self, tail: LexicalTail, outside: ExternalIndex[LexicalIndex]) -> None:
-        super().__init__(tail, outside)
-        # The vault's own index receives all writes.
-        self.committing, self.put, self.remove = tail.committing, tail.put, tail.remove
+    def __init__(self, own: LexicalIndex, outside: ExternalIndex[LexicalIndex]) -> None:
+        super().__init__(own, outside)
+        self.committing, self.put, self.remove = own.committing, own.put, own.remove
+        self.clear, self.holding = own.clear, own.holding
 
     def marker(self) -> Marker | None:
         """Return the marker of the serving index."""
         return self._serving().marker()
-
-    def clear(self) -> None:
-        """Empty the vault's own index and the serving index, which is then rebuilt by the next maintenance."""
-        with suppress(*NOT_THERE):
-            self._serving().clear()
-        self._own.clear()
 
     def optimize(self) -> None:
         """Optimize the serving index."""
         self._serving().optimize()
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """Search as the port describes; raise `IndexBypassed` with the hits among newer changes as ``partial``."""
-
-        def newer(index: LexicalIndex, unseen: frozenset[int]) -> list[Hit]:
-            # The statistics of the larger index make the scores of both comparable.
-            larger = index if index.count(grain) >= self._own.count(grain) else self._own
-            total = larger.count(grain)
-            rarities = {term: rarity(total, larger.holding(term, grain)) for term in query.terms}
-            return self._own.search_among(unseen, query, grain, limit, scope, rarities)
-
-        return self._search(limit, lambda index, number: index.search(query, grain, number, scope), newer)
+        """Search as the port describes; raise `IndexBypassed` with the hits of the vault's own index as ``partial``."""
+        return self._search(limit, scope, lambda index, *within: index.search(query, grain, *within))
 
     def count(self, grain: Grain) -> int:
         """Return the number of entries of a granularity; 0 for an index that cannot be read."""
-        return self._counted(lambda index: index.count(grain))
-
-    def holding(self, term: Term, grain: Grain) -> int:
-        """Return the number of entries that hold *term*; 0 for an index that cannot be read."""
-        return self._counted(lambda index: index.holding(term, grain))
-
-    def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
-        """Return the words that the vault's own index does not contain; none while an external index serves."""
-        return self._own.unknown_words(terms) if self._outside.record() is None else {}
-
-    def _counted(self, ask: Callable[[LexicalIndex], int]) -> int:
         try:
-            return ask(self._serving())
+            return self._serving().count(grain)
         except NOT_THERE:
             return 0
+
+    def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
+        """Return the words that the vault does not contain."""
+        return self._own.unknown_words(terms) if isinstance(self._own, SpellingIndex) else {}
 
 
 class ServedVectors(IndexRouter[VectorSearch]):
     """``VectorSearch`` of the serving external index, and of the vault's vectors for newer changes or without one."""
 
-    _outside: ExternalIndex[VectorIndex]
-
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """Search as the port describes; raise `IndexBypassed` with the answer of the vault's vectors as ``partial``."""
-
-        def newer(index: VectorSearch, unseen: frozenset[int]) -> list[Hit]:
-            documents = unseen if scope.documents is None else unseen & scope.documents
-            return self._own.search(vector, limit, scope._replace(documents=documents))
-
-        return self._search(limit, lambda index, number: index.search(vector, number, scope), newer)
+        return self._search(limit, scope, lambda index, *within: index.search(vector, *within))
 
     def count(self) -> int:
         """Return the number of vectors in the serving index."""
@@ -324,7 +274,7 @@ class ExternalIndexes:
         self.healed: list[Role] = []
         self.vault = replace(
             records,
-            lexical=ServedLexical(records.tail, self.words),
+            lexical=ServedLexical(records.lexical, self.words),
             vectors=ServedVectors(records.embeddings, self.meaning),
             transactions=RoutedTransactions(self, records.transactions),
             storage=RoutedStorage(self, records.storage),
@@ -461,10 +411,6 @@ class ExternalIndexes:
                 lease.check()
                 self._indexer.refuse_outdated(record)
                 outbox.serve(record, role)
-                if role is Role.LEXICAL:
-                    self._records.lexical.clear()
-                    newer = outbox.after(index.marker() or record.since, role).document_ids
-                    self._records.lexical.put(self._indexer.entries(newer))
             # After the switch, because it may outlast the lease and does not affect results.
             with suppress(IndexBusy):
                 index.optimize()

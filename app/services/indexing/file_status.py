@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from os.path import abspath
 from pathlib import Path
 
-from clawmem.app.services.indexing.exclusions import OWN, Exclusions
+from clawmem.app.services.indexing.exclusions import OWN, Exclusion, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.domain.documents.address import unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import is_current, is_forgotten, parse_virtual_path, source_hash
-from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -25,27 +23,16 @@ from clawmem.ports.records import Document, SourceStamp
 UPDATE = "Run: clawmem update"
 
 
-class FileState(StrEnum):
-    """Whether a file is indexed, or the kind of reason why it is not."""
-
-    INDEXED = "indexed"
-    WAITING = "waiting"
-    EXCLUDED = "excluded"
-    OTHER_KIND = "other kind"  # the pattern of the collection does not match
-    OUTSIDE = "outside"  # of all collections
-    LINK = "link"
-    FOLDER = "folder"
-    UNREADABLE = "unreadable"
-    FORGOTTEN = "forgotten"
-    ARCHIVED = "archived"
-    GONE = "gone"
-
-
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """The state of a file, a sentence with the reason, and the next step (empty if none is needed)."""
+    """
+    The state of a file, a sentence with the reason, and the next step (empty if none is needed).
 
-    state: FileState
+    ``state`` is indexed, waiting, excluded, other kind (for the pattern), outside (of all collections), link, folder,
+    unreadable, forgotten, archived, or gone.
+    """
+
+    state: str
     reason: str
     remedy: str = ""
     path: str = ""
@@ -81,7 +68,7 @@ class ExplainFile:
         if folder is None:
             above = file if file.is_dir() else file.parent
             remedy = f'To index the notes of its folder, run: clawmem collection add "{above}"'
-            return FileStatus(FileState.OUTSIDE, "It is outside of all collections.", remedy, place)
+            return FileStatus("outside", "It is outside of all collections.", remedy, place)
         below = file if file.is_relative_to(folder.root) else file.resolve()
         status = self._status(folder, below.relative_to(folder.root).as_posix())
         return replace(status, collection=folder.name, path=place)
@@ -113,12 +100,12 @@ class ExplainFile:
         parts = [path[:end] for end, sign in enumerate(f"{path}/") if sign == "/"]
         if link := next((part for part in parts if (root / part).is_symlink()), None):
             reason = f"{link} is a symbolic link, and links are not followed."
-            return FileStatus(FileState.LINK, reason, "Add the folder of its target as a collection.")
+            return FileStatus("link", reason, "Add the folder of its target as a collection.")
         if not file.exists():
             if known is None:
                 raise NotFound("file", str(file))
             reason = f"Its file is gone; it was read last on {known.indexed_at[:10]}."
-            return FileStatus(FileState.GONE, reason, f"Put the file back. {UPDATE}")
+            return FileStatus("gone", reason, f"Put the file back. {UPDATE}")
         exclusions = Exclusions(self.files, folder)
         scanned = f"{path}/x" if file.is_dir() else path
         scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
@@ -128,21 +115,21 @@ class ExplainFile:
             remedy = (
                 f"Add the line !/{part} to the end of {OWN}; rename what a built-in rule excludes. {UPDATE}"
             )
-            return FileStatus(FileState.EXCLUDED, reason, remedy, rule=rule)
+            return FileStatus("excluded", reason, remedy, rule=rule)
         if file.is_dir():
-            return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
+            return FileStatus("folder", f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):
             reason = f"The pattern of the collection, {folder.pattern}, does not match it."
             remedy = f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern PATTERN"
-            return FileStatus(FileState.OTHER_KIND, reason, remedy)
+            return FileStatus("other kind", reason, remedy)
         if unreadable := [text for text in exclusions.unreadable if not text or path.startswith(f"{text}/")]:
-            return FileStatus(FileState.UNREADABLE, f"{exclusions.why_unreadable(unreadable[0])}.", UPDATE)
+            return FileStatus("unreadable", f"{exclusions.why_unreadable(unreadable[0])}.", UPDATE)
         return self._recorded(folder, path, known)
 
     def _recorded(self, folder: Folder, path: str, known: Document | None) -> FileStatus:
         if is_forgotten(known):
             remedy = "To index a new text, save it under another name."
-            return FileStatus(FileState.FORGOTTEN, "It was forgotten on request.", remedy)
+            return FileStatus("forgotten", "It was forgotten on request.", remedy)
         try:
             data = self.files.read(folder.root, path)
             stamp = SourceStamp(len(data), 0)
@@ -150,18 +137,18 @@ class ExplainFile:
                 data, folder.name, path, stamp, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract
             )
         except SourceUnreadable as error:
-            return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
+            return FileStatus("unreadable", f"It cannot be indexed: {error.reason}.")
         if (
             self.documents
             and self.forgotten_texts
             and is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known)
         ):
             reason = "A note with the same text was forgotten on request."
-            return FileStatus(FileState.FORGOTTEN, reason, "Edit it.")
+            return FileStatus("forgotten", reason, "Edit it.")
         if known is None or not is_current(known, source_hash(data)):
-            return FileStatus(FileState.WAITING, "It waits for the next update.", UPDATE)
+            return FileStatus("waiting", "It waits for the next update.", UPDATE)
         if known.inactive is None:
             but = f", but: {parsed.complaint}" if parsed.complaint else ""
-            return FileStatus(FileState.INDEXED, f"It is indexed{but}.")
+            return FileStatus("indexed", f"It is indexed{but}.")
         remedy = f"Run: clawmem restore {known.display_path}"
-        return FileStatus(FileState.ARCHIVED, f"It is {known.inactive} and not found by default.", remedy)
+        return FileStatus("archived", f"It is {known.inactive} and not found by default.", remedy)

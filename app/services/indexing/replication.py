@@ -14,7 +14,7 @@ from clawmem.domain.documents.fragments import lexical_entries
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, IndexDamaged
 from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace, LexicalIndex, VectorIndex
-from clawmem.ports.records import IndexRecord, IndexState, LexicalEntry, Marker, Role
+from clawmem.ports.records import IndexRecord, LexicalEntry, Marker, Role
 from clawmem.ports.vault import Vault
 
 PRIVATE_FOLDER = 0o700
@@ -125,15 +125,14 @@ class Indexer:
         outbox, marker = self.records.outbox, index.marker()
         if marker is None or not outbox.knows(marker):
             raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
-        if marker.seq > record.since.seq:  # a killed process committed to the index and could not say so
-            self._seen(record, outbox.after(record.since, record.role).document_ids, marker)
         head = outbox.head()
         while marker.seq < head.seq:
             ids, upto = outbox.after(marker, record.role, BATCH)
             if upto == marker:
                 return
             self.write(record, index, ids, upto, lease)
-            self._seen(record, ids, upto)
+            with self.records.transactions.writing():
+                outbox.seen(record, upto)
             marker = upto
 
     def write(
@@ -179,13 +178,3 @@ class Indexer:
             if number in documents and documents[number].inactive is None
             for entry in lexical_entries(documents[number], self.records.documents.fragments(number))
         ]
-
-    def _seen(self, record: IndexRecord, ids: Sequence[int], upto: Marker) -> None:
-        """Record that an index has seen changes; the vault's own index keeps those that the serving one has not."""
-        with self.records.transactions.writing():
-            if record.role is Role.LEXICAL and record.state is IndexState.SERVING:
-                newer = frozenset(self.records.outbox.after(upto, record.role).document_ids)
-                for number in ids:
-                    if number not in newer:
-                        self.records.lexical.remove(number)
-            self.records.outbox.seen(record, upto)
