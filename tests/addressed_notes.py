@@ -83,7 +83,7 @@ def _tools() -> tuple[Current, Any]:
 @cache
 def _routes() -> tuple[Current, Any]:
     current: Any = Current()
-    return current, httpx2.ASGITransport(rest_application(current), raise_app_exceptions=False)  # type: ignore[arg-type]
+    return current, httpx2.ASGITransport(rest_application(current, current), raise_app_exceptions=False)  # type: ignore[arg-type]
 
 
 def by_tool(name: str, **arguments: Any) -> Heard:
@@ -105,8 +105,9 @@ def by_route(method: str, path: str, **body: Any) -> Heard:
 
     async def send() -> httpx2.Response:
         current, transport = _routes()
-        current.served_by = ServerRuntime(load_settings().vault, os.environ)
-        with current.served_by.at_work():
+        runtime = ServerRuntime(load_settings().vault, os.environ)
+        current.served_by = runtime.dispatcher
+        with runtime.at_work():
             async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 return await client.request(method, path, json=body if method == "POST" else None)
 

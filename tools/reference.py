@@ -86,7 +86,8 @@ def mcp_page() -> str:
 
 def rest_page() -> str:
     """Return the reference of the REST routes, as the server describes them."""
-    described = rest_application(ServerRuntime(Path("vault.sqlite"), {})).openapi()
+    runtime = ServerRuntime(Path("vault.sqlite"), {})
+    described = rest_application(runtime.dispatcher, runtime.answer_event).openapi()
     shared = described["components"]["schemas"]
     lines = ["# REST routes", "", f"<!-- {MADE} -->", "", described["info"]["description"], ""]
     for path, routes in described["paths"].items():

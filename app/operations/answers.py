@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Result, SelectedResult
+from clawmem.app.operations.operation import SelectedResult
 from clawmem.app.operations.output import (
     Part,
     Styled,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Result as RankedResult
     from clawmem.app.settings.model import Settings
 
-NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 SNIPPET = 200  # characters of the snippet of a compact result
 DIGITS = 4  # decimal places of scores and probabilities
 SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
@@ -150,14 +149,6 @@ def answer_of(
     )
 
 
-def is_unlikely(answer: Result) -> bool:
-    """Whether *answer* was judged and has only unlikely results, or is unlikely without confidences of results."""
-    if not isinstance(answer, SearchAnswer) or answer.answered is None or not answer.results:
-        return False
-    words = {result.likelihood for result in answer.results} - {None}
-    return (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}
-
-
 def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     """Yield the results one below another, and the explanation of an explained answer."""
     if answer.mode is not None:
@@ -170,8 +161,10 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     if not answer.results:
         unlikely = " (nothing here is likely to answer)" if answer.answered is not None else ""
         yield f"Nothing found for: {answer.query}{unlikely}"
-    elif is_unlikely(answer):
-        yield NO_CONFIDENT_ANSWER
+    elif answer.answered is not None:
+        words = {result.likelihood for result in answer.results} - {None}
+        if (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}:
+            yield "No confident answer. Closest matches:"
     for result in answer.results:
         yield from result_parts(result)
     if answer.hidden:

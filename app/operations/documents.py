@@ -253,15 +253,13 @@ def list_documents(
     names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}
     values = {name: vault.properties.named(name) for name in names.values()}
     documents = vault.documents.latest(scope, limit=None if sort or reverse else limit)
-
-    if sort == TITLE:
-        documents = sorted(documents, key=lambda document: document.title.casefold(), reverse=reverse)
-    elif sort:  # notes without the property come last
+    if ordering:  # notes without the property come last
         keys = {note.id: sort_key(values[names[sort.casefold()]].get(note.id, ())) for note in documents}
         documents = sorted(documents, key=lambda document: keys[document.id], reverse=reverse)
         documents = sorted(documents, key=lambda document: keys[document.id] == sort_key(()))
-    elif reverse:
-        documents = documents[::-1]
+    elif sort or reverse:
+        titles = sorted(documents, key=lambda document: document.title.casefold()) if sort else documents
+        documents = titles[::-1] if reverse else titles
     documents = documents[:limit]
     ids = docids(vault.documents, documents)
     newer = current_successors(vault.documents, vault.successions, ids)

@@ -34,7 +34,7 @@ from clawmem.app.client.autostart import MOST_LOG_BYTES
 from clawmem.app.client.tool_sets import ToolSet, path_of
 from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.app.environment.process_identity import holder_id
-from clawmem.app.interfaces.rest.application import Runtime, rest_application
+from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.settings.model import Settings
@@ -174,7 +174,7 @@ def _listener(choices: Choices) -> Iterator[socket.socket]:
         yield listener
 
 
-def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
+def application(runtime: ServerRuntime, names: Sequence[str], token: str) -> FastAPI:
     """
     Return the ASGI application; the threads of *runtime* start and stop with its lifespan.
 
@@ -192,7 +192,12 @@ def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
                 yield
                 tasks.cancel_scope.cancel()
 
-    app = rest_application(runtime, middleware=access_control(names, token), lifespan=lifespan)
+    app = rest_application(
+        runtime.dispatcher,
+        runtime.answer_event,
+        middleware=access_control(names, token),
+        lifespan=lifespan,
+    )
     app.routes.extend(Route(path_of(tool_set), tools) for tool_set in ToolSet)
     return app
 

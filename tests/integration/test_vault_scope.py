@@ -378,7 +378,7 @@ async def client_of(world: World) -> AsyncIterator[httpx2.AsyncClient]:
     """The routes of a server of the usual vault, without the door before them."""
     inside = ServerRuntime(world.places[USUAL], world.environ)
     with inside.at_work():
-        app: Any = rest_application(inside)
+        app: Any = rest_application(inside.dispatcher, inside.answer_event)
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             yield client

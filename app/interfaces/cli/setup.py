@@ -101,7 +101,11 @@ def setup(
         raise InvalidInput("INVALID_INPUT", "--remove needs an agent. Run: clawmem setup NAME --remove")
     if name in EDITORS:
         file, member, fields = EDITORS[name]
-        text = _entry_text(setup.connection(name), member, fields)
+        connection = setup.connection(name)
+        program, *arguments = [*connection.program, *connection.server]
+        environ = {"env": dict(connection.environ)} if connection.environ else {}
+        entry = {**fields, "command": program, "args": arguments, **environ}
+        text = json.dumps({member: {connection.server_name: entry}}, ensure_ascii=False, indent=2)
         if not wants_json(ctx):  # stdout has the entry alone
             typer.echo(f"Add this to {file}:", err=True)
         show_outcome(ctx, {"client": name, "file": file, "config": text}, text)
@@ -174,13 +178,6 @@ class Setup:
 def _record(name: str, changes: Sequence[FileChange]) -> dict[str, Any]:
     is_changed = any(change.changed for change in changes)
     return {"client": name, "changed": is_changed, "files": [change._asdict() for change in changes]}
-
-
-def _entry_text(connection: Connection, member: str, fields: Mapping[str, Any]) -> str:
-    program, *arguments = [*connection.program, *connection.server]
-    environ = {"env": dict(connection.environ)} if connection.environ else {}
-    entry = {**fields, "command": program, "args": arguments, **environ}
-    return json.dumps({member: {connection.server_name: entry}}, ensure_ascii=False, indent=2)
 
 
 def _offer(ctx: typer.Context, setup: Setup, *, writes: bool, asks: bool) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
 from inspect import Parameter, Signature
-from pathlib import Path as FilePath
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from fastapi import Body, Depends, FastAPI, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
@@ -44,24 +42,10 @@ PAGE = 100  # documents read per page: other requests are answered between pages
 CALLER = "rest"
 # Temporary errors: a command does not report them, because it repeats the work itself a moment later.
 TEMPORARY = (Busy, VaultLocked, IndexBusy)
+# Returns the output line for an event of the hooks that a name names, with the choices of the caller.
+AnswerEvent = Callable[[str, str, Mapping[str, str] | None], Awaitable[str]]
 ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
 Show the token of the server: Authorization: Bearer TOKEN."""
-
-
-class Runtime(Protocol):
-    """A running server: its vault, its threads and its answers to events of clients."""
-
-    vault: FilePath
-
-    @property
-    def dispatcher(self) -> Dispatcher:
-        """Threads that run operations."""
-
-    async def answer_event(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
-        """Return the output line for *event* of the hooks that *name* names."""
-
-    def at_work(self) -> AbstractContextManager[None]:
-        """Run the threads inside the block."""
 
 
 class Health(Result):
@@ -132,7 +116,7 @@ def _page(services: Services, after: int) -> list[dict[str, Any]]:
 ROUTES: tuple[AnyOperation, ...] = (health, stats, *(each for each in all_operations() if each.route))
 
 
-def _add_route(app: FastAPI, runtime: Runtime, operation: AnyOperation) -> None:
+def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) -> None:
     """Add the route of *operation* to *app*; FastAPI describes it, and validates requests."""
     fields = operation.request.model_fields
     in_path = set(re.findall(r"{(\w+)", operation.route))
@@ -164,7 +148,7 @@ def _add_route(app: FastAPI, runtime: Runtime, operation: AnyOperation) -> None:
                 raise refusal_of(error, hint=HINT) from error
         missing = operation.route_defaults.keys() - request.model_fields_set
         request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
-        result = await run(runtime.dispatcher, operation, request, caller=CALLER)
+        result = await run(dispatcher, operation, request, caller=CALLER)
         return Json(operation.record(result))
 
     endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
@@ -189,7 +173,7 @@ def _add_route(app: FastAPI, runtime: Runtime, operation: AnyOperation) -> None:
     )
 
 
-def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
+def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **options: Any) -> FastAPI:
     """Return an application with the REST routes, described at /openapi.json; *options* are FastAPI's."""
     app = FastAPI(
         title="clawmem",
@@ -206,14 +190,14 @@ def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
         **options,
     )
     for route in ROUTES:
-        _add_route(app, runtime, route)
+        _add_route(app, dispatcher, route)
 
     @app.get("/export", response_model=dict[str, Any], operation_id="GET /export")
     async def export(nothing: Annotated[NoParameters, Query()]) -> Response:
         """Export every document with its text, page by page; a page has the state at its own reading time."""
         # Read first, so that an unreadable vault causes an error response.
-        first = await runtime.dispatcher.read(lambda services: _page(services, 0))
-        exported_at = await runtime.dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
+        first = await dispatcher.read(lambda services: _page(services, 0))
+        exported_at = await dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
 
         async def parts() -> AsyncIterator[bytes]:
             yield as_json({"version": EXPORT_VERSION, "exported_at": exported_at})[:-1] + b',"documents":['
@@ -221,7 +205,7 @@ def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
             while documents:
                 yield (b"," if count else b"") + b",".join(map(as_json, documents))
                 count, last = count + len(documents), documents[-1]["id"]
-                documents = await runtime.dispatcher.read(partial(_page, after=last))
+                documents = await dispatcher.read(partial(_page, after=last))
             yield f'],"count":{count}}}'.encode()
 
         return StreamingResponse(parts(), media_type="application/json")
@@ -237,7 +221,7 @@ def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
             raise InvalidInput("INVALID_INPUT", f"Operation {name} cannot be run here. {HINT}")
         try:
             request = operation.request.model_validate(call.request)
-            result = await run(runtime.dispatcher, operation, request, caller="cli", vault=call.vault)
+            result = await run(dispatcher, operation, request, caller="cli", vault=call.vault)
         except ValidationError as error:
             raise refusal_of(error) from error
         except TEMPORARY:
@@ -269,7 +253,7 @@ def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
             isinstance(choices, dict) and all(isinstance(value, str) for value in choices.values())
         ):
             raise InvalidInput("INVALID_INPUT", f"{OPTIONS_HEADER} is a JSON object of strings.")
-        line = await runtime.answer_event(name, (await request.body()).decode("utf-8", "replace"), choices)
+        line = await answer_event(name, (await request.body()).decode("utf-8", "replace"), choices)
         return Response(line, media_type="application/json")
 
     return app
