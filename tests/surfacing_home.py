@@ -24,7 +24,7 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies
 from clawmem.app.services.surfacing.surface import SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
-from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
+from clawmem.domain.surfacing.profiles import PROFILES, Profile
 from clawmem.ports.telemetry import Recall
 
 NOTES = {
@@ -90,7 +90,6 @@ class Home:
         profile: str | Profile = "balanced",
         session: str = "s1",
         topic: str = "",
-        mode: ThresholdMode = ThresholdMode.ADAPTIVE,
         models: Models = NO_MODELS,
         receive: Callable[[str], None] = lambda block: None,
         embedder: object | None = None,
@@ -111,7 +110,7 @@ class Home:
             floor=0.0,  # a vault of seven notes: what is likely is said by the test
         )
         known = PROFILES[profile] if isinstance(profile, str) else profile
-        chosen = Choices(known, topic=topic, mode=mode)
+        chosen = Choices(known, topic=topic)
         return surface(prompt, turns_of(self.vault.telemetry, session), chosen, receive)
 
     def id_of(self, path: str) -> int:

@@ -32,4 +32,5 @@ def surfacing_stores(vault: Vault) -> SurfacingStores:
         usage=vault.usage,
         receipts=vault.receipts,
         acts=vault.acts,
+        triples=vault.triples,
     )

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
     from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
-    from clawmem.app.services.surfacing.prompts import PromptSurfacing
+    from clawmem.app.services.surfacing.surface import SurfaceContext
     from clawmem.ports.clients import Clients
     from clawmem.ports.clock import Clock
     from clawmem.ports.files import FileSource
@@ -294,8 +294,8 @@ class UseCases(containers.DeclarativeContainer):
     )
     find_similar = use_case("retrieval.pipelines:FindSimilar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
-    prompt_surfacing: Callable[..., PromptSurfacing] = function(
-        "surfacing.prompts:PromptSurfacing",
+    prompt_surfacing: Callable[..., SurfaceContext] = function(
+        "surfacing.surface:prompt_surfacing",
         stores=shared("surfacing.steps:SurfacingStores", retrieval=stores),
         embedder=gateways.embedder.provider,
         local_embedder=selection.local.provider,

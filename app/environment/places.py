@@ -19,7 +19,6 @@ XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_H
 HOOK_SETTINGS = {
     "CLAWMEM_PROFILE": "profile",
     "CLAWMEM_TOKEN_BUDGET": "token_budget",
-    "CLAWMEM_THRESHOLD_MODE": "threshold_mode",
     "CLAWMEM_SESSION_FOCUS": "topic",
     "CLAWMEM_HEARTBEAT_PATTERNS": "heartbeat_patterns",
     "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "with_heartbeats",

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from clawmem.app.environment.places import text_in
 from clawmem.app.environment.private_files import make_folder, write_whole
-from clawmem.domain.surfacing.filters import MOST_TOPIC, read_topic, topic_file
+from clawmem.domain.surfacing.filters import MOST_TOPIC, read_topic
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.sessions import session_key
 
 
 class Topics:
@@ -48,7 +49,7 @@ class Topics:
         return had
 
     def _file(self, session_id: str) -> Path:
-        return self._folder / topic_file(session_id)
+        return self._folder / f"{session_key(session_id)}.focus"
 
 
 def project_of(folder: str) -> str:

@@ -144,10 +144,6 @@ class Watch:
                 with suppress(Exception):
                     self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
 
-    def gave_up(self, reason: str) -> None:
-        """Record a failure of which the caller did not wait for the error."""
-        self._failed(ModelUnavailable(self._model, reason))
-
     def _failed(self, error: ModelError | EmbeddingError) -> None:
         """Record a failure, with its bare reason: the message repeats the address and has the remedy."""
         self._may_have_failed = True

@@ -16,7 +16,6 @@ from pydantic import (
     AfterValidator,
     AnyHttpUrl,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -39,7 +38,7 @@ from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Poli
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import MOST_QUESTIONS, LaneName
 from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
-from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
+from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 _EMBED, _LLM, _RERANK = "embed_server", "llm_server", "rerank_server"
@@ -273,10 +272,6 @@ class Settings(BaseModel):
 
     # Tokens of a block, instead of the profile's.
     token_budget: int | None = Field(default=None, ge=LEAST_BUDGET, le=MOST_BUDGET)
-    # Threshold of the confidence of notes in a block.
-    threshold_mode: Annotated[ThresholdMode, BeforeValidator(lambda mode: str(mode).lower())] = (
-        ThresholdMode.ADAPTIVE
-    )
     # Further patterns of heartbeat prompts.
     heartbeat_patterns: tuple[str, ...] = ()
     with_heartbeats: bool = False  # whether heartbeat prompts get a block

@@ -1,13 +1,12 @@
-"""Format of the context block that is added to a prompt: its elements, their order, wording and age labels."""
+"""Format of the context block that is added to a prompt: its elements, their order and wording."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.security.quoting import plain_name, quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
-from clawmem.domain.text.words import token_count
+from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 from clawmem.ports.records import one_line
 
 # Worded as a statement: models treat instructions from outside the conversation as an attack.
@@ -18,13 +17,24 @@ INSTRUCTION = (
 MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
 # Lines of a text that look like the head of an entry, a separator or a lead sentence are indented by one space.
-_LIKE_GRAMMAR = re.compile(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
+_LIKE_GRAMMAR = re.compile(r"^(?=\*\*|-{3,}[ \t]*$|Quoted from )", re.MULTILINE)
 _SEVERAL_WORDS = re.compile(r"[^\w-]")
-_CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
-OLD_DAYS = 182  # half a year
-YEAR_DAYS = 365
+
+# Words of a prompt → command, and tool: a hook cannot see whether the tools are set up. Time comes before causes.
+_HINTS = {
+    "timeline|last session|last time|yesterday|recently|when did|what happened|history of|left off|leave off|"
+    "continue where|where were we|what's next|next steps": ("sessions", "session_log"),
+    "why|cause|caused|causes|because|reason|led to|decided|rationale": (
+        "query --mode intent",
+        "intent_search",
+    ),
+    "similar|related|like this|what else|discover|explore|anything about": (
+        "links --similar",
+        "find_similar",
+    ),
+}
 
 
 class Entry(NamedTuple):
@@ -35,36 +45,22 @@ class Entry(NamedTuple):
         title: Title of the document.
         content_type: Type of the document.
         place: Path, with line numbers.
-        written: Absolute date, because a block may be read again later.
+        remarks: Absolute date, as a block may be read again later; age, source and successor. Empty ones are left out.
         text: Text that is shown, if any.
-        age: Label of an old text; empty for younger ones.
-        source: Label of a text that is not the user's own; empty otherwise.
         lead: Sentence that introduces an unverified text. If it is set, title and text are quoted line by line.
-        successor: Reference to the successor of a superseded text.
     """
 
     title: str
     content_type: str
     place: str
-    written: str = ""
+    remarks: Sequence[str] = ()
     text: str = ""
-    age: str = ""
-    source: str = ""
     lead: str = ""
-    successor: str = ""
-
-
-class Edge(NamedTuple):
-    """Relation between two shown documents, identified by their titles."""
-
-    source: str
-    kind: str
-    target: str
 
 
 def entry_text(entry: Entry) -> str:
     """
-    Return *entry* as text: title, type (unless a note), place, date, age, source and successor on one line, then the text.
+    Return *entry* as text: title, type (unless a note), place and remarks on one line, then the text.
 
     No title, type, place or text can add a line that reads as an entry, a tag or a separator.
     """
@@ -75,22 +71,12 @@ def entry_text(entry: Entry) -> str:
         entry.lead and _SEVERAL_WORDS.search(entry.content_type)
     )
     placed = f"**{title}**{f' ({entry.content_type})' if is_typed else ''} {place}"
-    head = one_line(
-        ", ".join(filter(None, (placed, entry.written, entry.age, entry.source, entry.successor)))
-    )
-    text = entry.text
-    if not text:
+    head = one_line(", ".join(filter(None, (placed, *entry.remarks))))
+    if not entry.text:
         return head
     if entry.lead:
-        return "\n".join([head, *quotation(entry.lead, text)])
-    return "\n".join(
-        [head, *(f" {line}" if _LIKE_GRAMMAR.match(line) else line for line in text.split("\n"))]
-    )
-
-
-def edge_line(edge: Edge) -> str:
-    """Return one relation as a line."""
-    return one_line(f"- {edge.source} --[{edge.kind}]--> {edge.target}")
+        return "\n".join([head, *quotation(entry.lead, entry.text)])
+    return f"{head}\n{_LIKE_GRAMMAR.sub(' ', entry.text)}"
 
 
 def block(
@@ -109,43 +95,39 @@ def block(
     """
     if not entries:
         return ""
-    return "\n".join(
-        [
-            *([f"<vault-routing>{hint}</vault-routing>"] if hint else ()),
-            "<vault-context>",
-            f"<instruction>{INSTRUCTION}</instruction>",
-            "<facts>",
-            SEPARATOR.join(entries),
-            "</facts>",
-            *_element("relationships", relations),
-            *_element("vault-facts", map(one_line, facts)),
-            _CLOSING,
-            *([f"<vault-nudge>{nudge}</vault-nudge>"] if nudge else ()),
-        ]
+    elements = (
+        f"<vault-routing>{hint}</vault-routing>" if hint else "",
+        f"<vault-context>\n<instruction>{INSTRUCTION}</instruction>",
+        _element("facts", [SEPARATOR.join(entries)]),
+        _element("relationships", relations),
+        _element("vault-facts", map(one_line, facts)),
+        "</vault-context>",
+        f"<vault-nudge>{nudge}</vault-nudge>" if nudge else "",
     )
+    return "\n".join(filter(None, elements))
 
 
-def frame_tokens(hint: str = "", nudge: str = "") -> int:
-    """Return the number of tokens of a block without entries, including the hint and the reminder."""
-    return token_count(block([""], hint=hint, nudge=nudge))
-
-
-def _element(name: str, lines: Iterable[str]) -> list[str]:
+def _element(name: str, lines: Iterable[str]) -> str:
     content = [*lines]
-    return [f"<{name}>", *content, f"</{name}>"] if content else []
+    return "\n".join([f"<{name}>", *content, f"</{name}>"]) if content else ""
 
 
-def age_label(authored_at: str, now_ms: int) -> str:
-    """
-    Return an age label such as ``over 6 months old`` or ``over 2 years old``; empty for younger or undated texts.
+def routing_hint(prompt: str) -> str:
+    """Return a hint at the command and tool suited to this kind of question; empty for a plain question."""
+    for words, (command, tool) in _HINTS.items():
+        if re.search(rf"(?<!\w)(?:{words})(?!\w)", prompt, re.IGNORECASE):
+            return (
+                f"More about this: clawmem {command}, clawmem query --mode auto "
+                f"(tools, where they are set up: {tool}, memory_retrieve)."
+            )
+    return ""
 
-    A surfaced block may be read again weeks later; a label with "over" is still true then.
-    """
-    authored_ms = parse_iso(authored_at)
-    days = 0 if authored_ms is None else (now_ms - authored_ms) // DAY_MS
-    if days <= OLD_DAYS:
+
+def nudge(blocks_since: int, interval: int = NUDGE_INTERVAL) -> str:
+    """Return a reminder to curate the memory after each *interval* blocks without curation; else empty."""
+    if interval <= 0 or blocks_since < interval or blocks_since % interval:
         return ""
-    years = (days - 1) // YEAR_DAYS
-    if not years:
-        return "over 6 months old"
-    return f"over {years} years old" if years > 1 else "over 1 year old"
+    return (
+        f"{blocks_since} prompts have carried memories since any was last tended; clawmem pin lifts one that matters, "
+        "clawmem snooze hides one that distracts (tools, where they are set up: memory_pin, memory_snooze)."
+    )

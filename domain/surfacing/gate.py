@@ -108,13 +108,11 @@ def needs_earlier(prompt: str) -> bool:
     return len(set(spoken) - function_words(spoken)) < COMPLETE
 
 
-def looking_back(
-    current: str, before: Sequence[str], *, look_back: int = LOOK_BACK, most: int = MOST_CHARS
-) -> str:
+def looking_back(current: str, before: Sequence[str]) -> str:
     """
-    Return *current* and up to *look_back* earlier questions, newest first, separated by blank lines.
+    Return *current* and up to `LOOK_BACK` earlier questions, separated by blank lines.
 
-    Whole questions are dropped, the oldest first, until at most *most* characters are left; a longer *current* is
+    Whole questions are dropped, the oldest first, until at most `MOST_CHARS` characters are left; a longer *current* is
     truncated. Empty questions and those equal to *current* are ignored.
 
     Args:
@@ -122,7 +120,7 @@ def looking_back(
     """
     if not current.strip():
         return current
-    others = [text for text in before if text.strip() and text != current][:look_back]
-    while others and len(APART.join([current, *others])) > most:
+    others = [text for text in before if text.strip() and text != current][:LOOK_BACK]
+    while others and len(APART.join([current, *others])) > MOST_CHARS:
         others.pop()
-    return APART.join([current, *others])[:most]
+    return APART.join([current, *others])[:MOST_CHARS]

@@ -11,7 +11,7 @@ from vault_stores import retrieval_stores
 
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
-from clawmem.app.services.surfacing.composing import Composer
+from clawmem.app.services.surfacing.composing import compose
 from clawmem.app.services.surfacing.steps import guarded
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
@@ -90,7 +90,7 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
     work = guarded(asked, lines_of(home, "more"), Trace())
-    shown = Composer(retrieval_stores(home.vault))(work, asked, BOUNDLESS)
+    shown = compose(retrieval_stores(home.vault), work, asked, BOUNDLESS)
 
     assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
     for entry in shown.entries:
@@ -114,7 +114,7 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
     asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
     work = guarded(asked, lines_of(home, "more"), Trace())
-    shown = "\n".join(Composer(retrieval_stores(home.vault))(work, asked, BOUNDLESS).entries)
+    shown = "\n".join(compose(retrieval_stores(home.vault), work, asked, BOUNDLESS).entries)
 
     assert f"> {FACT}" in shown
     assert not any(part in shown for part in ("access tokens", "workspace", "drop@"))

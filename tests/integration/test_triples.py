@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask, transcript
+from vault_stores import surfacing_stores
 from wired import publisher, session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -18,7 +19,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.knowledge.facts import Facts
-from clawmem.app.services.surfacing.prompts import FactsAbout
+from clawmem.app.services.surfacing.surface import facts_about
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.knowledge import Entity, Triple
@@ -62,11 +63,7 @@ class World:
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:
         """What a prompt is told of what it names."""
-        return FactsAbout(
-            self.vault.documents,
-            self.vault.entities,
-            self.vault.triples,
-        )(prompt, budget)
+        return facts_about(prompt, budget, surfacing_stores(self.vault))
 
 
 @pytest.fixture

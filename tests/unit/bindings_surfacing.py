@@ -6,21 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.surfacing import packing
-from clawmem.domain.surfacing.block import Entry, age_label, block, entry_text
+from clawmem.domain.surfacing.block import Entry, block, entry_text, nudge, routing_hint
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.filters import (
+    MATCH,
+    OTHER,
     activation,
-    focus_factor,
     is_hidden,
     is_noise,
     is_on_topic,
     read_topic,
-    topic_tokens,
 )
 from clawmem.domain.surfacing.gate import looking_back, why_skip
-from clawmem.domain.surfacing.hints import nudge, routing_hint
-from clawmem.domain.surfacing.packing import CHARACTERS, tier_of
-from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile_named
+from clawmem.domain.surfacing.profiles import least_kept, profile_named
 
 TOOLS = ("session_log", "intent_search", "find_similar")
 
@@ -31,8 +29,7 @@ def _gate(given: dict[str, Any]) -> str | None:
 
 
 def _threshold(given: dict[str, Any]) -> float | None:
-    mode = ThresholdMode(given.pop("mode", "adaptive"))
-    return least_kept(given.pop("best"), profile_named(given.pop("profile")), mode, **given)
+    return least_kept(given["best"], profile_named(given["profile"]))
 
 
 def _profile(given: dict[str, Any]) -> dict[str, Any]:
@@ -40,19 +37,9 @@ def _profile(given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name != "name"}
 
 
-def _activation(given: dict[str, Any]) -> dict[str, float]:
-    partners = {source: [(key, times) for key, times in found] for source, found in given["partners"].items()}
-    return activation([(key, score) for key, score in given["ranked"]], lambda key: partners.get(key, []))
-
-
-def _tier(given: dict[str, Any]) -> list[Any]:
-    tier = tier_of(**given)
-    return [tier.value, CHARACTERS[tier]]
-
-
-def _focus(given: dict[str, Any]) -> float | None:
-    tokens = topic_tokens(read_topic(given.pop("topic")))
-    return focus_factor(is_on_topic(tokens, **given)) if tokens else None
+def _focus(given: dict[str, Any]) -> float:
+    is_matching = is_on_topic(read_topic(given.pop("topic")), **given)
+    return MATCH if is_matching else OTHER
 
 
 def _hint(given: dict[str, Any]) -> str:
@@ -71,10 +58,12 @@ def _pack(given: dict[str, Any]) -> int:
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "surfacing_gate": _gate,
-    "surfacing_threshold": lambda given: _threshold(dict(given)),
+    "surfacing_threshold": _threshold,
     "surfacing_profile": _profile,
-    "spreading_activation": _activation,
-    "surfacing_tier": _tier,
+    "spreading_activation": lambda given: activation(
+        given["scores"], lambda key: given["partners"].get(key, {})
+    ),
+    "surfacing_tier": lambda given: packing.quoted_characters(**given),
     "surfacing_focus": lambda given: _focus(dict(given)),
     "look_back": lambda given: looking_back(**given),
     "routing_hint": _hint,
@@ -84,7 +73,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "fact_seeds": _seeds,
     "surfacing_block": lambda given: block(**given),
     "surfacing_entry": lambda given: entry_text(Entry(**given)),
-    "surfacing_age": lambda given: age_label(**given),
     "pack_lines": lambda given: packing.pack_lines(**given),
     "surfacing_pack": _pack,
 }

@@ -120,7 +120,6 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         choices = Choices(
             profile,
             topic=topic or settings.topic,
-            mode=settings.threshold_mode,
             session_id=event.session_id,
             compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
             loaded=files.loaded_by_client(),

@@ -1,7 +1,6 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import day_of, shown_successor
@@ -9,6 +8,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
 from clawmem.domain.documents.markdown import Markdown, header_at
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
 from clawmem.domain.security.injections import has_injection
@@ -16,19 +16,11 @@ from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing import block as blocks
-from clawmem.domain.surfacing.packing import (
-    CHARACTERS,
-    FULL_CHARACTERS,
-    FULL_SHARE,
-    SEPARATOR,
-    Tier,
-    pack_lines,
-    pack_shorter,
-    tier_of,
-)
+from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.text.words import token_count
-from clawmem.ports.records import EVERYTHING, Document, Scope, Span
+from clawmem.ports.records import EVERYTHING, Document, Scope, Span, one_line
 
+OLD, OLD_MS = "over 6 months old", 182 * DAY_MS  # still true when the block is read again
 LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
 
 
@@ -63,70 +55,60 @@ class _Passage(NamedTuple):
     header: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Composer:
-    """Renderer of candidates, with one entry per document."""
-
-    stores: RetrievalStores
-
-    def __call__(self, work: Work, request: RetrievalRequest, budget: int) -> BlockContent:
-        """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
-        candidates = work.candidates
-        best = max((c.score for c in candidates), default=0.0) or 1.0
-        documents = {c.document_id: c.document for c in candidates if c.document}
-        newer = current_successors(self.stores.documents, self.stores.successions, documents, request.as_of)
-        heads = {
-            number: _head(document, request.question.now_ms, shown_successor(newer.get(number)))
-            for number, document in documents.items()
-        }
-        bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
-        # The threshold already dropped weak candidates; the tier only limits the length of the text.
-        passages = [
-            _cut(
-                _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), c.span or spans.get(c.best)),
-                request,
-                CHARACTERS[tier_of(c.score / best)],
-            )
-            for c in candidates
-        ]
-        shown = _fitting(passages, request, budget)
-        for together in _by_document(shown):
-            for longer in _longer(together):
-                place = shown.index(together[0])
-                others = [[p for p in part if p not in together] for part in (shown[:place], shown[place:])]
-                cut = [_cut(p, request, FULL_CHARACTERS) if p.text else p for p in longer]
-                extended = [*others[0], *cut, *others[1]]
-                if token_count(SEPARATOR.join(_entries(extended))) <= budget:
-                    shown = extended
-                    break
-        entries = _entries(shown)
-        left = budget - token_count(SEPARATOR.join(entries))
-        relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
-        return BlockContent(tuple(entries), tuple(relations), tuple(passage.candidate for passage in shown))
-
-    def _relations(self, shown: Sequence[_Passage]) -> list[str]:
-        """Return the relations among texts of the user and of assistants; relations to texts of others are omitted."""
-        titles = {
-            passage.candidate.document_id: passage.head.title for passage in shown if not passage.head.lead
-        }
-        among = Scope(EVERYTHING.collections, documents=frozenset(titles))
-        relations = self.stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
-        newest = sorted(relations, key=lambda r: r.created_at, reverse=True)
-        strongest = sorted(newest, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
-        return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
+def compose(stores: RetrievalStores, work: Work, request: RetrievalRequest, budget: int) -> BlockContent:
+    """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
+    candidates = work.candidates
+    best = max((c.score for c in candidates), default=0.0) or 1.0
+    documents = {c.document_id: c.document for c in candidates if c.document}
+    newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
+    heads = {
+        number: _head(document, request.question.now_ms, shown_successor(newer.get(number)))
+        for number, document in documents.items()
+    }
+    bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
+    # The threshold already dropped weak candidates; the tier only limits the length of the text.
+    passages = [
+        _cut(
+            _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), c.span or spans.get(c.best)),
+            request,
+            quoted_characters(c.score / best),
+        )
+        for c in candidates
+    ]
+    count = pack(len(passages), lambda n: SEPARATOR.join(_entries(passages[:n])), budget)
+    shown = passages[:count]
+    for together in _by_document(shown):
+        for longer in _longer(together):
+            place = shown.index(together[0])
+            others = [[p for p in part if p not in together] for part in (shown[:place], shown[place:])]
+            cut = [_cut(p, request, FULL_CHARACTERS) if p.text else p for p in longer]
+            extended = [*others[0], *cut, *others[1]]
+            if token_count(SEPARATOR.join(_entries(extended))) <= budget:
+                shown = extended
+                break
+    entries = _entries(shown)
+    # Relations to texts of others are omitted.
+    titles = {p.candidate.document_id: p.head.title for p in shown if not p.head.lead}
+    among = Scope(EVERYTHING.collections, documents=frozenset(titles))
+    relations = stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
+    newest = sorted(relations, key=lambda r: r.created_at, reverse=True)
+    strongest = sorted(newest, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
+    lines = [one_line(f"- {titles[r.source]} --[{r.kind}]--> {titles[r.target]}") for r in strongest]
+    left = budget - token_count(SEPARATOR.join(entries))
+    packed = pack_lines(lines, left, blocks.RELATIONS_FRAME)
+    return BlockContent(tuple(entries), tuple(packed), tuple(passage.candidate for passage in shown))
 
 
 def _head(document: Document, now_ms: int, succession: str) -> blocks.Entry:
     origin, day = document.origin, day_of(document)
+    written_ms = parse_iso(day)
+    is_old = written_ms is not None and now_ms - written_ms > OLD_MS
     return blocks.Entry(
         safe(document.title),
         safe(document.content_type),
         safe(document.display_path),
-        day,
-        age=blocks.age_label(day, now_ms),
-        source=SOURCES[origin],
+        (day, OLD if is_old else "", SOURCES[origin], safe(succession)),
         lead="" if is_verified(origin) else LEADS[origin],
-        successor=safe(succession),
     )
 
 
@@ -149,20 +131,6 @@ def _cut(passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
     header = "\n".join(header_at(body, span.start) or ()) if is_row else ""
     header = safe(redact_part(header, 0, len(header)))
     return passage._replace(text=safe(text), lines=(first, last), header=header)
-
-
-def _fitting(passages: Sequence[_Passage], request: RetrievalRequest, budget: int) -> list[_Passage]:
-    """Return the first *passages* that fit; if not all fit, shorten the last of them."""
-    room = CHARACTERS[Tier.WARM]
-    shorter = [_cut(p, request, room) if len(p.text) > room else p for p in passages]
-
-    def text_of(count: int, full: int) -> str:
-        return SEPARATOR.join(_entries([*passages[:full], *shorter[full:count]]))
-
-    if token_count(text_of(len(passages), len(passages))) <= budget:
-        return [*passages]
-    count, full = pack_shorter(len(passages), text_of, budget, int(budget * FULL_SHARE))
-    return [*passages[:full], *shorter[full:count]]
 
 
 def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:

@@ -26,15 +26,16 @@ from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import (
+    MATCH,
+    OTHER,
     activation,
-    focus_factor,
     is_hidden,
     is_noise,
     is_on_topic,
-    topic_tokens,
 )
-from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode, least_kept
+from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
 from clawmem.ports.journal import ActJournal
+from clawmem.ports.knowledge import TripleStore
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts
@@ -54,7 +55,6 @@ class Choices(NamedTuple):
     Attributes:
         profile: Limits on tokens, results and time.
         topic: Topic of the session; empty if none is set.
-        mode: Adaptive or absolute confidence threshold.
         session_id: Session of the prompt. Its own texts are not repeated to it while they are in its context.
         compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
         elsewhere: Ids of documents that apply to other projects.
@@ -63,7 +63,6 @@ class Choices(NamedTuple):
 
     profile: Profile = PROFILES["balanced"]
     topic: str = ""
-    mode: ThresholdMode = ThresholdMode.ADAPTIVE
     session_id: str = ""
     compacted_at: str = ""
     elsewhere: frozenset[int] = frozenset()
@@ -79,6 +78,7 @@ class SurfacingStores:
     usage: UsageStore
     receipts: Receipts
     acts: ActJournal
+    triples: TripleStore
 
 
 class RetrievalDependencies(NamedTuple):
@@ -181,7 +181,7 @@ def filter_steps(stores: SurfacingStores, choices: Choices) -> dict[str, Stage]:
     return {
         "visible": visible(stores.captures, choices),
         "focused": focused(choices.topic),
-        "threshold": threshold(choices),
+        "threshold": threshold(choices.profile),
         "activated": activated(stores.usage),
         "guarded": guarded,
     }
@@ -225,39 +225,36 @@ def visible(captures: CaptureStore, choices: Choices) -> Stage:
 
 def focused(topic: str) -> Stage:
     """Return a step that raises candidates about *topic* and lowers the others; no change if none is about it."""
-    tokens = topic_tokens(topic)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        bodies = work.texts.bodies(c.document_id for c in work.candidates) if tokens else {}
+        bodies = work.texts.bodies(c.document_id for c in work.candidates) if topic else {}
         on_topic = {
             c.best
             for c in work.candidates
             if c.document
-            and is_on_topic(tokens, c.document.title, c.document.display_path, bodies.get(c.document_id, ""))
+            and is_on_topic(topic, c.document.title, c.document.display_path, bodies.get(c.document_id, ""))
         }
         if not on_topic:
             return work
-        return _ordered(
-            work, [c.plus("focus", c.score * (focus_factor(c.best in on_topic) - 1)) for c in work.candidates]
-        )
+        factors = {c.best: MATCH if c.best in on_topic else OTHER for c in work.candidates}
+        return _ordered(work, [c.plus("focus", c.score * (factors[c.best] - 1)) for c in work.candidates])
 
     return stage
 
 
-def threshold(choices: Choices) -> Stage:
+def threshold(profile: Profile) -> Stage:
     """
     Return a step that keeps likely candidates; none if the best is too weak.
 
-    A candidate must have a share of the score of the best one; whether anything answers was decided before. The best line of its note must be no unlikely answer, as the line that answers often shares no words
-    with the prompt but is next to one that does.
+    A candidate must have a share of the score of the best one; whether anything answers was decided before. The best line
+    of its note must be no unlikely answer, as the line that answers often shares no words with the prompt but is next to
+    one that does.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         strengths = {c.best: min(1.0, max(0.0, c.score)) for c in work.candidates}
         best = max(strengths.values(), default=0.0)
-        least = least_kept(
-            best, choices.profile, choices.mode, recency_intent=request.question.is_recency_asked
-        )
+        least = least_kept(best, profile)
         trace.note(
             f"best {best:.2f}, kept from {least:.2f}" if least is not None else f"best {best:.2f}, silent"
         )
@@ -282,15 +279,12 @@ def threshold(choices: Choices) -> Stage:
 def activated(usage: UsageStore) -> Stage:
     """Return a step that raises documents used together with the best ones, by scores relative to the best."""
 
-    def partners(document_id: int) -> list[tuple[int, int]]:
-        return list(usage.partners(document_id).items())
-
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.score for c in work.candidates), default=0.0) or 1.0
         ranked: dict[int, float] = {}
         for candidate in work.candidates:
             ranked.setdefault(candidate.document_id, candidate.score / best)
-        gains = activation(list(ranked.items()), partners)
+        gains = activation(ranked, usage.partners)
         if not any(gains.values()):
             return work
         return _ordered(

@@ -1,19 +1,26 @@
 """Surfacing of context: the steps from a prompt to its block, in order."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from math import inf
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
+from clawmem.app.services.retrieval.receipts import Explain, Recalls, Receipt, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import RERANKER
+from clawmem.app.services.retrieval.scheduling import NamedThreads
 from clawmem.app.services.retrieval.work import Trace, Work
-from clawmem.app.services.surfacing.composing import Composer
+from clawmem.app.services.surfacing.composing import compose
 from clawmem.app.services.surfacing.steps import (
     Choices,
     RetrievalDependencies,
@@ -23,24 +30,30 @@ from clawmem.app.services.surfacing.steps import (
     text_of,
 )
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
+from clawmem.app.settings.model import Settings
+from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.retrieval.diversity import without_copies
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
-from clawmem.domain.security.origin import UNVERIFIED
-from clawmem.domain.surfacing.block import block, frame_tokens
+from clawmem.domain.security.injections import has_injection
+from clawmem.domain.security.origin import UNVERIFIED, is_verified
+from clawmem.domain.security.safety import safe
+from clawmem.domain.surfacing.block import FACTS_FRAME, block, nudge, routing_hint
+from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, seeds_of
 from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier, without_prefixes
-from clawmem.domain.surfacing.hints import nudge, routing_hint
-from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
+from clawmem.domain.surfacing.packing import pack_lines
+from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL, Profile
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
+from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import VERIFIED, Scope
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
 FEWEST_TO_ASK = 2  # hits: one needs no reordering, and rewording for none finds nothing
 COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
 
-FactsOf = Callable[[str, int], Sequence[str]]
 Receive = Callable[[str], None]
 Ranked = tuple[Work, Trace]
+Part = TypeVar("Part")
 
 
 class Surfaced(NamedTuple):
@@ -59,7 +72,6 @@ class SurfaceContext:
     Use case that retrieves context for a prompt that passed the gate, and renders it for a model.
 
     Args:
-        facts_of: Returns fact lines about a prompt within a number of tokens.
         floor: Minimum probability that anything answers; below it no block is produced.
         nudge_interval: Number of blocks from one reminder to curate the memory to the next.
     """
@@ -68,7 +80,6 @@ class SurfaceContext:
     dependencies: RetrievalDependencies
     clock: Clock
     recalls: Recalls
-    facts_of: FactsOf = lambda prompt, budget: ()
     floor: float = DEFAULT_FLOOR
     nudge_interval: int = NUDGE_INTERVAL
 
@@ -128,17 +139,13 @@ class SurfaceContext:
         work, trace = self._with_texts_of_others(request, retrieving, filtering)
         if not work.candidates and turns.rows and needs_earlier(request.question.text):
             work, trace = self._with_earlier(request, turns, retrieving, filtering, (work, trace))
-        hint, reminder = routing_hint(request.question.text), self._nudge(turns)
-        budget = choices.profile.budget - frame_tokens(hint, reminder)
-        content = Composer(stores)(work, request, budget)
-        facts_budget = choices.profile.facts_budget if content.entries else 0
-        text = block(
-            content.entries,
-            content.relations,
-            self._facts(request.question.text, facts_budget),
-            hint=hint,
-            nudge=reminder,
-        )
+        hint = routing_hint(request.question.text)
+        reminder = _optional(partial(self._reminder, turns), "")
+        frame = token_count(block([""], hint=hint, nudge=reminder))
+        content = compose(stores, work, request, choices.profile.budget - frame)
+        facts = partial(facts_about, request.question.text, choices.profile.facts_budget, self.stores)
+        lines: list[str] = _optional(facts, []) if content.entries and choices.profile.facts_budget else []
+        text = block(content.entries, content.relations, lines, hint=hint, nudge=reminder)
         results = describe(work.texts, stores, request, content.candidates)
         answer = Answer(request.question.text, results, trace, answered=work.answered)
         return Surfaced(text, token_count(text), answer, request, 0.0)
@@ -180,10 +187,8 @@ class SurfaceContext:
         alone: Ranked,
     ) -> Ranked:
         """Return the candidates of a prompt together with the prompts before it, without those they have surfaced."""
-        try:
-            earlier = asked_before(turns, self.stores.receipts, request.question.now_ms)
-        except Exception:  # noqa: BLE001  retrieval works with the prompt alone
-            return alone
+        now_ms = request.question.now_ms
+        earlier: list[Receipt] = _optional(partial(asked_before, turns, self.stores.receipts, now_ms), [])
         text = looking_back(request.question.text, [receipt.question for receipt in earlier])
         if text == request.question.text:
             return alone
@@ -195,22 +200,12 @@ class SurfaceContext:
         trace.drop([c for c in work.candidates if c.best in surfaced], "surfaced a moment ago")
         return work.with_candidates(c for c in work.candidates if c.best not in surfaced), trace
 
-    def _nudge(self, turns: Turns) -> str:
+    def _reminder(self, turns: Turns) -> str:
         """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
-        interval = self.nudge_interval
-        try:
-            if turns.blocks_since() < interval:
-                return ""  # most sessions are too short; skip the query for the latest act
-            acts = self.stores.acts.latest(1)
-            return nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
-        except Exception:  # noqa: BLE001  the reminder is optional
-            return ""
-
-    def _facts(self, prompt: str, budget: int) -> Sequence[str]:
-        try:
-            return self.facts_of(prompt, budget) if budget else ()
-        except Exception:  # noqa: BLE001  facts are optional
-            return ()
+        if turns.blocks_since() < self.nudge_interval:
+            return ""  # most sessions are too short; skip the query for the latest act
+        acts = self.stores.acts.latest(1)
+        return nudge(turns.blocks_since(acts[0].at if acts else ""), self.nudge_interval)
 
     def _record(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         stores, answer = self.stores.retrieval, surfaced.answer
@@ -234,3 +229,73 @@ class SurfaceContext:
             turn_index=turns.number,
             prompt_id=turns.prompt_id,
         )
+
+
+def _optional(part: Callable[[], Part], default: Part) -> Part:
+    """Return what *part* returns, or *default* if it fails: the block is useful without it."""
+    try:
+        return part()
+    except Exception:  # noqa: BLE001  whatever fails is left out
+        return default
+
+
+def facts_about(prompt: str, budget: int, stores: SurfacingStores) -> list[str]:
+    """
+    Return the current facts about the entities that *prompt* names, as lines.
+
+    They fit into *budget* tokens together with the enclosing tags. Related entities are not followed, and names shared
+    by two entities are ignored.
+    """
+    documents, entities = stores.retrieval.documents, stores.retrieval.entities
+    ids, names = seeds_of(prompt)
+
+    def lines() -> Iterator[str]:
+        known = entities.known([*ids, *(text for name in names for text in ids_of(name))])
+        by_name = (entity.id for name in names if (entity := only_one(name, known)))
+        named = dict.fromkeys([*(text for text in ids if text in known), *by_name])
+        written = set[str]()
+        for entity_id in islice(named, MOST_ENTITIES):
+            triples = stores.triples.recorded(entity_id, TRIPLES_EACH, ended=False)
+            sources = documents.many({triple.document_id for triple in triples})
+            for triple in triples:
+                source = sources.get(triple.document_id)
+                line = " ".join(f"{triple.subject.name} {triple.predicate} {triple.object_name}".split())
+                if line in written or source is None or not is_verified(source.origin):
+                    continue
+                # A stated preference reads as an order without its subject.
+                if not any(map(has_injection, (line, triple.object_name))):
+                    written.add(line)
+                    yield safe(line)
+
+    return pack_lines(lines(), budget, FACTS_FRAME)
+
+
+def prompt_surfacing(
+    settings: Settings,
+    profile: Profile,
+    *,
+    stores: SurfacingStores,
+    recalls: Recalls,
+    clock: Clock,
+    threads: NamedThreads,
+    embedder: Callable[[], Embedder],
+    local_embedder: Callable[[], Callable[[str], Embedder | None]],
+    late: Callable[[], LateInteraction],
+    model_servers: Callable[[Settings], AbstractContextManager[Models]],
+) -> SurfaceContext:
+    """
+    Return the use case for the prompts of a client, with only the models that *profile* uses.
+
+    Args:
+        embedder: Returns the embedder of the settings, for example an embedding server.
+        local_embedder: Returns the function that returns the embedder in this process with a fingerprint, if there is one.
+        late: Returns the model that compares texts word by word.
+        model_servers: Opens the configured model servers.
+    """
+    dependencies = RetrievalDependencies(threads=threads)
+    if profile.by_meaning:
+        serving = ServingEmbedder(stores.retrieval.embeddings, embedder, local_embedder())
+        dependencies = dependencies._replace(embedder=serving, late=late())
+        if settings.llm_server or settings.rerank_server:
+            dependencies = dependencies._replace(models=partial(model_servers, settings))
+    return SurfaceContext(stores, dependencies, clock, recalls, nudge_interval=settings.nudge_interval)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clawmem.domain.security.origin import LEADS
 from clawmem.domain.security.quoting import label_of_others, plain_name, title_to_read
 from clawmem.domain.security.safety import safe
-from clawmem.domain.surfacing.block import Edge, Entry, block, edge_line, entry_text
+from clawmem.domain.surfacing.block import Entry, block, entry_text
 from clawmem.ports.records import VERIFIED, Origin, one_line
 
 HEAD = re.compile(r"\*\*.*\*\*")
@@ -48,7 +48,7 @@ def tags_of(text: str) -> list[str]:
 def test_no_name_or_text_forges_a_line(given_texts: list[str], lead: str) -> None:
     """One entry has one head and no separator; an entry with a lead quotes every line of its text."""
     title, kind, place, text, other, fact = map(safe, given_texts)
-    entry = entry_text(Entry(title, kind, place, "2026-01-01", text, lead=lead))
+    entry = entry_text(Entry(title, kind, place, ("2026-01-01",), text, lead=lead))
     lines = entry.splitlines()
 
     assert sum(HEAD.match(line) is not None for line in lines) == 1
@@ -60,7 +60,7 @@ def test_no_name_or_text_forges_a_line(given_texts: list[str], lead: str) -> Non
     else:
         assert not any(line.startswith("Quoted from ") for line in lines[1:])
 
-    whole = block([entry], [edge_line(Edge(title, "supports", other))], [fact])
+    whole = block([entry], [one_line(f"- {title} --[supports]--> {other}")], [fact])
     assert tags_of(whole) == [line for line in tags_of(block(["x"], ["x"], ["x"]))]
     assert (
         sum(
@@ -98,7 +98,7 @@ def test_a_name_of_others_ends_neither_its_quotation_nor_its_emphasis(
 ) -> None:
     """Whatever follows the first closing mark is ours, and it is the only one."""
     titled, label = title_to_read(title, origin), label_of_others(origin)
-    head = entry_text(Entry(title, kind, place, "2026-01-01", lead=LEADS[origin]))
+    head = entry_text(Entry(title, kind, place, ("2026-01-01",), lead=LEADS[origin]))
 
     assert titled.endswith(f"” ({label})") and titled[0] == "“"
     for shown in (titled, head):
