@@ -6,9 +6,13 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
+from clawmem.domain.conversations.units import CONVERSATION
+from clawmem.ports.records import Document, Origin
+
 # Shares of the relevance, found on a vault of another author and two of ours.
 SET_ASIDE = 0.8
 OVERVIEW = 0.7
+OF_OTHERS = 0.9  # texts that the owner did not write, and chats: below a note of equal relevance
 FULL = 1.0
 
 # Names of folders, and words of file names and tags, for notes that are not the owner's last word.
@@ -44,6 +48,11 @@ def standing(
     if of_the_past:
         aside -= _PAST_FOLDERS
     return SET_ASIDE if aside and not _is_asked(aside, asked) else FULL
+
+
+def is_own(document: Document) -> bool:
+    """Whether the owner wrote *document* as a note: no chat, and nothing that an assistant, a model or a tool wrote."""
+    return document.origin is Origin.USER and document.content_type != CONVERSATION
 
 
 @lru_cache(4096)

@@ -85,6 +85,30 @@ class TestNamedTime:
             assert answer.results[0].legs[TIME] == 1.0
             assert [TIME in result.legs for result in answer.results].count(True) == 1
 
+    @pytest.mark.parametrize(
+        "head", ["tags: [origin:assistant]", "tags: [origin:imported]", "content_type: conversation"]
+    )
+    def test_notes_of_the_owner_come_before_generated_and_imported_texts(
+        self, vault: Vault, head: str
+    ) -> None:
+        """Of a time all notes of the owner; of a topic the own note, where both match alike."""
+        text = "Mended the boat in the harbour.\n"
+        filled(
+            vault,
+            {
+                "handoff.md": f"---\ndate: 2026-06-11\n{head}\n---\n# Boat\n\n{text}",
+                "diary.md": f"---\ndate: 2026-06-09\n---\n# Boat\n\n{text}",
+            },
+        )
+
+        of_time = pipelines(vault)["query"](asked("what did I do last week"))
+        assert paths(of_time) == ["diary.md", "handoff.md"]
+        assert of_time.results[1].confidence < LIKELY <= of_time.results[0].confidence  # type: ignore[operator]
+        assert paths(pipelines(vault)["query"](asked("who mended the boat", diverse=False))) == [
+            "diary.md",
+            "handoff.md",
+        ]
+
 
 QUESTIONS = """
 does the kettle whistle

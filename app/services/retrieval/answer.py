@@ -11,7 +11,7 @@ from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
-from clawmem.domain.conversations.units import reply_to
+from clawmem.domain.conversations.units import CONVERSATION, reply_to
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from clawmem.domain.retrieval.intent import Intent
     from clawmem.domain.retrieval.routing import Route
     from clawmem.ports.sessions import Session
-
-CONVERSATION = "conversation"  # content type
 
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 

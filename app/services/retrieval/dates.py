@@ -21,7 +21,7 @@ from clawmem.domain.retrieval.by_date import (
 )
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
-from clawmem.domain.retrieval.standing import FULL, standing
+from clawmem.domain.retrieval.standing import FULL, is_own, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
@@ -49,7 +49,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     A question for the newest selects the notes of the kind or folder that it names, or else the candidates, which cover
     its topic about as well as the best one; superseded notes, drafts and copies come last. A named time without a
     topic ("what happened in March"), or a request restricted to days, a type, a tag or a property, selects all notes of
-    it, those of the kind that is asked for first, then the diary of that day, month or year. Of lines, only the first notes of a kind or time become candidates, as a whole.
+    it, those of the kind that is asked for first, then the diary of that day, month or year, then what the owner did not write. Of lines, only the first notes of a kind or time become candidates, as a whole.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -84,14 +84,20 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             dates = {number: document.authored_at for number, document in matching_notes.items()}
             diary = period_name(question.named_time) if question.named_time else ""
 
-            def place(number: int) -> tuple[bool, bool]:
+            def place(number: int) -> tuple[bool, bool, bool]:
                 document = matching_notes[number]
-                return document.content_type not in question.kinds, file_name(document.path) != diary
+                is_other_kind = document.content_type not in question.kinds
+                return (
+                    is_other_kind,
+                    is_other_kind and not is_own(document),
+                    file_name(document.path) != diary,
+                )
 
             order = sorted(newest_first(dates, (), undated), key=place)
             most = LINES_OF_TIME
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
-            confidence = dict.fromkeys(order, IN_ITS_TIME) | dict.fromkeys(undated, BY_TIME_OF_FILE)
+            less = undated | {n for n in order if place(n)[1]}
+            confidence = dict.fromkeys(order, IN_ITS_TIME) | dict.fromkeys(less, BY_TIME_OF_FILE)
             if is_line:
                 confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], IN_ITS_TIME)
             by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, 1.0 if is_line else OUT_OF_ITS_TIME)

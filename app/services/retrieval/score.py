@@ -12,7 +12,7 @@ from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.question import ANY_KIND
-from clawmem.domain.retrieval.standing import standing
+from clawmem.domain.retrieval.standing import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document
@@ -77,7 +77,7 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
         question.forms.words,
         of_the_past=question.time_intent is TimeIntent.HISTORY,
     )
-    terms["standing"] = (share - 1) * terms["relevance"]
+    terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
     if words(question.text) in map(words, document_names(document)):
         terms["name"] = EXACT_NAME
     if question.named_time and is_within(document.authored_at, question.named_time):
