@@ -27,7 +27,7 @@ from clawmem.app.services.documents.records import (
 )
 from clawmem.app.services.retrieval.plan import PlannedClause
 from clawmem.app.services.retrieval.receipts import Receipt
-from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.records import one_line

@@ -28,7 +28,7 @@ from clawmem.app.services.maintenance.status import MAX_TOP
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
-from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.analytics import VaultReport
 from clawmem.ports.errors import InvalidInput

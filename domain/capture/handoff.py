@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, sentences, spoken_text
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.knowledge.llm_answer import TEXTS, ModelTask, object_schema

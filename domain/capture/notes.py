@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain, count
 
-from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ImportedMessage, RawTime

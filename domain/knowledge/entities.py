@@ -69,8 +69,8 @@ def _slug(name: str) -> str:
 
 
 SHORTEST, LONGEST = 2, 60
-CAPS = {"research": 15, "hub": 12, "conversation": 12, "project": 10}
-_EIGHT = frozenset({"decision", "deductive", "note", "handoff", "progress"})
+CAPS = {"research": 15, "hub": 12, "conversation": 12}
+CAPS |= dict.fromkeys(("decision", "deductive", "note", "handoff", "progress"), 8)
 SAME, SAME_PERSON = 0.75, 0.65
 SHORT = 5  # letters; in names up to this length one different letter makes a different name
 
@@ -113,14 +113,9 @@ class Name(NamedTuple):
     kind: str = CONCEPT
 
 
-def bucket_of(kind: str) -> str:
-    """Return the merge group of *kind*: ``person``, ``org`` and ``location`` are their own, all others ``tech``."""
-    return "tech" if kind in _TECH else kind
-
-
 def cap_of(content_type: str) -> int:
     """Return the maximum number of names for a document of that type."""
-    return CAPS.get(content_type, 8 if content_type in _EIGHT else 10)
+    return CAPS.get(content_type, 10)
 
 
 def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
@@ -143,12 +138,12 @@ def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
 
 def is_same(one: Name, other: Name) -> bool:
     """
-    Whether two names mean the same thing: they are in one merge group and similar (at least .75, people .65).
+    Whether two names mean the same thing: they are of one kind, or both technical, and similar (at least .75, people .65).
 
     Names with different numbers are always different. So are short words, and people with one-word names, that
     differ in more than accents: Lin is not Lina, and Maria is not Marta.
     """
-    if bucket_of(one.kind) != bucket_of(other.kind):
+    if one.kind != other.kind and not _TECH.issuperset((one.kind, other.kind)):
         return False
     plain, others = _plain(one.name), _plain(other.name)
     if plain == others:

@@ -59,13 +59,6 @@ class ModelTask(NamedTuple):
     max_tokens: int
 
 
-class Fit(NamedTuple):
-    """The part of a value that fits a schema, or the problem, in words that a model understands."""
-
-    value: Any
-    problem: str = ""
-
-
 def json_answer(ask: Callable[[str], str], prompt: str, schema: JsonSchema) -> Any | None:
     """
     Return the value in *ask*'s answer to *prompt* that fits *schema*; None if there is none.
@@ -80,19 +73,19 @@ def json_answer(ask: Callable[[str], str], prompt: str, schema: JsonSchema) -> A
     for _ in range(2):
         answer = ask(text)
         value = read_json(answer, schema)
-        fit = Fit(None, "it holds no JSON") if value is None else fitted(value, schema)
-        if not fit.problem:
-            return fit.value
+        fitting, problem = (None, "it holds no JSON") if value is None else fitted(value, schema)
+        if not problem:
+            return fitting
         text = (
-            f"{prompt}\n\nYour last answer could not be used: {fit.problem}. It was:\n\n{answer[:2000]}\n\n"
+            f"{prompt}\n\nYour last answer could not be used: {problem}. It was:\n\n{answer[:2000]}\n\n"
             "Answer again with the corrected JSON and nothing else."
         )
     return None
 
 
-def fitted(value: Any, schema: JsonSchema, path: str = "$") -> Fit:
+def fitted(value: Any, schema: JsonSchema, path: str = "$") -> tuple[Any, str]:
     """
-    Return the part of *value* that fits *schema*, or the first problem.
+    Return the part of *value* that fits *schema*, and the first problem, in words that a model understands.
 
     Array items that do not fit and optional object members that do not fit are dropped; an array of which no item fits
     does not fit. Only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are checked.
@@ -100,25 +93,25 @@ def fitted(value: Any, schema: JsonSchema, path: str = "$") -> Fit:
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is_a(value, kind) for kind in kinds):
-        return Fit(None, f"{path} is not of type {' or '.join(kinds)}")
+        return None, f"{path} is not of type {' or '.join(kinds)}"
     if "enum" in schema and value not in schema["enum"]:
-        return Fit(None, f"{path} is none of {json.dumps(schema['enum'], ensure_ascii=False)}")
+        return None, f"{path} is none of {json.dumps(schema['enum'], ensure_ascii=False)}"
     if isinstance(value, dict):
         inner = schema.get("properties", {})
         members = {
             name: fitted(member, inner.get(name, {}), f"{path}.{name}") for name, member in value.items()
         }
         required = (
-            members.get(name, Fit(None, f"{path}.{name} is missing")) for name in schema.get("required", ())
+            members.get(name, (None, f"{path}.{name} is missing")) for name in schema.get("required", ())
         )
-        if problem := next((member.problem for member in required if member.problem), ""):
-            return Fit(None, problem)
-        return Fit({name: member.value for name, member in members.items() if not member.problem})
+        problem = next((problem for _, problem in required if problem), "")
+        fitting = {name: part for name, (part, fault) in members.items() if not fault}
+        return None if problem else fitting, problem
     if isinstance(value, list) and "items" in schema:
         items = [fitted(item, schema["items"], f"{path}[{place}]") for place, item in enumerate(value)]
-        whole = [item.value for item in items if not item.problem]
-        return Fit(whole) if whole or not items else Fit(None, items[0].problem)
-    return Fit(value)
+        whole = [part for part, problem in items if not problem]
+        return whole, "" if whole or not items else items[0][1]
+    return value, ""
 
 
 def is_placeholder(text: str) -> bool:
@@ -135,7 +128,7 @@ def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
     returned, otherwise the first. Numbers that JSON cannot represent become None.
     """
     values = list(_values(_without_thoughts(text[:MAX_CHARS].strip())))
-    fitting = (value for value in values if schema is not None and not fitted(value, schema).problem)
+    fitting = (value for value in values if schema is not None and not fitted(value, schema)[1])
     return next(fitting, values[0] if values else None)
 
 

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from clawmem.app.services.capture.session import is_referenced
 from clawmem.contracts.samples import document
-from clawmem.domain.briefing.packing import packed
-from clawmem.domain.briefing.selection import current_rank, fact_of, is_current, is_stale
+from clawmem.domain.briefing.blocks import current_rank, fact_of, is_current, is_stale, packed
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms

@@ -46,7 +46,7 @@ def _stands_for(given: dict[str, Any]) -> str:
 
 def _contradictory(given: dict[str, Any]) -> dict[str, Any]:
     found = contradiction(
-        given["new"], given["old"], read_verdict(fitted(given.get("model"), VERDICT.schema).value)
+        given["new"], given["old"], read_verdict(fitted(given.get("model"), VERDICT.schema)[0])
     )
     return {"contradictory": found.contradictory, "confidence": found.confidence}
 
@@ -54,7 +54,7 @@ def _contradictory(given: dict[str, Any]) -> dict[str, Any]:
 def _deduction(given: dict[str, Any]) -> dict[str, Any]:
     pool = [Candidate(number, one["text"]) for number, one in enumerate(given["pool"], start=1)]
     drafts = deduction.read_drafts({"deductions": [given["draft"]]})
-    answer = fitted(given.get("answer"), deduction.JUDGE.schema).value
+    answer = fitted(given.get("answer"), deduction.JUDGE.schema)[0]
     outcomes = deduction.judge_draft(drafts[0], pool, answer)
     is_accepted = deduction.ACCEPTED in outcomes
     counters = outcomes if is_accepted else (*outcomes, "rejected")

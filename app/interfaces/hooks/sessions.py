@@ -23,7 +23,7 @@ from clawmem.app.operations.indexing import embed_new
 from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.capture.session import Session
 from clawmem.app.settings.model import load_settings
-from clawmem.domain.briefing.selection import file_name
+from clawmem.domain.briefing.blocks import file_name
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, is_echo
 from clawmem.domain.security.redaction import redact

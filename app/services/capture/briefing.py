@@ -21,21 +21,23 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.domain.briefing.packing import block, packed, section
-from clawmem.domain.briefing.selection import (
+from clawmem.domain.briefing.blocks import (
     DECISIONS,
     MOST_ITEMS,
     RECENT_DAYS,
     Phrase,
     ProfileLine,
+    block,
     current_rank,
     fact_of,
     file_name,
     is_current,
     is_stale,
     names_file,
+    packed,
     profile_text,
     repeated_phrases,
+    section,
 )
 from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.handoff import is_empty

@@ -52,7 +52,7 @@ class Ask:
         """
         cached = self.answers.get(self.model, task.purpose, prompt)
         value = None if cached is None else read_json(cached, task.schema)
-        if value is not None and not fitted(value, task.schema).problem:
+        if value is not None and not fitted(value, task.schema)[1]:
             return value
         value = json_answer(partial(self._answer, task), prompt, task.schema)
         if value is not None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.briefing.selection import file_name, names_file
+from clawmem.domain.briefing.blocks import file_name, names_file
 
 
 @pytest.mark.parametrize(

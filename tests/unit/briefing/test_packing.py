@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.briefing.packing import block, packed
+from clawmem.domain.briefing.blocks import block, packed
 from clawmem.domain.text.words import token_count
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n"), max_size=200), max_size=12)

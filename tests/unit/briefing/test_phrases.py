@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.briefing.selection import LEAST, Phrase, repeated_phrases
+from clawmem.domain.briefing.blocks import LEAST, Phrase, repeated_phrases
 
 
 def test_three_times_is_often() -> None:
