@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from command_line import Invoke, ask_json
 from mined_talks import BREAD, PLANS, documents, mined, text_of, write_export
+from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, said
 
 
 def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_path: Path) -> None:
@@ -27,3 +30,30 @@ def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_p
     assert "conversations/chatgpt/" in text_of(invoke, decision["file"])
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
     assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts), {})
+
+
+def test_a_conversation_that_fails_three_times_is_skipped(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds up no other one, and is counted; a long one is refused by the model, another answered without JSON."""
+
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        if asked.body is None:
+            return said({"data": [{"id": "small"}]})
+        if "dinghy" in str(asked.body):
+            return said({"error": {"message": "the context is too small"}}, 400)
+        text = "no idea" if "sourdough" in str(asked.body) else '{"observations": []}'
+        return said({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+
+    server = ScriptedServer(answer)
+    monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
+    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+    words = ("mine", "--no-embed", "--json", str(export), "--synthesize")
+    runs = [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(4)]
+    server.close()
+
+    assert [(run["docsScanned"], run["llmFailures"], run["docsSkipped"]) for run in runs] == [
+        *[(2, 2, 0)] * 3,
+        (0, 0, 2),
+    ]
+    assert {run["stopped"] for run in runs} == {""}

@@ -16,13 +16,14 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import InvalidInput, ModelError
+from clawmem.ports.errors import InvalidInput, ModelError, ModelUnavailable
 from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
 WRITER = "mine-synthesis"
 MOST_ASKED = 20  # conversations in one run with a model
+MOST_FAILURES = 3  # runs without a usable answer, after which a conversation is skipped
 SHOWN = 3_000  # characters of a conversation that a model is shown
 CONFIDENCE = 0.7
 KINDS = (Kind.DECISION, Kind.PREFERENCE, Kind.MILESTONE, Kind.PROBLEM)
@@ -35,6 +36,7 @@ class SynthesisReport:
     Counters of one run. ``stopped`` is the reason why a run with a model ended early; empty if it did not.
 
     ``factsSaved`` counts facts that were added or changed, ``llmFailures`` conversations without a usable answer.
+    ``docsSkipped`` had none in three runs, and are read again when they change.
     """
 
     docsScanned: int = 0  # noqa: N815  the names of the published counters
@@ -42,6 +44,7 @@ class SynthesisReport:
     factsSaved: int = 0  # noqa: N815
     llmFailures: int = 0  # noqa: N815
     docsWithNoFacts: int = 0  # noqa: N815
+    docsSkipped: int = 0  # noqa: N815
     stopped: str = ""
 
 
@@ -71,33 +74,38 @@ class SynthesizeFacts:
         """
         report = SynthesisReport()
         reader = f"{WRITER} {self.ask.model if self.ask else 'rules'}"
-        conversations = (
-            document
-            for document in self.documents.sources(collection).values()
-            if document.inactive is None
-            and document.content_type == CONVERSATION
-            and document.origin is Origin.IMPORTED
-            and self.captures.cursor(document.display_path, reader) != _version(document)
-        )
-        waiting = sorted(conversations, key=lambda document: (document.authored_at, document.id))
+        waiting: list[tuple[int, Document]] = []  # with the number of runs that failed
+        for document in self.documents.sources(collection).values():
+            is_conversation = document.content_type == CONVERSATION and document.origin is Origin.IMPORTED
+            if document.inactive is None and is_conversation:
+                position = self.captures.cursor(document.display_path, reader)
+                is_known = position.offset == _version(document)
+                failures = position.turns if is_known else 0
+                report.docsSkipped += failures >= MOST_FAILURES
+                if not is_known or 0 < failures < MOST_FAILURES:
+                    waiting.append((failures, document))
+        waiting.sort(key=lambda entry: (entry[0], entry[1].authored_at, entry[1].id))
         waiting = waiting[:most] if self.ask else waiting
-        for done, document in enumerate(waiting, start=1):
+        for done, (failures, document) in enumerate(waiting, start=1):
+            notes = None
             try:
                 notes = self._notes(document)
-            except (DailyLimitReached, ModelError) as error:
+            except (DailyLimitReached, ModelUnavailable) as error:
                 report.llmFailures += isinstance(error, ModelError)
                 report.stopped = str(error)
                 break
+            except ModelError:  # it failed on this conversation, which may be too long
+                pass
             report.docsScanned += 1
             report.llmFailures += notes is None
             report.factsExtracted += len(notes or ())
             report.docsWithNoFacts += notes == []
-            if notes is not None:
-                with self.transactions.writing():
-                    for note in notes:
-                        with suppress(InvalidInput):  # it was forgotten
-                            report.factsSaved += self._save(note, document)
-                    self.captures.advance(document.display_path, reader, _version(document))
+            with self.transactions.writing():
+                for note in notes or ():
+                    with suppress(InvalidInput):  # it was forgotten
+                        report.factsSaved += self._save(note, document)
+                position = Cursor(1, _version(document), failures + 1 if notes is None else 0)
+                self.captures.advance(document.display_path, reader, position)
             progress(done, len(waiting))
         return report
 
@@ -138,5 +146,5 @@ class SynthesizeFacts:
         return True
 
 
-def _version(document: Document) -> Cursor:
-    return Cursor(1, int(document.hash[:15], 16))
+def _version(document: Document) -> int:
+    return int(document.hash[:15], 16)
