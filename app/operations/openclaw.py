@@ -27,6 +27,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
+from clawmem.app.services.indexing.serving_embedder import STATIC
 from clawmem.app.services.openclaw import AgentSettings, MemoryHit, source_of
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.documents.times import iso_utc
@@ -40,7 +41,7 @@ from clawmem.domain.openclaw.flush import (
     is_flush_due,
 )
 from clawmem.domain.openclaw.pruning import Message, Pruned, is_cache_expired, prune
-from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
+from clawmem.domain.openclaw.ranking import LEAST_OF_WORD_VECTORS, LEAST_SCORE, MOST_RESULTS
 from clawmem.domain.openclaw.session_notes import FOLDER
 from clawmem.ports.errors import EmbeddingError, ModelError, NotFound
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
 
 WINDOW = 200_000  # tokens
+NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add minilm"
 
 PROMPT = (
     "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "
@@ -302,14 +304,22 @@ def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
 
 @of_agent(
     commands=(Command("openclaw search"),),
-    text=lambda answer: records_table(answer.results, "path start_line=line score snippet"),
+    text=lambda answer: records_table(answer.results, "path start_line=line score snippet") or NOTHING_FOUND,
 )
 def search_agent(
     services: Services,
     query: QuestionText,
     agent: Agent = "main",
     limit: Limit = MOST_RESULTS,
-    min_score: Annotated[float, Field(ge=0, le=1, description="Leave out what scores less.")] = LEAST_SCORE,
+    min_score: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description=f"Leave out what scores less; by default {LEAST_SCORE}, and {LEAST_OF_WORD_VECTORS} with the "
+            "vectors of words that clawmem brings.",
+        ),
+    ] = None,
     source: Annotated[
         Literal["all", "memory", "sessions"], "Search only memory files, or only sessions."
     ] = "all",
@@ -317,6 +327,9 @@ def search_agent(
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
     memory, _, problems = _synced(services, {})
     names = services.vault.documents.collections()
+    if min_score is None:
+        is_static = (services.vault.embeddings.fingerprint() or "").startswith(STATIC)
+        min_score = LEAST_OF_WORD_VECTORS if is_static else LEAST_SCORE
     request = read_request(
         query,
         now_ms=services.clock.now_ms(),

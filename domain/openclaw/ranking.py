@@ -13,6 +13,7 @@ VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
 MOST_RESULTS = 6
 LEAST_SCORE = 0.35
+LEAST_OF_WORD_VECTORS = 0.1  # their cosines are lower: that of a question and its answer is about .15 to .5
 CANDIDATES_PER_RESULT = 4
 
 
