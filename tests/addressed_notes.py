@@ -17,7 +17,7 @@ from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import CODE, DETAILS, MemoryServer
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.dispatch import Dispatcher
-from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.serve.server import ServerRuntime
 from clawmem.app.settings.model import load_settings
 
 PRICING, QUEUE, PUMP = "work/2026-04-18-pricing.md", "work/queue.md", "work/observations/pump.md"

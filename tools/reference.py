@@ -13,7 +13,7 @@ import typer
 from clawmem.app.interfaces.cli.command_line import CommandLine, cli
 from clawmem.app.interfaces.python.memory import methods
 from clawmem.app.interfaces.rest.application import rest_application
-from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.serve.server import ServerRuntime
 
 ROOT = Path(__file__).parents[1]
 MADE = "made from the table of operations by `make reference`"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from clawmem.adapters.models.server import EMBED, GENERATE, RERANK
-from clawmem.adapters.models.store import Manifest, ModelFolder, require, sha256_of
+from clawmem.adapters.models.store import ModelFolder, require, sha256_of
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 
@@ -88,25 +88,18 @@ class Model(ModelFolder):
     The static vectors have no files: they are a part of clawmem, and are neither added nor removed.
     """
 
-    def __init__(self, published: PublishedModel, folder: Path, *, may_download: bool = False) -> None:
-        """Describe the model without reading its files; with *may_download* its first use downloads it."""
+    def __init__(self, published: PublishedModel, folder: Path) -> None:
+        """Describe the model without reading its files."""
         super().__init__(folder, published.name)
         self.role = published.role
         self.summary = published.summary
         self.download_bytes = sum(remote.size for remote in published.files.values())
         self._published = published
         self._is_gguf = "model.gguf" in published.files  # which llama.cpp runs; otherwise onnxruntime does
-        self._may_download = may_download
 
     def is_there(self) -> bool:
         """Whether the model is installed."""
         return self.name == STATIC or super().is_there()
-
-    def manifest(self) -> Manifest:
-        """Return the manifest; downloads the model first if it is missing and may be downloaded."""
-        if self._may_download and not self.is_there():
-            self.add(None)
-        return super().manifest()
 
     @property
     def dimensions(self) -> int:
@@ -202,15 +195,14 @@ class Model(ModelFolder):
         Return the adapter for the model, which loads it with the first request.
 
         Raises:
-            ConfigError: the model is not installed and may not be downloaded, or its manifest is damaged.
+            ConfigError: the model is not installed, or its manifest is damaged.
             ExtraMissing: the packages that run it are not installed.
         """
         if self.name == STATIC:
             from clawmem.adapters.models.static import StaticEmbedder
 
             return StaticEmbedder()
-        if not self._may_download:
-            self.manifest()
+        self.manifest()
         if not self._is_gguf:
             from clawmem.adapters.models.onnx import OnnxEmbedder
 
@@ -230,14 +222,14 @@ class Selection(NamedTuple):
     reason: str
 
 
-def known_models(folder: Path | str, *, may_download: bool = False) -> list[Model]:
+def known_models(folder: Path | str) -> list[Model]:
     """Return all models, small ones first; models are installed below *folder*."""
-    return [Model(published, Path(folder), may_download=may_download) for published in PUBLISHED]
+    return [Model(published, Path(folder)) for published in PUBLISHED]
 
 
-def model_named(name: str, folder: Path | str, *, may_download: bool = False) -> Model:
+def model_named(name: str, folder: Path | str) -> Model:
     """Return the model *name*. Raises `NotFound` if there is none of that name."""
-    models = {model.name: model for model in known_models(folder, may_download=may_download)}
+    models = {model.name: model for model in known_models(folder)}
     if name not in models:
         raise NotFound("model", name, suggestions=sorted(models))
     return models[name]
@@ -259,22 +251,6 @@ def selected(wanted: str, folder: Path | str) -> Selection:
     except ClawmemError as error:
         return Selection(STATIC, f"{MINILM}: {error}")
     return Selection(MINILM, "the best that is there")
-
-
-def embedder_named(wanted: str, folder: Path | str) -> Embedder:
-    """
-    Return the embedder of the model that `selected` selects; it loads its weights with the first text.
-
-    Raises:
-        NotFound: there is no embedding model of that name.
-        ConfigError: the named model is not installed, or its manifest is damaged.
-        ExtraMissing: the packages that run the named model are not installed.
-    """
-    name = selected(wanted, folder).name
-    model = model_named(name, folder)
-    if model.role != EMBED:
-        raise NotFound("embedding model", name, suggestions=[STATIC, MINILM])
-    return cast("Embedder", model.opened())
 
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:

@@ -208,7 +208,6 @@ class Gateways(containers.DeclarativeContainer):
         Singleton(lambda vault: vault.model_failures, vault).provider,
         clock,
         stack,
-        read_only=read_only,
     )
     embedder = model_selection.provided.embedder.model
     generator = model_selection.provided.generator.model

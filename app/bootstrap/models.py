@@ -44,7 +44,6 @@ class ModelSelection:
     Args:
         failures: Returns the record of failures, which the vault has.
         stack: Closes the models at the end.
-        read_only: Whether nothing may be downloaded: neither a question nor a hook waits for a download.
         rest_ms: Time for which a model is not called after a failure.
     """
 
@@ -52,7 +51,6 @@ class ModelSelection:
     failures: Callable[[], ModelFailures]
     clock: Clock
     stack: ExitStack
-    read_only: bool = False
     rest_ms: int = 0
     _local: dict[str, Embedder | None] = field(default_factory=dict)
 
@@ -105,7 +103,7 @@ class ModelSelection:
             return self._served(role, settings.embed_server)
         if settings.embedder != LARGE_EMBEDDER:
             selection = catalogue.selected(settings.embedder, settings.models)
-            model = catalogue.embedder_named(settings.embedder, settings.models)
+            model = catalogue.model_named(selection.name, settings.models).opened()
             return Choice(model, Provider(role, selection.name, selection.reason))
         if settings.no_local_models:
             raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
@@ -141,8 +139,7 @@ class ModelSelection:
 
     def _in_process(self, role: ModelRole, reason: str) -> Choice:
         name = _ROLES[role][1]
-        may_download = self.settings.download_models and not self.read_only
-        model = catalogue.model_named(name, self.settings.models, may_download=may_download)
+        model = catalogue.model_named(name, self.settings.models)
         return self._watched(role, name, reason, model.opened())
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:

@@ -46,7 +46,6 @@ _EMBED, _LLM, _RERANK = "embed_server", "llm_server", "rerank_server"
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     **{variable: (field,) for variable, field in HOOK_SETTINGS.items()},
     "CLAWMEM_NO_LOCAL_MODELS": ("no_local_models",),
-    "CLAWMEM_DOWNLOAD_MODELS": ("download_models",),
     "CLAWMEM_EMBED_URL": (_EMBED, "url"),
     "CLAWMEM_EMBED_MODEL": (_EMBED, "model"),
     "CLAWMEM_EMBED_API_KEY": (_EMBED, "api_key"),
@@ -249,9 +248,7 @@ class Settings(BaseModel):
     # For how long receipts of answers are kept, with the question's text; 0 keeps none.
     receipt_days: int = Field(default=30, ge=0, le=MOST_DAYS)
     read_only: bool = False  # never change the vault
-    no_local_models: bool = False  # neither download a model nor run a large one in this process
-    # Download a large model when a command that changes the vault first needs it.
-    download_models: bool = False
+    no_local_models: bool = False  # run no large model in this process
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
     server: Literal["auto", "manual"] = "auto"  # whether the first hook that finds no server starts one
     collections: dict[

@@ -95,8 +95,8 @@ def test_another_process_gives_the_same_bytes(embedder: OnnxEmbedder, models: Pa
     """Nothing of this process is in a vector."""
     code = (
         "from pathlib import Path; import sys\n"
-        "from clawmem.adapters.models.catalogue import embedder_named\n"
-        "print(embedder_named('minilm', sys.argv[1]).embed_query(sys.argv[2]).hex())"
+        "from clawmem.adapters.models.catalogue import model_named\n"
+        "print(model_named('minilm', sys.argv[1]).opened().embed_query(sys.argv[2]).hex())"
     )
 
     assert bytes.fromhex(run_program(code, models, BEES).stdout) == embedder.embed_query(BEES)

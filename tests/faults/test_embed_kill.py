@@ -15,7 +15,7 @@ import tiny_minilm as tiny
 from fault_worlds import World
 from programs import finish, kill, let_go, start_program
 
-from clawmem.adapters.models.catalogue import embedder_named, embedder_of
+from clawmem.adapters.models.catalogue import embedder_of, model_named
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.models import Embedder
@@ -54,7 +54,7 @@ def test_killed_again_and_again(
     world: World, models: Path, embedding: Callable[[Path], subprocess.Popen[str]], kills: int
 ) -> None:
     """After each kill one model serves, whole, and answers; the last run ends as one that was never disturbed."""
-    static, minilm = StaticEmbedder(), embedder_named("minilm", models)
+    static, minilm = StaticEmbedder(), model_named("minilm", models).opened()
     fill(world, static)
     undisturbed = world.vault_file.with_name("undisturbed.sqlite")
     shutil.copy(world.vault_file, undisturbed)

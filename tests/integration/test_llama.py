@@ -131,8 +131,8 @@ class TestEmbedder:
     def test_nothing_is_loaded_before_it_is_used(self, folder: Path) -> None:
         """Name and length come from the file's header; llama.cpp is not imported for them."""
         code = (
-            "import sys\nfrom clawmem.adapters.models.catalogue import embedder_named\n"
-            "made = embedder_named('embeddinggemma', sys.argv[1]); made.fingerprint, made.dimensions\n"
+            "import sys\nfrom clawmem.adapters.models.catalogue import model_named\n"
+            "made = model_named('embeddinggemma', sys.argv[1]).opened(); made.fingerprint, made.dimensions\n"
             "assert 'xllamacpp' not in sys.modules and not made.server.is_loaded\n"
             "made.embed_query('bees')\nassert made.server.is_loaded"
         )
@@ -142,8 +142,8 @@ class TestEmbedder:
     def test_llama_says_nothing_of_its_own(self, folder: Path) -> None:
         """Neither output holds a word of the library, and no error either when the process ends."""
         code = (
-            "import sys\nfrom clawmem.adapters.models.catalogue import embedder_named\n"
-            "embedder_named('embeddinggemma', sys.argv[1]).embed_query('bees')"
+            "import sys\nfrom clawmem.adapters.models.catalogue import model_named\n"
+            "model_named('embeddinggemma', sys.argv[1]).opened().embed_query('bees')"
         )
 
         done = run_program(code, folder, env=_environ())

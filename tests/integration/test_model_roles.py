@@ -47,11 +47,9 @@ def watch(failures: ModelFailures, clock: ManualClock, role: ModelRole = ModelRo
     return Watch(failures, clock, role, PLACE)
 
 
-def selection(environ: dict[str, str], *, read_only: bool = False) -> ModelSelection:
+def selection(environ: dict[str, str]) -> ModelSelection:
     failures = open_vault(":memory:").model_failures
-    return ModelSelection(
-        load_settings(environ=environ), lambda: failures, ManualClock(), ExitStack(), read_only=read_only
-    )
+    return ModelSelection(load_settings(environ=environ), lambda: failures, ManualClock(), ExitStack())
 
 
 class TestSettings:
@@ -86,16 +84,6 @@ class TestSelection:
         (reason,) = absent.how.passed_over
         assert f"{name!r} is not there. Run: clawmem models add {name} " in reason
         assert "cannot be used" in present.how.passed_over[0]
-
-    @pytest.mark.parametrize(("read_only", "downloads"), [(False, True), (True, False)])
-    def test_nothing_is_downloaded_for_a_question(
-        self, tmp_path: Path, read_only: bool, downloads: bool
-    ) -> None:
-        """A download wants the person's word, and a command that changes the vault."""
-        environ = {"XDG_DATA_HOME": str(tmp_path), "CLAWMEM_DOWNLOAD_MODELS": "1"}
-        choice = selection(environ, read_only=read_only).reranker
-
-        assert bool(choice.model) is downloads
 
 
 class TestWatch:

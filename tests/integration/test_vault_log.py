@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.sqlite.vault_file import checkpoint_log, log_is_empty
 from clawmem.app.serve import background
-from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.serve.server import ServerRuntime
 from clawmem.contracts.samples import save
 from clawmem.ports.vault import Vault
 

@@ -25,7 +25,7 @@ from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations
-from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.serve.server import ServerRuntime
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import of_vault
 from clawmem.domain.knowledge.entities import entity_id

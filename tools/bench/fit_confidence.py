@@ -29,7 +29,7 @@ from small_vaults import FILES, people, write_memories
 from vault_stores import retrieval_stores
 from weights_file import fitted_weights, text_of_module, write
 
-from clawmem.adapters.models.catalogue import embedder_named
+from clawmem.adapters.models.catalogue import model_named
 from clawmem.adapters.models.static import StaticEmbedder, StaticWords
 from clawmem.app.bench.collection import JudgedCollection, load_collection
 from clawmem.app.bootstrap.opening import open_services
@@ -93,7 +93,7 @@ def main() -> None:
     given.work.mkdir(parents=True, exist_ok=True)
     embedders: dict[str, Any] = {"static": StaticEmbedder()}
     if given.minilm:
-        embedders["minilm"] = embedder_named("minilm", given.minilm)
+        embedders["minilm"] = model_named("minilm", given.minilm).opened()
     answered: dict[str, AnsweredWeights] = {}
     for name, embedder in embedders.items():
         facts = list(

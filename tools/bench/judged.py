@@ -125,10 +125,10 @@ def settings_for(vault: Path, embedder: str) -> Settings:
 
 def missing(embedder: str) -> str:
     """Why there are no figures of this embedder here; empty when there can be."""
-    from clawmem.adapters.models.catalogue import embedder_named
+    from clawmem.adapters.models.catalogue import model_named
 
     try:
-        embedder_named(embedder, models_folder(os.environ)).embed_query("a question")
+        model_named(embedder, models_folder(os.environ)).opened().embed_query("a question")
     except Exception as error:  # noqa: BLE001  whatever it is, the other figures can be had
         return str(error)
     return ""
