@@ -181,17 +181,6 @@ class RerankerContract(Contract):
         assert turned[::-1] == pytest.approx(scores, abs=1e-4)
         assert len(set(scores)) > 1
 
-    def test_only_the_beginning_is_read(self, reranker: Reranker) -> None:
-        """Text beyond `max_document_chars` does not change the score."""
-        assert reranker.max_document_chars > 0
-        beginning = (BEES + " ") * (reranker.max_document_chars // len(BEES) + 1)
-        beginning = beginning[: reranker.max_document_chars]
-        longer = beginning + " " + BOATS
-
-        assert reranker.rerank(QUERY, [longer], timeout_s=IN_TIME_S) == reranker.rerank(
-            QUERY, [beginning], timeout_s=IN_TIME_S
-        )
-
     @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
     def test_any_text_can_be_ranked(self, reranker: Reranker, text: str) -> None:
         """Any text that a note or a query may contain can be ranked."""

@@ -115,10 +115,6 @@ class Reranker(Protocol):
     def fingerprint(self) -> str:
         """Return the identifier of the model and of its score scale; otherwise like `Generator.fingerprint`."""
 
-    @property
-    def max_document_chars(self) -> int:
-        """Return the number of characters of a document that are read, > 0."""
-
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
         """
         Return one relevance score for each of *documents*, in order.

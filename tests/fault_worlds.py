@@ -16,7 +16,7 @@ from clawmem.adapters.sqlite.records import stored_vectors
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.environment.process_identity import holder_id
+from clawmem.app.environment.places import holder_id
 from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.replication import LEASE_MS, Engines, Indexer
 from clawmem.ports.records import Document, Grain, IndexRecord, IndexState, Role

@@ -20,6 +20,14 @@ from clawmem.adapters.clients.formats import JSON, JSON5, TOML, YAML_FORMAT, For
 from clawmem.ports.clients import ClientState, ConfiguredCommand, Connection, FileChange, HookEntry
 from clawmem.ports.errors import ConfigError
 
+INTEGRATIONS = Path(__file__).parents[2] / "integrations"
+SERVERS = "mcpServers"
+EVENTS = ("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse")
+CLAUDE_STYLE = HookStyle({event: event for event in EVENTS}, in_shell=False)
+CODEX_STYLE = HookStyle({event: event for event in EVENTS})
+_OF_GEMINI = {"UserPromptSubmit": "BeforeAgent", "SessionStart": "SessionStart", "PreCompact": "PreCompress"}
+GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True, has_matcher=False)
+PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
 OUR_PLUGIN = "clawmem"
 PLUGIN_SETTINGS = re.compile(r"^const settings = (\{.*\});$", re.MULTILINE)
@@ -174,16 +182,6 @@ class Link:
 
 
 Step = SettingsFile | WholeFile | Link
-
-
-INTEGRATIONS = Path(__file__).parents[2] / "integrations"
-SERVERS = "mcpServers"
-EVENTS = ("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse")
-CLAUDE_STYLE = HookStyle({event: event for event in EVENTS}, in_shell=False)
-CODEX_STYLE = HookStyle({event: event for event in EVENTS})
-_OF_GEMINI = {"UserPromptSubmit": "BeforeAgent", "SessionStart": "SessionStart", "PreCompact": "PreCompress"}
-GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True, has_matcher=False)
-PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 
 
 class Target(NamedTuple):

@@ -38,7 +38,6 @@ NAMING_TIMEOUT_S = 2.0
 QUERY_TIMEOUT_S = 3.0  # shorter than the time for which the retrievers of a search wait for each other
 BATCH_TIMEOUT_S = 60.0
 MAX_CHARS = 6000  # maximum length of a text sent to a local server
-MAX_DOCUMENT_CHARS = 4000
 SHORT_DOCUMENT_CHARS = 400  # fits the smallest context that servers are started with
 CHARS_PER_TOKEN = 4
 SAFETY = 0.85  # share of a rate limit that is used; the provider counts tokens differently
@@ -296,23 +295,18 @@ class ApiReranker(ApiModel):
 
     role = RERANK
 
-    def __init__(self, server: ModelServer, *, max_document_chars: int = MAX_DOCUMENT_CHARS) -> None:
-        super().__init__(server)
-        self.max_document_chars = max_document_chars
-
     @property
     def fingerprint(self) -> str:
         served = self.server.served(Limits(NAMING_TIMEOUT_S))
         scale = "logistic" if self._is_raw(served) else "as-is"
-        return f"{self.server.provider.name}:{served}:{scale}:{self.max_document_chars}"
+        return f"{self.server.provider.name}:{served}:{scale}"
 
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
         if not documents:
             return []
         limits = Limits(timeout_s)
         is_raw = self._is_raw(self.server.served(limits))
-        beginnings = [document[: self.max_document_chars] for document in documents]
-        texts = list(dict.fromkeys(beginnings))
+        texts = list(dict.fromkeys(documents))
         scores: list[float] = []
         for start in range(0, len(texts), self.server.provider.max_documents):
             batch = texts[start : start + self.server.provider.max_documents]
@@ -323,7 +317,7 @@ class ApiReranker(ApiModel):
         if is_raw:
             scores = [1 / (1 + math.exp(-max(-_STEEPEST, min(_STEEPEST, score)))) for score in scores]
         score_of = dict(zip(texts, scores, strict=True))
-        return [max(0.0, min(1.0, score_of[text])) for text in beginnings]
+        return [max(0.0, min(1.0, score_of[text])) for text in documents]
 
     def _send(self, query: str, batch: list[str], limits: Limits) -> list[float]:
         provider = self.server.provider

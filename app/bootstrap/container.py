@@ -19,8 +19,8 @@ from dependency_injector import containers, providers
 
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.lazy import imported_object, lazy
+from clawmem.app.environment.places import holder_id, is_gone
 from clawmem.app.environment.private_files import files_of_vault
-from clawmem.app.environment.process_identity import holder_id, is_gone
 from clawmem.app.settings.model import Settings
 from clawmem.ports.models import ModelRole
 from clawmem.ports.vault import Vault

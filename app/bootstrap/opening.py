@@ -7,7 +7,7 @@ answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from typing import Any
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
-from clawmem.app.settings.model import Settings, load_settings
+from clawmem.app.settings.model import Settings
 from clawmem.app.settings.vaults import unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
@@ -84,21 +84,6 @@ def unopened_services(settings: Settings) -> Services:
     from clawmem.app.bootstrap.container import Clawmem
 
     return Services(Clawmem(settings=settings, read_only=True), is_open=False)
-
-
-@contextmanager
-def hook_services(environ: Mapping[str, str]) -> Iterator[Services | None]:
-    """
-    Yield the services over the vault that *environ* names, opened for reading; ``None`` without a vault.
-
-    Errors of the vault are raised, for example a newer schema or a lock that outlasts the timeout.
-    """
-    settings = load_settings(environ=environ, lenient=True)
-    if not is_there(settings.vault):
-        yield None
-        return
-    with open_services(settings.model_copy(update={"backend": None}), read_only=True) as services:
-        yield services
 
 
 @contextmanager

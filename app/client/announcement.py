@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,16 +27,34 @@ TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
 OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 """Names the optional hooks that run with their event, separated by commas."""
 
+TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
+OFF_VARIABLE = "CLAWMEM_NO_SERVER"
+
 # Variables that need not match between client and server: those of hooks come with each request, and no command
 # depends on the others.
-_OTHERS = {
-    TOKEN_VARIABLE,
-    OPTIONAL_HOOKS_VARIABLE,
-    "CLAWMEM_SESSION_ID",
-    "CLAWMEM_MCP_TOOLS",
-    "CLAWMEM_NO_SERVER",
-}
-APART = frozenset({*HOOK_SETTINGS, *_OTHERS})
+APART = frozenset(
+    {
+        *HOOK_SETTINGS,
+        TOKEN_VARIABLE,
+        OPTIONAL_HOOKS_VARIABLE,
+        TOOLS_VARIABLE,
+        OFF_VARIABLE,
+        "CLAWMEM_SESSION_ID",
+    }
+)
+
+
+class ToolSet(StrEnum):
+    """Tool sets; each is a server of its own, because names and conventions of the others are not those of clawmem."""
+
+    CLAWMEM = "clawmem"  # what an agent needs daily
+    ALL = "all"  # every tool
+    FILES = "files"  # a folder of text files
+
+
+def path_of(chosen: ToolSet) -> str:
+    """Return the path of a tool set at a running server."""
+    return "/mcp" if chosen is ToolSet.CLAWMEM else f"/mcp/{chosen}"
 
 
 class Announcement(NamedTuple):

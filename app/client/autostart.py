@@ -15,12 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
 
-from clawmem.app.client.announcement import Announcement, announced, server_file
+from clawmem.app.client.announcement import OFF_VARIABLE, Announcement, announced, server_file
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError
 
-OFF_VARIABLE = "CLAWMEM_NO_SERVER"
 RETRY_S = 300.0
 START_S, PAUSE_S = 10.0, 0.05
 MOST_START_S = 60.0  # on a machine under load; an idle one needs 2 seconds

@@ -22,8 +22,7 @@ from clawmem.app.client.announcement import (
     token_of,
 )
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
-from clawmem.app.environment.places import HOOK_SETTINGS, default_vault
-from clawmem.app.environment.process_identity import is_gone
+from clawmem.app.environment.places import HOOK_SETTINGS, default_vault, is_gone
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
 

@@ -1,4 +1,4 @@
-"""Paths of the config file, vault and models from the environment, without loading the whole configuration."""
+"""Paths of the config file, vault and models, and identities of processes, without loading the whole configuration."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
+from socket import gethostname
 from stat import S_ISREG
 
 from clawmem.ports.errors import ConfigError
@@ -160,3 +161,27 @@ def session_places(env: Mapping[str, str]) -> list[Path]:
         below_home(env.get("HERMES_HOME") or "~/.hermes", env) / "state.db",
     )
     return [place for place in places if is_there(place)]
+
+
+def holder_id() -> str:
+    """Return a unique name for this process, ``host:pid:nonce``; each call returns another one."""
+    return f"{gethostname()}:{os.getpid()}:{os.urandom(6).hex()}"
+
+
+def is_gone(holder: str) -> bool:
+    """
+    Whether *holder* was a process of this machine that has ended.
+
+    False if that is unknown: the holder is on another machine, or its process id was reused. If several
+    containers share a host name, the result can be wrong; the token of a lease makes that harmless.
+    """
+    host, _, rest = holder.rpartition(":")[0].rpartition(":")
+    if host != gethostname() or not rest.isdecimal() or os.name == "nt":  # there signal 0 would terminate it
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return False

@@ -29,18 +29,18 @@ from clawmem.app.client.announcement import (
     OPTIONAL_HOOKS_VARIABLE,
     TOKEN_VARIABLE,
     Announcement,
+    ToolSet,
     announced,
     environment_digest,
+    path_of,
     server_file,
     token_of,
 )
 from clawmem.app.client.autostart import MOST_LOG_BYTES
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES
-from clawmem.app.client.tool_sets import ToolSet, path_of
-from clawmem.app.environment.places import is_there
+from clawmem.app.environment.places import holder_id, is_there
 from clawmem.app.environment.private_files import OTHERS, log_error, write_whole
-from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
 from clawmem.app.interfaces.hooks.sessions import do_jobs
@@ -59,6 +59,13 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 
+DEFAULT_PORT = 7438
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
+SHORTEST = 16  # minimum number of characters of a token
+LOCK_S = 0.2  # longer than `autostart.is_running` holds the lock for its check
+MOST_CONNECTIONS = 1_000  # idle ones count as well
+DRAIN_S = 10  # grace period for requests in progress
 ON_THE_WAY_S = 0.3  # part of a hook client's deadline reserved for the transfer
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
@@ -176,15 +183,6 @@ class ServerRuntime:
     def _log(self, name: str, error: BaseException) -> None:
         with suppress(OSError):
             log_error(self.vault, name, error)
-
-
-DEFAULT_PORT = 7438
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
-SHORTEST = 16  # minimum number of characters of a token
-LOCK_S = 0.2  # longer than `autostart.is_running` holds the lock for its check
-MOST_CONNECTIONS = 1_000  # idle ones count as well
-DRAIN_S = 10  # grace period for requests in progress
 
 
 class Choices(NamedTuple):

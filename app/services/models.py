@@ -171,7 +171,7 @@ class Watch:
         return None
 
 
-_PROPERTIES = frozenset({"fingerprint", "dimensions", "max_document_chars"})
+_PROPERTIES = frozenset({"fingerprint", "dimensions"})
 _QUESTIONS = frozenset({"embed_query", "embed_documents", "generate", "rerank"})
 
 

@@ -58,7 +58,6 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "CLAWMEM_RERANK_URL": (_RERANK, "url"),
     "CLAWMEM_RERANK_MODEL": (_RERANK, "model"),
     "CLAWMEM_RERANK_API_KEY": (_RERANK, "api_key"),
-    "CLAWMEM_RERANK_MAX_DOC_CHARS": (_RERANK, "max_document_chars"),
     "CLAWMEM_ENABLE_AMEM": ("lanes", "enrich"),
     "CLAWMEM_ENABLE_CONSOLIDATION": ("lanes", "light"),
     "CLAWMEM_CONSOLIDATION_INTERVAL": ("lanes", "light_interval"),
@@ -211,12 +210,6 @@ class EmbedServer(ModelServer):
     tokens_per_minute: int = Field(default=100_000, gt=0)  # rate limit of the provider
 
 
-class RerankServer(ModelServer):
-    """A server that compares each answer with the question."""
-
-    max_document_chars: int = Field(default=4000, gt=0)  # maximum characters of each document
-
-
 class Settings(BaseModel):
     """All settings; services receive single values, never this object."""
 
@@ -234,7 +227,7 @@ class Settings(BaseModel):
     models: Path = Field(default_factory=lambda: models_folder(os.environ))  # folder of added models
     embed_server: EmbedServer | None = None  # makes the vectors: CLAWMEM_EMBED_URL
     llm_server: ModelServer | None = None  # writes text: CLAWMEM_LLM_URL
-    rerank_server: RerankServer | None = None  # compares answers with the question: CLAWMEM_RERANK_URL
+    rerank_server: ModelServer | None = None  # compares answers with the question: CLAWMEM_RERANK_URL
 
     @field_validator(*_SERVERS)
     @classmethod

@@ -10,7 +10,7 @@ import pytest
 
 from clawmem.app.client.request import ask as ask_server
 from clawmem.app.client.request import result_from_server
-from clawmem.app.environment.process_identity import holder_id
+from clawmem.app.environment.places import holder_id
 from clawmem.app.version import VERSION
 
 

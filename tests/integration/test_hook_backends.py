@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from command_line import Invoke, write_file
 
-from clawmem.app.bootstrap.opening import hook_services
 from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 
@@ -17,7 +16,7 @@ PROMPT = "Where do login sessions live, and for how many days?"
 
 def served_by(environ: dict[str, str]) -> tuple[str, str]:
     """Who answers a hook, by words and by meaning."""
-    with hook_services(environ) as services:
+    with HookContext(environ).services() as services:
         assert services
         return services.vault.lexical.method, services.vault.vectors.method
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.client.announcement import Announcement, environment_digest, server_file
-from clawmem.app.environment.places import default_vault
-from clawmem.app.environment.process_identity import holder_id
+from clawmem.app.environment.places import default_vault, holder_id
 from clawmem.app.version import VERSION
 
 Invoke = Callable[..., object]

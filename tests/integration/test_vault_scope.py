@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.client.tool_sets import ToolSet
+from clawmem.app.client.announcement import ToolSet
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import MemoryServer
 from clawmem.app.interfaces.rest.application import ROUTES, rest_application

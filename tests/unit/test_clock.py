@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.environment.process_identity import holder_id, is_gone
+from clawmem.app.environment.places import holder_id, is_gone
 
 
 def test_now_is_the_time_of_the_system_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:

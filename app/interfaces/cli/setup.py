@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.app.bootstrap.opening import unopened_services
+from clawmem.app.client.announcement import ToolSet
 from clawmem.app.client.connection import (
     PROFILE,
     PROGRAM,
@@ -23,7 +24,6 @@ from clawmem.app.client.connection import (
     passed_variables,
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
-from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import (
     chosen_by,

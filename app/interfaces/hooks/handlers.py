@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import time_ns
@@ -16,7 +16,7 @@ from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.client.announcement import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
-from clawmem.app.environment.places import default_vault
+from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.protocol import HookEvent, event_object, read_event
 from clawmem.domain.surfacing.gate import Skip, why_skip
@@ -51,11 +51,18 @@ class HookContext:
         """The path of the vault, which may not exist."""
         return default_vault(self.environ)
 
-    def services(self) -> AbstractContextManager[Services | None]:
-        """Return a context manager for the services over the vault, opened for reading; ``None`` without a vault."""
-        from clawmem.app.bootstrap.opening import hook_services
+    @contextmanager
+    def services(self) -> Iterator[Services | None]:
+        """Yield the services over the vault, opened for reading; ``None`` without a vault."""
+        from clawmem.app.bootstrap.opening import open_services
+        from clawmem.app.settings.model import load_settings
 
-        return hook_services(self.environ)
+        settings = load_settings(environ=self.environ, lenient=True).model_copy(update={"backend": None})
+        if is_there(settings.vault):
+            with open_services(settings, read_only=True) as services:
+                yield services
+        else:
+            yield None
 
     def read(self, event: HookEvent, work: Callable[[Services], str]) -> str:
         """Return the context that *work* makes from the vault, open for reading; silence for a subagent or without it."""

@@ -41,7 +41,7 @@ def reranking_stages(
         most_read = request.candidate_limit or most
         head, tail = work.candidates[:most_read], work.candidates[most_read:]
         is_document = request.unit is Unit.DOCUMENT
-        chars = min(reranker.max_document_chars, CHUNK_CHARS if is_document else LINE_CHARS)
+        chars = CHUNK_CHARS if is_document else LINE_CHARS
         wanted = intent_terms(request.purpose) if is_document else ()
         bodies = work.texts.bodies(c.document_id for c in head)
         spans = work.texts.spans(c.best for c in head if c.span is None)
