@@ -13,7 +13,7 @@ import apsw
 import httpx2
 from command_line import Invoke
 
-from clawmem.app.client.announcement import ToolSet
+from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.mcp.server import CODE, DETAILS, MemoryServer
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.dispatch import Dispatcher

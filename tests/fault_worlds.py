@@ -15,7 +15,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.records import stored_vectors
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.environment.places import holder_id
 from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.replication import LEASE_MS, Engines, Indexer

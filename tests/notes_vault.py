@@ -15,7 +15,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder

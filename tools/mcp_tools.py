@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from clawmem.app.client.announcement import ToolSet
+from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.mcp.server import MemoryServer
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.settings.model import load_settings

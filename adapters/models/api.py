@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from clawmem.adapters.models.server import (
     Json,
     Limits,
     ModelIdentity,
-    ModelServer,
     Prompts,
     embeddings_in,
     prompts_of,
@@ -30,6 +29,9 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelAnswerInvalid, ModelMismatch
 from clawmem.ports.models import GeneratedText, JsonSchema
 from clawmem.ports.records import Vector
+
+if TYPE_CHECKING:
+    from clawmem.adapters.models.llama import LlamaServer
 
 Result = TypeVar("Result")
 
@@ -54,7 +56,7 @@ class ApiModel:
 
     role: ClassVar[str]
 
-    def __init__(self, server: ModelServer) -> None:
+    def __init__(self, server: HttpServer | LlamaServer) -> None:
         self.server = server
 
     @classmethod
@@ -127,7 +129,7 @@ class ApiEmbedder(ApiModel):
 
     def __init__(
         self,
-        server: ModelServer,
+        server: HttpServer | LlamaServer,
         *,
         dimensions: int | None = None,
         max_chars: int = MAX_CHARS,

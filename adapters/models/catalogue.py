@@ -136,15 +136,15 @@ class Model(ModelFolder):
         if self.name == STATIC:
             message = f"{STATIC!r} is part of clawmem. Run: clawmem models use {STATIC}"
             raise InvalidInput("INVALID_INPUT", message)
-        from clawmem.adapters.models import llama, onnx
+        from clawmem.adapters.models import llama, local
 
-        require(*(llama.REQUIRED if self._is_gguf else onnx.REQUIRED))
+        require(*(llama.REQUIRED if self._is_gguf else local.REQUIRED))
 
         def collect(draft: Path) -> None:
             if source is None:
                 self._download(draft)
             elif not self._is_gguf:
-                onnx.collect(source, draft)
+                local.collect(source, draft)
             else:
                 try:
                     shutil.copyfile(source, draft / llama.MODEL)
@@ -152,7 +152,7 @@ class Model(ModelFolder):
                     raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error
 
         def inspect(draft: Path) -> Mapping[str, object]:
-            return llama.inspect(draft / llama.MODEL, self.role) if self._is_gguf else onnx.inspect(draft)
+            return llama.inspect(draft / llama.MODEL, self.role) if self._is_gguf else local.inspect(draft)
 
         self.install(collect, inspect)
 
@@ -199,12 +199,12 @@ class Model(ModelFolder):
             ExtraMissing: the packages that run it are not installed.
         """
         if self.name == STATIC:
-            from clawmem.adapters.models.static import StaticEmbedder
+            from clawmem.adapters.models.local import StaticEmbedder
 
             return StaticEmbedder()
         self.manifest()
         if not self._is_gguf:
-            from clawmem.adapters.models.onnx import OnnxEmbedder
+            from clawmem.adapters.models.local import OnnxEmbedder
 
             return OnnxEmbedder(self)
         from clawmem.adapters.models import api, llama

@@ -62,7 +62,7 @@ Sleep = Callable[[float], None]
 
 class HttpServer:
     """
-    ``ModelServer`` over HTTP with persistent connections; thread-safe.
+    Model server over HTTP with persistent connections; thread-safe.
 
     A busy server is asked again, within the timeout. After a failed connection no question is sent for a minute, or as
     long as the server asks for.

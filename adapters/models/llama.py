@@ -36,7 +36,7 @@ Llama = Any  # ``xllamacpp.Server``
 
 class LlamaServer:
     """
-    ``ModelServer`` in this process, over llama.cpp's own HTTP server on the loopback interface.
+    Model server in this process, over llama.cpp's own HTTP server on the loopback interface.
 
     The model is loaded by its first request, and unloaded after *idle_s* seconds without one. One request runs at a time;
     llama.cpp stops a generation whose caller has given up.

@@ -7,7 +7,7 @@ import time
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from clawmem.ports.errors import ConfigError
@@ -240,21 +240,3 @@ class Limits:
     def left_s(self) -> float:
         """Return the seconds that the next request may take; zero or negative when the time is over."""
         return self.timeout_s if self.background else self._until - time.monotonic()
-
-
-class ModelServer(Protocol):
-    """A server that runs one model; its errors are those of `clawmem.ports.models.Generator.generate`."""
-
-    provider: Provider
-    name: str  # of the requested model
-    label: str  # model and place, for messages
-    location: str
-
-    def served(self, limits: Limits) -> ModelIdentity:
-        """Return the identity of the model that the server runs."""
-
-    def post(self, path: str, body: Json, limits: Limits) -> Json:
-        """Send *body* to the endpoint *path*, and return the response."""
-
-    def close(self) -> None:
-        """Release connections or memory; later requests fail."""

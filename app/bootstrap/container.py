@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dependency_injector import containers, providers
 
-from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.bootstrap.lazy import imported_object, lazy
+from clawmem.app.bootstrap.lazy import backend_named, imported_object, lazy
 from clawmem.app.environment.places import holder_id, is_gone
 from clawmem.app.environment.private_files import files_of_vault
 from clawmem.app.settings.model import Settings
@@ -165,8 +164,8 @@ class Gateways(containers.DeclarativeContainer):
     tracker = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
     agent_sessions: Callable[..., Any] = gateway("sqlite.agent_sessions:OpenClawSessions")
     clients: Clients = Singleton(adapter("clients.installed:InstalledClients"), Object(os.environ))
-    hook_answer = Object(adapter("system.client_commands:hook_answer"))
-    tool_answer = Object(adapter("system.client_commands:tool_answer"))
+    hook_answer = Object(adapter("system.commands:hook_answer"))
+    tool_answer = Object(adapter("system.commands:tool_answer"))
 
     # the vault, and the indexes that serve it
     place = Singleton(str, settings.provided.vault)
@@ -213,7 +212,7 @@ class Gateways(containers.DeclarativeContainer):
     generator = model_selection.provided.generator.model
     reranker = model_selection.provided.reranker.model
     model_servers = Function(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
-    late = Singleton(adapter("models.static:StaticWords"))  # late interaction
+    late = Singleton(adapter("models.local:StaticWords"))  # late interaction
     shown = Object(adapter("models.server:shown"))
     threads = Resource(lazy("app.services.retrieval.scheduling:NamedThreads"))
 

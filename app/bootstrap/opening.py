@@ -16,8 +16,7 @@ from typing import Any
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
-from clawmem.app.settings.model import Settings
-from clawmem.app.settings.vaults import unknown_vault
+from clawmem.app.settings.model import Settings, unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason, Role

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
 
-from clawmem.app.client.announcement import OFF_VARIABLE, Announcement, announced, server_file
+from clawmem.app.client.request import OFF_VARIABLE, Announcement, announced, server_file
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from clawmem.app.client.announcement import PLACES, ToolSet
 from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
+from clawmem.app.client.request import PLACES, ToolSet
 from clawmem.app.environment.places import XDG
 from clawmem.ports.clients import ConfiguredCommand, HookEntry
 

@@ -14,7 +14,7 @@ from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import file_identity, file_version
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.services.progress import ProgressOf, no_progress
-from clawmem.app.settings.vaults import of_vault
+from clawmem.app.settings.model import of_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:

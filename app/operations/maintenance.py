@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.bootstrap.opening import open_copy, open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_folder

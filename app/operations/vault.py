@@ -23,7 +23,7 @@ from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.app.settings.config_file import set_value, typed_folder
-from clawmem.app.settings.vaults import new_vault, of_vault
+from clawmem.app.settings.model import new_vault, of_vault
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -25,7 +25,10 @@ from starlette.routing import Route
 
 from clawmem.app.bootstrap.container import Gateways
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.client.announcement import (
+from clawmem.app.client.autostart import MOST_LOG_BYTES
+from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
+from clawmem.app.client.request import (
+    CHOICES,
     OPTIONAL_HOOKS_VARIABLE,
     TOKEN_VARIABLE,
     Announcement,
@@ -36,15 +39,11 @@ from clawmem.app.client.announcement import (
     server_file,
     token_of,
 )
-from clawmem.app.client.autostart import MOST_LOG_BYTES
-from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
-from clawmem.app.client.request import CHOICES
 from clawmem.app.environment.places import holder_id, is_there
 from clawmem.app.environment.private_files import OTHERS, log_error, write_whole
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
-from clawmem.app.interfaces.hooks.sessions import do_jobs
-from clawmem.app.interfaces.hooks.spool import Spool
+from clawmem.app.interfaces.hooks.sessions import Spool, do_jobs
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
 from clawmem.app.operations.dispatch import Busy, Dispatcher

@@ -1,5 +1,5 @@
 """
-The whole configuration: environment and config file, for commands, the server and hooks.
+The whole configuration: environment and config file, for commands, the server and hooks, and for each named vault.
 
 Model servers are configured in the environment alone, because a key does not belong in a config file.
 """
@@ -27,19 +27,20 @@ from clawmem.app.environment.places import (
     below_home,
     config_folder,
     default_vault,
+    is_there,
     models_folder,
     topics_folder,
 )
-from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config
+from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config, set_value
 from clawmem.app.settings.faults import fault_of
-from clawmem.domain.documents.eligibility import check_pattern, path_context
+from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import MOST_QUESTIONS, LaneName
 from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL
-from clawmem.ports.errors import ConfigError, InvalidInput
+from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
 _EMBED, _LLM, _RERANK = "embed_server", "llm_server", "rerank_server"
 # Environment variables, and the fields of the settings that they set.
@@ -421,3 +422,79 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     is_shown = field not in _SECRET and fault["type"] not in ("extra_forbidden", "missing", "value_error")
     value = f", not {fault['input']!r}" if is_shown else ""
     return f"{where}: {fault_of(fault)}{value}."
+
+
+def unknown_vault(name: str, known: Iterable[str]) -> NotFound:
+    """Return the error that no vault is called *name*."""
+    remedy = "To use a file, give its path."
+    if is_collection_name(name):
+        remedy = f"To make it, run: clawmem vault sync {name} FOLDER. {remedy}"
+    return NotFound("vault", name, suggestions=sorted(known), remark=remedy)
+
+
+def of_vault(settings: Settings, name: str) -> Settings:
+    """
+    Return the settings for the vault *name* alone, which has its own collections as any other file, see `of_file`.
+
+    Programs may read the same folders as before.
+
+    Raises:
+        NotFound: No vault has this name.
+    """
+    if name not in settings.vaults:
+        raise unknown_vault(name, settings.vaults)
+    folders = settings.folders_for_programs
+    named = of_file(settings, settings.vaults[name])
+    return named.model_copy(update={"named": name, "sync_folders": [*folders, *named.sync_folders]})
+
+
+def new_vault(settings: Settings, name: str) -> Path:
+    """
+    Return the file for a new vault *name*, next to the usual vault.
+
+    Raises:
+        InvalidInput: *name* is not a valid name, or the file exists already, as a vault without this name.
+    """
+    if fault := fault_of_name(name, "vault"):
+        raise InvalidInput("INVALID_INPUT", fault)
+    file = (settings.vault.parent / f"{name}.sqlite").absolute()
+    if is_there(file):
+        remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
+        raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
+    return file
+
+
+def at_vault(settings: Settings, vault: Path) -> Settings:
+    """
+    Return the settings for a vault given by its name or its path; a name takes precedence over a path.
+
+    The path of a named vault is equivalent to its name. A bare word that is neither a name nor a file is taken for a
+    typing error, so that it does not create an empty vault.
+
+    Raises:
+        NotFound: The word is such an error.
+    """
+    name = str(vault)
+    if name in settings.vaults or (is_collection_name(name) and not is_there(vault)):
+        return of_vault(settings, name)
+    place = below_home(name, {"HOME": str(settings.home)})
+    for known, path in settings.vaults.items():
+        if place == path:
+            return of_vault(settings, known)
+    return settings if place.absolute() == settings.vault.absolute() else of_file(settings, place)
+
+
+def set_apart(settings: Settings) -> None:
+    """Write the config file of a vault with its own collections, if it is missing, so that every process reads it."""
+    if settings.config_file == config_of(settings.vault) and not settings.config_file.exists():
+        set_value(settings.config_file, ["collections"], {})
+
+
+def refuse_named(settings: Settings, what: str) -> None:
+    """Raise `InvalidInput` if *settings* are for a named vault: *what*, a command on folders, needs the usual one."""
+    if settings.named:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{what} is for the usual vault. Leave --vault out, or fill this one with: "
+            f"clawmem vault sync {settings.named} FOLDER",
+        )

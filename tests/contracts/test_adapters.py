@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.files.disk import DiskFiles, NewDiskFiles
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.files import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.models.static import StaticEmbedder, StaticWords
+from clawmem.adapters.models.local import StaticEmbedder, StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError
 
@@ -61,7 +61,7 @@ def test_nothing_is_opened_before_the_first_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the vectors it can be made, and says with the first comparison what is missing."""
-    monkeypatch.setattr("clawmem.adapters.models.static._package", lambda: tmp_path)
+    monkeypatch.setattr("clawmem.adapters.models.local._package", lambda: tmp_path)
     late = StaticWords()
 
     with pytest.raises(EmbeddingError, match="cannot be loaded"):

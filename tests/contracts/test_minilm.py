@@ -10,7 +10,7 @@ import pytest
 import tiny_minilm as tiny
 from programs import run_program
 
-from clawmem.adapters.models.onnx import MODEL, TOKENIZER, OnnxEmbedder
+from clawmem.adapters.models.local import MODEL, TOKENIZER, OnnxEmbedder
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.models import BEES, TEXTS, EmbedderContract
 from clawmem.ports.errors import ConfigError, EmbeddingError

@@ -16,7 +16,7 @@ from fault_worlds import World
 from programs import finish, kill, let_go, start_program
 
 from clawmem.adapters.models.catalogue import embedder_of, model_named
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.models import Embedder
 
@@ -128,7 +128,7 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
 
 EMBEDDING = """
 import sys
-import clawmem.adapters.models.onnx, clawmem.adapters.models.static, clawmem.adapters.sqlite.vault
+import clawmem.adapters.models.local, clawmem.adapters.models.local, clawmem.adapters.sqlite.vault
 import clawmem.adapters.system.clock, clawmem.app.operations.indexing, clawmem.app.bootstrap.container
 import clawmem.app.services.indexing.embed
 import numpy, onnxruntime, tokenizers

@@ -16,7 +16,7 @@ from fault_worlds import ServedWorld
 from killed_notes import answers, change_notes, configure_notes, write_notes
 from programs import kill, start_program
 
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.ports.records import Role
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
@@ -263,7 +263,7 @@ def discard(world: ServedWorld) -> None:
 
 WORKER = """
 import json, os, sys, time
-import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
+import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.local
 import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
 import clawmem.app.operations.maintenance, clawmem.app.interfaces.cli.rendering, clawmem.app.services.indexing.external
 import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update

@@ -13,7 +13,7 @@ from fault_worlds import ServedWorld
 from killed_notes import configure_notes
 from programs import finish, let_go, start_program
 
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.ports.records import Grain
 
 LATEST_S = 3.0  # for 99 of 100 writes

@@ -16,7 +16,7 @@ from fault_worlds import World
 from killed_notes import answers, change_notes, configure_notes, write_notes
 from programs import finish, kill, let_go, start_program
 
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
@@ -129,7 +129,7 @@ def assert_recovers(world: World, reference: Undisturbed) -> None:
 
 INDEXER = """
 import sys
-import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
+import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.local
 import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
 import clawmem.app.bootstrap.container, clawmem.app.bootstrap.opening, clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tokenizers

@@ -20,8 +20,8 @@ from hook_process import Answered, answered, ask, command
 from server_process import serving
 from waiting import eventually
 
-from clawmem.app.client.announcement import Announcement, announced, server_file
 from clawmem.app.client.autostart import RETRY_S, is_running
+from clawmem.app.client.request import Announcement, announced, server_file
 from clawmem.app.version import VERSION
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -13,7 +13,7 @@ from command_line import Invoke
 from command_process import Run
 from typer.testing import Result
 
-from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.lazy import backend_named
 
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """

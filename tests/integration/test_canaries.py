@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scripted_server import ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.maintenance.doctor import (
     GOLDEN,
     embedder_fault,

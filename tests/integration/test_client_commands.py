@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from clawmem.adapters.system.client_commands import NoAnswer, tool_answer
+from clawmem.adapters.system.commands import NoAnswer, tool_answer
 
 SERVER = """
 from mcp.server import MCPServer

@@ -10,7 +10,7 @@ from notes_vault import paths
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.models import HashingEmbedder
-from clawmem.adapters.models.static import StaticWords
+from clawmem.adapters.models.local import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import LATE_INTERACTION
 from clawmem.app.services.retrieval.pipelines import query

@@ -12,7 +12,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.doctor import CheckResult, Doctor
 from clawmem.ports.models import Embedder

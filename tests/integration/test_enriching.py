@@ -15,7 +15,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.knowledge.enriching import EnrichReport

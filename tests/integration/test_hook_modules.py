@@ -86,4 +86,4 @@ def test_what_a_prompt_loads(
 
     assert among(modules, left_alone) == set()
     assert bool(told) == (prompt == PROMPT)
-    assert ("clawmem.adapters.models.static" in modules) == (prompt == PROMPT and profile == "balanced")
+    assert ("clawmem.adapters.models.local" in modules) == (prompt == PROMPT and profile == "balanced")

@@ -12,7 +12,7 @@ from wired import embed_pending, update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer

@@ -13,8 +13,7 @@ import pytest
 from clawmem.adapters.files.conversation import PATIENCE_S, ConversationFiles
 from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.sessions import capture
-from clawmem.app.interfaces.hooks.spool import Spool
+from clawmem.app.interfaces.hooks.sessions import Spool, capture
 
 SAID = 'We "decided":\nto keep invoices for ten years — größtenteils in a bucket.'
 

@@ -14,7 +14,7 @@ from notes_vault import paths
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.models import HashingEmbedder
-from clawmem.adapters.models.static import StaticWords
+from clawmem.adapters.models.local import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan

@@ -6,7 +6,7 @@ import pytest
 from notes_vault import NotesVault, paths
 from vault_stores import retrieval_stores
 
-from clawmem.adapters.models.static import StaticEmbedder, StaticWords
+from clawmem.adapters.models.local import StaticEmbedder, StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Unit, read_request

@@ -21,7 +21,7 @@ from owner_questions import (
 from vault_stores import retrieval_stores
 from wired import embed_pending, publisher
 
-from clawmem.adapters.models.static import StaticEmbedder, StaticWords
+from clawmem.adapters.models.local import StaticEmbedder, StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.retrieval import measure
 from clawmem.app.services.retrieval.pipeline import Pipeline

@@ -24,11 +24,11 @@ from wired import embed_pending, update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.bench.retrieval import POOLED, BenchRetrieval
-from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.replication import Engines, Indexer

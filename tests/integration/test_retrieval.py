@@ -12,7 +12,7 @@ from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipeline import Pipeline

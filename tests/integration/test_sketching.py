@@ -13,8 +13,7 @@ from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.models.onnx import OnnxEmbedder
-from clawmem.adapters.models.static import StaticWords
+from clawmem.adapters.models.local import OnnxEmbedder, StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.client.announcement import Announcement, environment_digest, server_file
+from clawmem.app.client.request import Announcement, environment_digest, server_file
 from clawmem.app.environment.places import default_vault, holder_id
 from clawmem.app.version import VERSION
 

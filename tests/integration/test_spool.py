@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.environment.private_files import state_folder
-from clawmem.app.interfaces.hooks.spool import ATTEMPTS, Job, Spool
+from clawmem.app.interfaces.hooks.sessions import ATTEMPTS, Job, Spool
 
 EVENT = {"session_id": "s1", "transcript_path": "/t/s1.jsonl"}
 

@@ -10,7 +10,7 @@ import pytest
 from programs import run_program
 
 from clawmem.adapters.models import static
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.ports.errors import EmbeddingError
 
 TEXTS = [
@@ -64,7 +64,7 @@ def test_the_batch_does_not_matter(embedder: StaticEmbedder) -> None:
 def test_another_process_gives_the_same_bytes(embedder: StaticEmbedder) -> None:
     """Nothing of a process goes into a vector or the fingerprint."""
     code = (
-        "from clawmem.adapters.models.static import StaticEmbedder as E;"
+        "from clawmem.adapters.models.local import StaticEmbedder as E;"
         "e = E(); print(e.fingerprint, e.embed_query('redis sessions').hex())"
     )
     assert run_program(code).stdout.split() == [

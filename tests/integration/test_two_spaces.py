@@ -16,7 +16,7 @@ from embedding_shelf import OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, WideEmbedder
 
 from clawmem.adapters.memory.models import HashingEmbedder
-from clawmem.adapters.models.onnx import OnnxEmbedder
+from clawmem.adapters.models.local import OnnxEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.ports.errors import EmbeddingError, ModelUnavailable

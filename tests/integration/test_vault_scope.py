@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.client.announcement import ToolSet
+from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import MemoryServer
 from clawmem.app.interfaces.rest.application import ROUTES, rest_application
@@ -26,8 +26,7 @@ from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.server import ServerRuntime
-from clawmem.app.settings.model import Settings, load_settings
-from clawmem.app.settings.vaults import of_vault
+from clawmem.app.settings.model import Settings, load_settings, of_vault
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.knowledge import Entity, Triple
 from clawmem.ports.sessions import Session

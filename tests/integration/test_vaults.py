@@ -17,8 +17,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import dispatch
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
-from clawmem.app.settings.model import Settings, load_settings
-from clawmem.app.settings.vaults import of_vault
+from clawmem.app.settings.model import Settings, load_settings, of_vault
 from clawmem.ports.errors import ConfigError, InvalidInput, VaultError
 
 

@@ -17,7 +17,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
 from clawmem.adapters.models import onnx
-from clawmem.adapters.models.onnx import OnnxEmbedder
+from clawmem.adapters.models.local import OnnxEmbedder
 from clawmem.adapters.models.store import ModelFolder
 
 Floats = npt.NDArray[np.float32]

@@ -30,7 +30,7 @@ from vault_stores import retrieval_stores
 from weights_file import fitted_weights, text_of_module, write
 
 from clawmem.adapters.models.catalogue import model_named
-from clawmem.adapters.models.static import StaticEmbedder, StaticWords
+from clawmem.adapters.models.local import StaticEmbedder, StaticWords
 from clawmem.app.bench.collection import JudgedCollection, load_collection
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.indexing.folders import Folder

@@ -31,7 +31,7 @@ from hook_process import AT_STOP, TURNS, transcript
 from server_process import serving
 
 from clawmem.app.bench.retrieval import percentile
-from clawmem.app.client.announcement import server_file
+from clawmem.app.client.request import server_file
 
 NOTES, BLOCKS = 10_000, 8  # blocks a note, headings included
 PROMPTS = (

@@ -20,7 +20,7 @@ import apsw
 import numpy as np
 import sqlite_vec
 
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.database import PAGE_SIZE
 from clawmem.adapters.sqlite.embeddings import CHUNK_SIZE, LARGEST, steps_of
 

@@ -29,7 +29,7 @@ import pytest
 from corpus import entries, generate, questions
 from corpus_source import Source
 
-from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace, LexicalIndex, VectorIndex
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, VectorEntry

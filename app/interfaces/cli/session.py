@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
-from clawmem.app.settings.model import load_settings
-from clawmem.app.settings.vaults import at_vault, refuse_named, set_apart
+from clawmem.app.settings.model import at_vault, load_settings, refuse_named, set_apart
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:

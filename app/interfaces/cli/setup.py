@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.app.bootstrap.opening import unopened_services
-from clawmem.app.client.announcement import ToolSet
 from clawmem.app.client.connection import (
     PROFILE,
     PROGRAM,
@@ -24,6 +23,7 @@ from clawmem.app.client.connection import (
     passed_variables,
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
+from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import (
     chosen_by,

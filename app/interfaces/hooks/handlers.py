@@ -13,9 +13,9 @@ from time import time_ns
 from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.lazy import lazy
-from clawmem.app.client.announcement import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
+from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.protocol import HookEvent, event_object, read_event

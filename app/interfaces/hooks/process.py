@@ -15,9 +15,8 @@ from threading import Lock, Thread
 from time import sleep
 from typing import NoReturn
 
-from clawmem.app.client.announcement import OPTIONAL_HOOKS_VARIABLE, PLACES
 from clawmem.app.client.hook_registry import HOOKS, HookCall, call_named
-from clawmem.app.client.request import MOST_INPUT, ask
+from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, PLACES, ask
 from clawmem.app.environment.places import complete
 from clawmem.app.interfaces.hooks.protocol import answer
 

@@ -16,9 +16,17 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from clawmem.app.client.announcement import Announcement, ToolSet, path_of, token_of
 from clawmem.app.client.autostart import found_or_started
-from clawmem.app.client.request import answers, bearer, connected, server_of
+from clawmem.app.client.request import (
+    Announcement,
+    ToolSet,
+    answers,
+    bearer,
+    connected,
+    path_of,
+    server_of,
+    token_of,
+)
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 
 CONNECT_S = 10.0  # a server that computes for several requests answers late

@@ -25,7 +25,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from clawmem.app.client.announcement import ToolSet
+from clawmem.app.client.request import ToolSet
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (

@@ -31,8 +31,7 @@ from clawmem.app.operations import (
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.settings.model import load_settings
-from clawmem.app.settings.vaults import at_vault
+from clawmem.app.settings.model import at_vault, load_settings
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

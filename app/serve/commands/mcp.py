@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.client.announcement import TOOLS_VARIABLE, ToolSet
+from clawmem.app.client.request import TOOLS_VARIABLE, ToolSet
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.cli.session import one_of, settings_of
 from clawmem.app.interfaces.mcp.proxy import forwarded

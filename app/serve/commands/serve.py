@@ -12,13 +12,12 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bootstrap.opening import require_vault
-from clawmem.app.client.announcement import Announcement, announced, server_file
 from clawmem.app.client.autostart import (
     is_automatic,
     is_running,
     started_server,
 )
-from clawmem.app.client.request import answers, fault_of_server
+from clawmem.app.client.request import Announcement, announced, answers, fault_of_server, server_file
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, show_outcome
 from clawmem.ports.errors import ClawmemError, InvalidInput

@@ -12,8 +12,13 @@ from clawmem.app.interfaces.cli.session import settings_of, show_outcome
 from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.process import run_process
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.sessions import do_jobs, session_bootstrap, staleness_check
-from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
+from clawmem.app.interfaces.hooks.sessions import (
+    JobsFailed,
+    Spool,
+    do_jobs,
+    session_bootstrap,
+    staleness_check,
+)
 from clawmem.ports.errors import InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.client.autostart import OFF_VARIABLE
 from clawmem.app.client.connection import VAULT, installed_options
 from clawmem.app.client.hook_registry import call_named
+from clawmem.app.client.request import OFF_VARIABLE
 from clawmem.app.environment.places import complete, default_vault, is_there
 from clawmem.app.services.maintenance.doctor import CheckResult
 from clawmem.ports.clients import Clients, ClientState, ConfiguredCommand

@@ -15,9 +15,8 @@ from shutil import disk_usage
 from struct import unpack
 from typing import Any, NamedTuple
 
-from clawmem.app.client.announcement import announced
 from clawmem.app.client.autostart import is_running
-from clawmem.app.client.request import fault_of_server
+from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
