@@ -13,8 +13,7 @@ from typing import Any
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
 from clawmem.adapters.models.api import ApiEmbedder
-from clawmem.adapters.models.http_server import HttpServer
-from clawmem.adapters.models.server import LLAMA_SERVER
+from clawmem.adapters.models.server import LLAMA_SERVER, HttpServer
 from clawmem.contracts.samples import floats
 
 

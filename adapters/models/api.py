@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from clawmem.adapters.models.http_server import HttpServer, Sleep
 from clawmem.adapters.models.server import (
-    EMBED,
-    GENERATE,
     NO_PROMPTS,
-    RERANK,
+    HttpServer,
     Json,
     Limits,
     ModelIdentity,
     Prompts,
+    Sleep,
     embeddings_in,
     prompts_of,
     provider_for,
     scores_in,
 )
+from clawmem.adapters.models.store import EMBED, GENERATE, RERANK
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelAnswerInvalid, ModelMismatch
 from clawmem.ports.models import GeneratedText, JsonSchema

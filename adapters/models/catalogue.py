@@ -9,8 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from clawmem.adapters.models.server import EMBED, GENERATE, RERANK
-from clawmem.adapters.models.store import ModelFolder, require, sha256_of
+from clawmem.adapters.models.store import EMBED, GENERATE, RERANK, ModelFolder, require, sha256_of
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 

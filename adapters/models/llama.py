@@ -10,9 +10,8 @@ from secrets import token_hex
 from threading import Lock, Timer
 from typing import Any
 
-from clawmem.adapters.models.http_server import HttpServer
-from clawmem.adapters.models.server import EMBED, GENERATE, RERANK, Json, Limits, ModelIdentity, Provider
-from clawmem.adapters.models.store import ModelFolder, require
+from clawmem.adapters.models.server import HttpServer, Json, Limits, ModelIdentity, Provider
+from clawmem.adapters.models.store import EMBED, GENERATE, RERANK, ModelFolder, require
 from clawmem.ports.errors import ConfigError, ModelUnavailable
 
 MODEL = "model.gguf"

@@ -57,15 +57,7 @@ class StaticEmbedder:
     in_process = True
 
     def __init__(self, folder: Path | None = None) -> None:
-        """
-        Find the files of the package.
-
-        Args:
-            folder: Folder of the installed package; None to find it.
-
-        Raises:
-            EmbeddingError: the package or one of its files is missing.
-        """
+        """Find the files in *folder*, by default of the installed package; raise `EmbeddingError` if one is missing."""
         package = folder or _package()
         self._files = package / _WEIGHTS, package / _TOKENIZER
         for path in self._files:
@@ -112,13 +104,7 @@ class StaticWords:
     """
 
     def __init__(self, embedder: StaticEmbedder | None = None, *, most_words: int = MOST_WORDS) -> None:
-        """
-        Create the comparison; the vectors are loaded on first use.
-
-        Args:
-            embedder: Embedder whose vectors are compared; None for the installed one.
-            most_words: Maximum number of cached words.
-        """
+        """Compare with the vectors of *embedder*, by default the installed one; at most *most_words* words are cached."""
         self._embedder = embedder
         self._token_sum = lru_cache(most_words)(self._sum_of)
 
@@ -200,13 +186,7 @@ class OnnxEmbedder:
     """
 
     def __init__(self, folder: ModelFolder) -> None:
-        """
-        Read the manifest; everything else is loaded on first use.
-
-        Raises:
-            ConfigError: *folder* contains no model.
-            ExtraMissing: onnxruntime is not installed.
-        """
+        """Read the manifest. Raises `ConfigError` without a model, and `ExtraMissing` without onnxruntime."""
         require(*REQUIRED)
         manifest = folder.manifest()
         self._folder = folder

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
 MANIFEST = "manifest.json"
+EMBED, GENERATE, RERANK = "embed", "generate", "rerank"  # roles of a model
 
 
 class Manifest(NamedTuple):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.server import EMBED, shown
+from clawmem.adapters.models.store import EMBED
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.services.models import NONE, REST_MS, ModelState, Provider, Watch, Watched
 from clawmem.app.services.retrieval.models import Models as QuestionModels
@@ -135,7 +135,7 @@ class ModelSelection:
     def _served(self, role: ModelRole, server: ModelServer) -> Choice:
         adapter = imported_object(f"adapters.models.api:Api{role.capitalize()}")  # such as ApiEmbedder
         model = adapter.at(server.url, self.clock, **server.model_dump(exclude={"url"}))
-        return self._watched(role, shown(server.url), f"{_ROLES[role][0]} names it", model)
+        return self._watched(role, model.server.location, f"{_ROLES[role][0]} names it", model)
 
     def _in_process(self, role: ModelRole, reason: str) -> Choice:
         name = _ROLES[role][1]

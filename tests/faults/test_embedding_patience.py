@@ -15,7 +15,7 @@ from fault_worlds import World
 from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
 
 from clawmem.adapters.models.api import BATCH_TIMEOUT_S, ApiEmbedder
-from clawmem.adapters.models.http_server import TRIES
+from clawmem.adapters.models.server import TRIES
 
 QUESTION_S = 0.4  # instead of three seconds
 SLOW_S, HANGS_S = 1.2, 10.0

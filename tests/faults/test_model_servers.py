@@ -19,10 +19,9 @@ from scripted_server import (
 )
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.models import http_server
+from clawmem.adapters.models import server as model_server
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
-from clawmem.adapters.models.http_server import HttpServer
-from clawmem.adapters.models.server import LLAMA_SERVER, Limits
+from clawmem.adapters.models.server import LLAMA_SERVER, HttpServer, Limits
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid, ModelUnavailable
 
 TIMEOUT_S = 0.6
@@ -35,9 +34,9 @@ TEXTS = ["The bees left the hive at noon.", "Two wooden boats.", "Income tax is 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Embedding that waits for tenths of seconds where it would wait for minutes."""
-    monkeypatch.setattr(http_server, "TRIES", 3)
-    monkeypatch.setattr(http_server, "FIRST_WAIT_S", 0.025)
-    monkeypatch.setattr(http_server, "LONGEST_ASKED_S", 0.1)
+    monkeypatch.setattr(model_server, "TRIES", 3)
+    monkeypatch.setattr(model_server, "FIRST_WAIT_S", 0.025)
+    monkeypatch.setattr(model_server, "LONGEST_ASKED_S", 0.1)
 
 
 class Bad:

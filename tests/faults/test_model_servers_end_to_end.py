@@ -22,7 +22,6 @@ from scripted_server import (
 )
 from typer.testing import Result
 
-from clawmem.adapters.models import http_server
 from clawmem.adapters.models import server as model_server
 from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.system.clock import SystemClock
@@ -57,8 +56,8 @@ def server(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedSe
     # Nobody waits for a minute in a test; the command line has no way to say so.
     monkeypatch.setitem(ApiEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", TIMEOUT_S)
     monkeypatch.setitem(ApiEmbedder.__init__.__kwdefaults__ or {}, "batch_timeout_s", TIMEOUT_S)
-    monkeypatch.setattr(http_server, "TRIES", 3)
-    monkeypatch.setattr(http_server, "FIRST_WAIT_S", 0.025)
+    monkeypatch.setattr(model_server, "TRIES", 3)
+    monkeypatch.setattr(model_server, "FIRST_WAIT_S", 0.025)
     monkeypatch.setattr(model_server, "LONGEST_ASKED_S", 0.1)
     with scripted(well_behaved) as server:
         for name, text in NOTES.items():

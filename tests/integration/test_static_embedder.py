@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from programs import run_program
 
-from clawmem.adapters.models import static
+from clawmem.adapters.models import local
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.ports.errors import EmbeddingError
 
@@ -86,7 +86,7 @@ def test_other_weights_have_another_fingerprint(tmp_path: Path, place: int) -> N
     """A changed header, row or end of the weights changes the fingerprint."""
     folder = copied(tmp_path)
     before = StaticEmbedder(folder).fingerprint
-    weights = folder / static._WEIGHTS
+    weights = folder / local._WEIGHTS
     raw = bytearray(weights.read_bytes())
     raw[place] ^= 1
     weights.write_bytes(raw)
@@ -96,7 +96,7 @@ def test_other_weights_have_another_fingerprint(tmp_path: Path, place: int) -> N
 
 def test_needs_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package the error says what to install."""
-    monkeypatch.setattr(static, "find_spec", lambda name: None)
+    monkeypatch.setattr(local, "find_spec", lambda name: None)
 
     with pytest.raises(EmbeddingError, match=r"not installed\. Run: pip install"):
         StaticEmbedder()
@@ -106,7 +106,7 @@ def test_needs_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_damaged_weights_are_refused(tmp_path: Path, damage: str) -> None:
     """A table of another size or kind is never read as numbers."""
     folder = copied(tmp_path)
-    weights = folder / static._WEIGHTS
+    weights = folder / local._WEIGHTS
     raw = weights.read_bytes()
     header = json.dumps({"embedding.weight": {"dtype": "F32"}}).encode()
     damaged = {
@@ -123,7 +123,7 @@ def test_damaged_weights_are_refused(tmp_path: Path, damage: str) -> None:
 
 
 def copied(folder: Path) -> Path:
-    for name in (static._WEIGHTS, static._TOKENIZER):
+    for name in (local._WEIGHTS, local._TOKENIZER):
         (folder / name).parent.mkdir()
         (folder / name).write_bytes((package() / name).read_bytes())
     return folder
