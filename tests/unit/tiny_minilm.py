@@ -16,7 +16,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
-from clawmem.adapters.models import onnx
+from clawmem.adapters.models import local
 from clawmem.adapters.models.local import OnnxEmbedder
 from clawmem.adapters.models.store import ModelFolder
 
@@ -46,7 +46,7 @@ def install(folder: Path, seed: int = 7) -> OnnxEmbedder:
         for name, content in files(seed).items():
             (draft / name).write_bytes(content)
 
-    place.install(collect, onnx.inspect)
+    place.install(collect, local.inspect)
     return OnnxEmbedder(place)
 
 
