@@ -65,41 +65,43 @@ class MemoryFolder:
         shown = _numbered(lines[first - 1 : None if last == -1 else last], first)
         return f"Here's the content of {path} with line numbers:\n{shown}"[:MOST_SHOWN]
 
-    def create(self, path: str, text: str) -> str:
+    def create(self, path: str, file_text: str) -> str:
         location = self._location(path)
         if location.exists():
             raise Refused(f"Error: File {path} already exists")
-        _write(path, location, text)
+        _write(path, location, file_text)
         return f"File created successfully at: {path}"
 
-    def str_replace(self, path: str, old: str, new: str) -> str:
+    def str_replace(self, path: str, old_str: str, new_str: str) -> str:
         location, text = self._read(path)
-        matches = re.finditer(f"(?={re.escape(old)})", text) if old else ()
+        matches = re.finditer(f"(?={re.escape(old_str)})", text) if old_str else ()
         lines = [text.count("\n", 0, match.start()) + 1 for match in matches]
         if not lines:
-            raise Refused(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+            raise Refused(
+                f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}."
+            )
         if len(lines) > 1:
             raise Refused(
-                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+                f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: "
                 f"{', '.join(map(str, lines))}. Please ensure it is unique"
             )
-        changed = text.replace(old, new)
+        changed = text.replace(old_str, new_str)
         _write(path, location, changed)
         first = max(1, lines[0] - AROUND)
-        snippet = changed.split("\n")[first - 1 : lines[0] + new.count("\n") + AROUND]
+        snippet = changed.split("\n")[first - 1 : lines[0] + new_str.count("\n") + AROUND]
         return f"The memory file has been edited.\n{_numbered(snippet, first)}"
 
-    def insert(self, path: str, line: int, text: str) -> str:
+    def insert(self, path: str, insert_line: int, insert_text: str) -> str:
         location, text_before = self._read(path)
         lines = text_before.splitlines(keepends=True)
-        if not 0 <= line <= len(lines):
+        if not 0 <= insert_line <= len(lines):
             raise Refused(
-                f"Error: Invalid `insert_line` parameter: {line}. "
+                f"Error: Invalid `insert_line` parameter: {insert_line}. "
                 f"It should be within the range of lines of the file: [0, {len(lines)}]"
             )
-        if line and not lines[line - 1].endswith("\n"):
-            lines[line - 1] += "\n"
-        lines.insert(line, text if text.endswith("\n") else f"{text}\n")
+        if insert_line and not lines[insert_line - 1].endswith("\n"):
+            lines[insert_line - 1] += "\n"
+        lines.insert(insert_line, insert_text if insert_text.endswith("\n") else f"{insert_text}\n")
         _write(path, location, "".join(lines))
         return f"The file {path} has been edited."
 
@@ -111,16 +113,16 @@ class MemoryFolder:
             location.unlink()
         return f"Successfully deleted {path}"
 
-    def rename(self, old: str, new: str) -> str:
-        source, target = self._changeable(old, "rename"), self._location(new)
+    def rename(self, old_path: str, new_path: str) -> str:
+        source, target = self._changeable(old_path, "rename"), self._location(new_path)
         if target.exists():
-            raise Refused(f"Error: The destination {new} already exists")
+            raise Refused(f"Error: The destination {new_path} already exists")
         if target.is_relative_to(source):
-            raise Refused(f"{new} lies inside of {old}")
-        with _refusing(f"{new} cannot be created"):
+            raise Refused(f"{new_path} lies inside of {old_path}")
+        with _refusing(f"{new_path} cannot be created"):
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)
-        return f"Successfully renamed {old} to {new}"
+        return f"Successfully renamed {old_path} to {new_path}"
 
     def _location(self, path: str) -> Path:
         decoded = unquote(unquote(path))  # a name that hides dots twice is no name

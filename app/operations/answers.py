@@ -12,10 +12,9 @@ from clawmem.app.operations.output import (
     Part,
     Styled,
     age,
-    bold,
     confidence_text,
-    dim,
     plural,
+    printable,
     records_table,
 )
 from clawmem.app.services.documents.records import (
@@ -195,7 +194,8 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     """Yield a result with its place and the lines that answer."""
     last = f"-{result.end_line}" if result.end_line > result.start_line else ""
     facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
-    yield Styled(f"{bold(f'{result.file}:{result.start_line}{last}')}  {dim('  '.join(facts))}")
+    place, about = printable(f"{result.file}:{result.start_line}{last}"), printable("  ".join(facts))
+    yield Styled(f"\x1b[36m\x1b[1m{place}\x1b[0m  \x1b[2m{about}\x1b[0m")  # bold cyan, and dimmed
     # the headings above the place; the first one is left out if it repeats the title
     below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
     title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)

@@ -36,7 +36,7 @@ from clawmem.app.operations.operation import (
     argument,
     operation,
 )
-from clawmem.app.operations.output import encodable, plural, records_table, verbatim
+from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
 from clawmem.app.operations.search import AsOf, Compact
 from clawmem.app.services.documents.listing import check_filters, docids, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
@@ -141,7 +141,7 @@ def text_of(excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None
     text=lambda result: result.heading,
     route="/documents/{file:path}",
     commands=(Command("get", fits=lambda words: len(words) == 1 and not {"*", "?"} & {*words[0]}),),
-    terminal=lambda result: [verbatim(f"{result.commented}{result.text}")],
+    terminal=lambda result: [Verbatim(f"{result.commented}{result.text}")],
     attachments=lambda result: [result.attachment],
 )
 def get(
@@ -176,7 +176,7 @@ def get(
     text=lambda result: "\n".join(text.heading for text in result.documents),
     route="/documents",
     commands=(Command("get"),),
-    terminal=lambda result: [verbatim(f"==> {text.heading} <==\n{text.text}\n") for text in result.documents],
+    terminal=lambda result: [Verbatim(f"==> {text.heading} <==\n{text.text}\n") for text in result.documents],
     attachments=lambda result: [text.attachment for text in result.documents],
 )
 def multi_get(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from types import MappingProxyType
+from inspect import signature
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -14,17 +13,6 @@ from clawmem.app.environment.places import FILES_VARIABLE
 from clawmem.app.operations.operation import Effect, Request, Result, operation
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError, InvalidInput
-
-PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "view": ("path", "view_range"),
-        "create": ("path", "file_text"),
-        "str_replace": ("path", "old_str", "new_str"),
-        "insert": ("path", "insert_line", "insert_text"),
-        "delete": ("path",),
-        "rename": ("old_path", "new_path"),
-    }
-)
 
 
 class FileCommand(Request):
@@ -68,11 +56,12 @@ def memory(services: Services, request: FileCommand) -> FileAnswer:
             f"No collection is called {name!r}. Run: clawmem collection add PATH --name {name}  (or name another one "
             f"by {FILES_VARIABLE}.)"
         )
-    values = {name: getattr(request, name) for name in PARAMETERS[request.command]}
+    run = getattr(services.memory_files(collection.root), request.command)
+    values = {name: getattr(request, name) for name in signature(run).parameters}
     for name, value in values.items():
         if value is None and name != "view_range":
             raise InvalidInput("INVALID_INPUT", f"The parameter {name} is missing.")
-    answer = getattr(services.memory_files(collection.root), request.command)(*values.values())
+    answer = run(**values)
     if request.command == "view":
         text = without_orders(answer, collection.origin)
         return FileAnswer(result="\n".join(lines_to_read(text, collection.origin)))

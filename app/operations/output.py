@@ -65,24 +65,9 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def verbatim(text: str) -> Verbatim:
-    """Return *text* as a verbatim part, with unencodable characters replaced."""
-    return Verbatim(encodable(text))
-
-
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
     return Table(list(columns), [[one_line(str(cell)) for cell in row] for row in rows])
-
-
-def bold(text: str) -> Styled:
-    """Return *text* in bold cyan, without other terminal escapes."""
-    return Styled(f"\x1b[36m\x1b[1m{printable(text)}\x1b[0m")
-
-
-def dim(text: str) -> Styled:
-    """Return *text* dimmed, without other terminal escapes."""
-    return Styled(f"\x1b[2m{printable(text)}\x1b[0m")
 
 
 def parts_of(text: Text) -> list[Part]:

@@ -48,7 +48,7 @@ def show_part(part: Part) -> None:
     """Print one part of the output; in a pipe the columns of a table are aligned with blanks."""
     is_terminal, colour = sys.stdout.isatty(), False if os.environ.get("NO_COLOR") else None
     if isinstance(part, Verbatim):
-        typer.echo(printable(part.text) if is_terminal else part.text.encode())
+        typer.echo(printable(part.text) if is_terminal else encodable(part.text).encode())
     elif isinstance(part, str):
         typer.echo(part, color=colour)
     elif is_terminal:
