@@ -18,6 +18,7 @@ NORMAL = 0.93  # least cosine of two texts that name the same
 STRICT = 0.98  # least cosine if the names cannot be compared
 SAME_ANCHORS = 0.5  # Jaccard similarity of names; at or below, the texts are about different things
 SAME_MATTER = 0.5  # Jaccard similarity of the long words; at or below, the texts are not candidates
+LEAST_REPEATED = 4  # words of a text that repeats another one with a word more
 GROUNDED = 0.6  # least share of a pattern's long words that each of its sources contains
 TAKEN_UP = 0.8  # least share of each source's long words that the pattern contains
 _LONG = 4  # letters of a word that indicates the topic of a text
@@ -84,13 +85,21 @@ def decide_merge(
     Decide whether *first* and *second* say the same.
 
     They do if nothing in them differs (`difference`) and the cosine of their character 3-grams is at least *normal*,
-    or at least *strict* if one of them or both contain no names.
+    or at least *strict* if one of them or both contain no names. A word more at the end or the beginning does not
+    matter: "…", "… indeed".
     """
     first_names, second_names, method = _anchors_of(first, second)
     score = similarity(first.text, second.text)
     threshold = normal if first_names and second_names else strict
     reason = difference(first, second, in_order=True)
-    if not reason and score < threshold:
+    left, right = written_words(first.text), written_words(second.text)
+    is_repeated = min(len(left), len(right)) >= LEAST_REPEATED and (
+        left in (right[1:], right[:-1])
+        or right in (left[1:], left[:-1])
+        or left[1:] == right[:-1]
+        or left[:-1] == right[1:]
+    )
+    if not reason and score < threshold and not is_repeated:
         reason = "their words differ"
     return MergeDecision(not reason, score, threshold, reason, method)
 

@@ -13,6 +13,7 @@ from clawmem.ports.records import Document
 
 CONSOLIDATED = "consolidated"  # tag of observations that replace several others
 FOLDER = "agent/consolidated"
+KINDS = ("observation", "decision", "preference", "milestone", "problem")  # content types of what is captured
 MOST_PATTERNS = 5
 FACT_CHARS = 300
 _EVIDENCE = "It was noted "
@@ -80,8 +81,8 @@ def read_patterns(answer: Mapping[str, Any] | None, count: int) -> list[Pattern]
 
 
 def is_observation(document: Document) -> bool:
-    """Whether *document* is a captured or a consolidated observation."""
-    is_machine_made = document.collection == COLLECTION and document.content_type == "observation"
+    """Whether *document* is a captured memory of one of `KINDS`, or a consolidated one."""
+    is_machine_made = document.collection == COLLECTION and document.content_type in KINDS
     return is_machine_made and document.path.startswith((f"{OBSERVATIONS}/", f"{FOLDER}/"))
 
 

@@ -12,13 +12,14 @@ from wired import consolidation, wired
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.contracts.samples import fetch
+from clawmem.domain.capture.cues import Kind
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.ports.journal import Act, Run, RunStatus
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.models import GeneratedText
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.vault import Vault
 
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
@@ -65,6 +66,22 @@ def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None
     assert world.found("export Hartmann Fridays") == [document.display_path]
     [held] = world.vault.journal.replacements()
     assert (held.document_id, held.replaced, held.why) == (made, (one, two), "they say the same words")
+
+
+def test_near_copies_of_a_decision_become_one(world: World) -> None:
+    """A word more at the end or the beginning does not matter; decisions and observations stay apart."""
+    said = "We decided to keep the orders in a table of their own"
+    copies = [world.observe(text, Kind.DECISION) for text in (f"{said}.", f"{said}, indeed.", f"So {said}.")]
+    other = world.observe("We decided to keep the invoices in a table of their own", Kind.DECISION)
+    seen = world.observe(said)
+
+    [made] = merged(world.consolidate())
+
+    assert [world.reason(number) for number in copies] == [InactiveReason.SUPERSEDED] * 3
+    assert world.reason(other) is None and world.reason(seen) is None
+    document = fetch(world.vault, made)
+    assert (document.content_type, document.origin) == ("decision", Origin.USER)
+    assert merged(world.consolidate()) == []
 
 
 def test_what_they_say_of_things_is_known_as_before(world: World) -> None:

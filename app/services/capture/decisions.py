@@ -25,6 +25,7 @@ from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import COLLECTION, Note, notes_by_rules
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.triples import confidence_of
+from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -147,15 +148,18 @@ class DecisionExtractor:
             for document in self.documents.many(hit.key.document_id for hit in hits).values():
                 sightings = self.captures.sightings(document.id)
                 is_own = any(sighting.session_id == session_id for sighting in sightings)
-                if not sightings or not (
+                # A merged decision has no sightings of its own; its title is what they say.
+                is_merged = CONSOLIDATED in document.tags
+                quote = sightings[0].quote if sightings else document.title if is_merged else ""
+                if not quote or not (
                     document.content_type in REVISABLE
                     if is_own
                     else note.kind is Kind.DECISION and document.content_type in JUDGED
                 ):
                     continue
-                answer = verdict(note.quote, sightings[0].quote, 1 if is_own else 2)
+                answer = verdict(note.quote, quote, 1 if is_own else 2)
                 if generator and not is_own:
-                    prompt = observations.judge_prompt(note.quote, sightings[0].quote)
+                    prompt = observations.judge_prompt(note.quote, quote)
                     value = model_answer(generator, self.left, observations.JUDGE, prompt)
                     answer = answer if value is None else observations.read_verdict(value)
                 if answer is not Verdict.NONE:

@@ -11,7 +11,8 @@ from itertools import combinations, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
-from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.memories import PROJECT, Memories
+from clawmem.app.services.capture.visibility import APPLIES_TO
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
@@ -45,7 +46,7 @@ from clawmem.domain.maintenance.selection import (
 )
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.journal import Act, ActEntry, ActJournal, Journal, Replacement
 from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore, TripleStore
@@ -69,9 +70,9 @@ _FRAGMENTS = 4  # fragments of one document that may precede the next document i
 
 
 def served_observations(documents: DocumentStore) -> list[Document]:
-    """Return all served observations of the collection that machines write."""
-    scope = Scope(frozenset({COLLECTION}))
-    return list(documents.many(documents.ids(scope, content_types=("observation",))).values())
+    """Return all served observations of the collection that machines write, captured decisions among them."""
+    ids = documents.ids(Scope(frozenset({COLLECTION})), content_types=patterns.KINDS)
+    return [*filter(patterns.is_observation, documents.many(ids).values())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,17 @@ class ObservationSelector:
 
 
 class Observation(NamedTuple):
-    """A document and its statement."""
+    """A document, its statement, the project of its session, and whether it applies to that alone."""
 
     document: Document
     statement: ObservationText
+    project: str = ""
+    is_local: bool = False
+
+    @property
+    def kind(self) -> tuple[str, str, bool]:
+        """Only observations of one kind say the same or contradict each other."""
+        return self.document.content_type, self.project, self.is_local
 
     @property
     def id(self) -> int:
@@ -151,13 +159,15 @@ class Observations:
     There may be tens of thousands of consolidated documents: to find similar ones, their titles are enough.
     """
 
-    def __init__(self, documents: DocumentStore, entities: EntityStore) -> None:
+    def __init__(self, documents: DocumentStore, entities: EntityStore, properties: PropertyStore) -> None:
         self._store = documents
         self._entities = entities
+        self._projects = properties.named(PROJECT)
+        self._local = properties.named(APPLIES_TO)
         self._documents = {
             document.id: document
             for document in served_observations(documents)
-            if patterns.is_observation(document) and not (document.is_pinned or document.snoozed_until)
+            if not (document.is_pinned or document.snoozed_until)
         }
         self._read: dict[int, Observation] = {}
 
@@ -169,14 +179,17 @@ class Observations:
             document = self._documents[document_id]
             text = patterns.stated_text(document, self._store.body(document_id) or "")
             entities = frozenset(entity.id for entity in self._entities.mentions(document_id))
-            self._read[document_id] = Observation(document, ObservationText(text, entities))
+            project = next((value.value for value in self._projects.get(document_id, ())), "")
+            statement, is_local = ObservationText(text, entities), document_id in self._local
+            self._read[document_id] = Observation(document, statement, project, is_local)
         return self._read[document_id]
 
     def near(self, observation: Observation, without: Collection[int] = ()) -> list[Observation]:
-        """Return other observations similar to *observation*, latest first, leaving out the ids *without*."""
+        """Return others of its kind similar to *observation*, latest first, leaving out the ids *without*."""
         numbers = self._nearby.near(observation.statement.text)
-        others = [self[number] for number in numbers if number != observation.id and number not in without]
-        return sorted(others, key=lambda other: other.when, reverse=True)
+        others = (self[number] for number in numbers if number != observation.id and number not in without)
+        same_kind = [other for other in others if other.kind == observation.kind]
+        return sorted(same_kind, key=lambda other: other.when, reverse=True)
 
     @cached_property
     def _nearby(self) -> StatementIndex:
@@ -224,6 +237,7 @@ class Consolidation:
     """
 
     documents: DocumentStore
+    properties: PropertyStore
     entities: EntityStore
     triples: TripleStore
     relations: RelationStore
@@ -247,7 +261,7 @@ class Consolidation:
         Raises:
             VaultError: earlier merges of this run persist.
         """
-        known = Observations(self.documents, self.entities)
+        known = Observations(self.documents, self.entities, self.properties)
         selected = [known[document.id] for document in documents if document.id in known]
         selected.sort(key=lambda observation: observation.when, reverse=True)
         run.selected = len(selected)
@@ -296,7 +310,7 @@ class Consolidation:
             run.decide(Verdict.MERGE, group.ids, group.why, **figures)
             return
         # The path is derived from the members alone, so that a forgotten document is not written again.
-        names = "\0".join(sorted(document.path for document, _ in group.members))
+        names = "\0".join(sorted(member.document.path for member in group.members))
         name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
         path = f"{patterns.FOLDER}/{group.members[0].document.authored_at[:10]}-{name}.md"
         with run.effect(self.transactions):
@@ -315,7 +329,7 @@ class Consolidation:
 
     def _write(self, group: Group, path: str) -> int:
         """Write the document at *path* with the text and all occasions of *group*; return its id."""
-        documents = [document for document, _ in group.members]
+        documents = [member.document for member in group.members]
         occasions = sorted(
             occasion
             for document in documents
@@ -339,7 +353,9 @@ class Consolidation:
             ),
             domain=documents[0].domain,
             sources=documents,
-            origin=Origin.MODEL if group.why == BY_MODEL else Origin.ASSISTANT,
+            origin=Origin.MODEL if group.why == BY_MODEL else Origin.USER,  # at most that of its sources
+            project=group.members[0].project,
+            is_local=group.members[0].is_local,
         )
         self.captures.count_as(created, len(occasions))
         return created
@@ -433,8 +449,13 @@ class _Grouping:
 
     def by_model(self, selected: Sequence[Observation], ask: Ask) -> None:
         """Add the groups that a model finds among *selected*, asked in batches of `AT_ONCE`."""
-        for start in range(0, len(selected), AT_ONCE):
-            batch = selected[start : start + AT_ONCE]
+        by_kind: dict[tuple[str, str, bool], list[Observation]] = {}
+        for observation in selected:
+            by_kind.setdefault(observation.kind, []).append(observation)
+        every = (
+            alike[at : at + AT_ONCE] for alike in by_kind.values() for at in range(0, len(alike), AT_ONCE)
+        )
+        for batch in every:
             if len(batch) < 2:
                 continue
             prompt = patterns.prompt([observation.statement.text for observation in batch])
