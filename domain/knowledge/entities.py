@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from clawmem.domain.text.likeness import edit_similarity
 from clawmem.domain.text.vocabulary import FUNCTION_WORDS, MONTHS, STOP_WORDS, WEEKDAYS
-from clawmem.domain.text.words import plain, words
+from clawmem.domain.text.words import fold, words
 
 VAULT = "default"  # prefix of the entity ids of a vault
 CONCEPT = "concept"
@@ -249,4 +249,4 @@ def _is_capital(word: str) -> bool:
 
 def _plain(name: str) -> str:
     """Return the words of *name* in lower case without accents, which writers often omit."""
-    return " ".join(map(plain, name_words(name)))
+    return " ".join(map(fold, name_words(name)))

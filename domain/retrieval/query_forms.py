@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.text.vocabulary import FORMER, NEWEST, STOP_WORDS, function_words
-from clawmem.domain.text.words import is_unspaced, normalise, words
+from clawmem.domain.text.words import fold, is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
@@ -89,7 +89,7 @@ def query_forms(query: str) -> QueryForms:
     adjacent = {word for phrase in phrases for word in phrase.split()}
     singles = [word for word in every if word not in adjacent] if is_name else []
     required = (
-        *(Term(phrase) for phrase in phrases),
+        *(Term(fold(phrase)) for phrase in phrases),
         *(_term(word, prefix=True) for word in singles[:MAX_TERMS]),
     )
     return QueryForms(
@@ -140,4 +140,4 @@ def identifiers(query: str) -> list[str]:
 def _term(word: str, *, prefix: bool) -> Term:
     # A single character of an unspaced script is searched as the prefix of an indexed pair.
     alone = is_unspaced(word) and len(word) == 1
-    return Term(word, prefix=alone or (prefix and len(word) >= MIN_PREFIX and not is_unspaced(word)))
+    return Term(fold(word), prefix=alone or (prefix and len(word) >= MIN_PREFIX and not is_unspaced(word)))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import fold, is_unspaced
 
 SHORT, LONG = 5, 8  # letters
 LEAST_NOTES = 2
@@ -32,7 +33,7 @@ def most_edits(word: str, query: str) -> int:
 
     Words with digits are identifiers and stay as they are, and so do words of fewer than five letters.
     """
-    if len(word) < SHORT or not word.isalpha() or not word.isascii():
+    if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return 0
     return 2 if len(word) >= LONG else 1
 
@@ -74,4 +75,4 @@ def full_words(word: str, stem: str, corrected: str) -> list[str]:
 
 def with_corrections(query: str, corrected: Mapping[str, str]) -> str:
     """Return *query* with each of its words replaced by its correction, if it has one."""
-    return re.sub(r"[^\W_]+", lambda match: corrected.get(match[0].lower(), match[0]), query)
+    return re.sub(r"[^\W_]+", lambda match: corrected.get(fold(match[0]), match[0]), query)

@@ -9,12 +9,8 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
-BIDI = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
-TAGS = "\U000e0000-\U000e007f"  # an invisible copy of ASCII
-SELECTORS = "\U000e0100-\U000e01ef"  # 240 invisible characters, each of which can encode a byte
+from clawmem.domain.text.words import INVISIBLE
 
-INVISIBLE = re.compile(f"[{ZERO_WIDTH}{BIDI}{TAGS}{SELECTORS}\ufe00-\ufe0f]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 CYRILLIC_LOOKALIKES = dict(

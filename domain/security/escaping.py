@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from clawmem.domain.security.disguise import BIDI, SELECTORS, TAGS, ZERO_WIDTH, unmask
+from clawmem.domain.security.disguise import unmask
+from clawmem.domain.text.words import IGNORABLE
 
 _JOINERS = "\u200c\u200d"  # used in Persian and Indic words and in emoji sequences
 _ANSI = re.compile(
@@ -14,7 +15,7 @@ _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029\x0b\x0c]")
 _UNWANTED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
-    + f"{BIDI}{TAGS}{SELECTORS}{ZERO_WIDTH}]"
+    + f"{IGNORABLE}]"
 )
 _WIDE = "＜＞﹤﹥"
 _WIDE_BRACKETS = str.maketrans(_WIDE, "<><>")

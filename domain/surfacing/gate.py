@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from clawmem.domain.text.vocabulary import function_words
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import is_picture, words
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
 MOST_BRIEF = 40  # characters; a longer message may hold more than a sign of life
@@ -84,7 +84,7 @@ def why_skip(prompt: str, *, heartbeats: Sequence[str] = (), with_heartbeats: bo
         with_heartbeats: Whether retrieval is also run for heartbeats.
     """
     text = without_prefixes(prompt)
-    spoken = words(text)
+    spoken = [word for word in words(text) if not is_picture(word)]
     if not spoken:
         return Skip.EMPTY
     if _SLASH.match(text):

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
-from clawmem.domain.text.words import normalise, plain, words
+from clawmem.domain.text.words import fold, normalise, words
 
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases
 
@@ -31,8 +31,8 @@ def likeness(one: str, other: str) -> float:
 
 
 def edit_similarity(one: str, other: str) -> float:
-    """Return ``1 - distance / length``: Levenshtein ignoring case, over the longer text; 1 for two empty texts."""
-    return Levenshtein.normalized_similarity(one.casefold(), other.casefold())
+    """Return ``1 - distance / length``: Levenshtein of the folded texts, over the longer text; 1 for two empty texts."""
+    return Levenshtein.normalized_similarity(fold(one), fold(other))
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
@@ -138,9 +138,9 @@ def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] 
 
     A text that lacks one of *phrases* lacks all of its words.
     """
-    every = list(map(plain, words(text)))
+    every = list(map(fold, words(text)))
     joined = f" {' '.join(every)} "
-    lacking = {word for phrase in phrases if f" {plain(' '.join(phrase))} " not in joined for word in phrase}
+    lacking = {word for phrase in phrases if f" {fold(' '.join(phrase))} " not in joined for word in phrase}
     by_initials: dict[str, set[str]] = {}
     for word in every:
         by_initials.setdefault(word[:_INITIALS], set()).add(word)
@@ -149,4 +149,4 @@ def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] 
         alike = by_initials.get(word[:_INITIALS], set())
         return word in alike or any(is_same_word(word, other) for other in alike)
 
-    return [word not in lacking and is_there(plain(word)) for word in asked]
+    return [word not in lacking and is_there(fold(word)) for word in asked]

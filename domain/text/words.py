@@ -23,34 +23,67 @@ _SPACED_WORD = re.compile("[^\\W_]+")
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
 _SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
-_LEAST_MARK = 10  # combining class of marks that may be left out; lower ones are parts of Indic syllables
 _CHARACTERS_A_TOKEN = 4
+# Unicode's Default_Ignorable_Code_Point, apart from the selectors of variants; for a set of a pattern.
+IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
+    "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
+# Blocks of emoji; of their characters, those of the category "other symbols" are words.
+_PICTURE = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+_LEAST_MARK = 10  # combining class of marks that may be left out; lower ones are parts of Indic syllables
+_FORM = re.compile(r"(?:DOTLESS|FINAL) | WITH .*")
+_LETTERS = re.compile(r"LATIN SMALL (?:LETTER|LIGATURE) ([A-Z]{2})")
+# Letters of other languages, and the Arabic letters in their place.
+_LOCAL = {
+    "KEHEH": "KAF",
+    "FARSI YEH": "YEH",
+    "ALEF MAKSURA": "YEH",
+    "TEH MARBUTA": "HEH",
+    "HEH GOAL": "HEH",
+    "ALEF WASLA": "ALEF",
+}
 
 
-class _Folding(dict[int, str]):
-    """Characters as a search compares them, from Unicode's own data; each is computed at its first use."""
+class _Visible(dict[int, str]):
+    """Characters without those that are not seen, and digits as European ones; each is computed at its first use."""
 
     def __missing__(self, code: int) -> str:
-        sign = chr(code)
-        category, name = unicodedata.category(sign), unicodedata.name(sign, "")
-        base = name.partition(" WITH ")[0].replace("DOTLESS ", "")
-        folded = sign
-        if sign == "\0":
-            folded = " "
-        elif category == "Cf" or name == "ARABIC TATWEEL" or unicodedata.combining(sign) >= _LEAST_MARK:
-            folded = ""  # invisible, or a mark without a composed form
-        elif category == "Nd":
-            folded = str(unicodedata.digit(sign))
-        elif category in ("Ll", "Lu") and "LATIN" in name and not unicodedata.decomposition(sign):
-            try:
-                folded = unicodedata.lookup(base) if base != name else sign
-            except KeyError:
-                folded = sign
-        self[code] = folded
-        return folded
+        self[code] = shown = self.form(chr(code))
+        return shown
+
+    def form(self, sign: str) -> str:
+        """Return the form of *sign*, which may be empty."""
+        category = unicodedata.category(sign)
+        if category == "Cf" or sign == "\u0640" or INVISIBLE.match(sign):  # the tatweel makes a word longer
+            return ""
+        if unicodedata.combining(sign) >= _LEAST_MARK:  # a mark without a composed form
+            return ""
+        if category == "Nd":
+            return str(unicodedata.digit(sign))
+        return " " if sign == "\0" else sign
 
 
-_FOLDED = _Folding()
+class _Folded(_Visible):
+    """Characters also without their marks and local forms; the names of letters tell those that do not decompose."""
+
+    def form(self, sign: str) -> str:
+        name = _FORM.sub("", unicodedata.name(sign, ""))
+        if letters := _LETTERS.fullmatch(name):
+            return letters[1].lower()
+        script, _, letter = name.partition(" LETTER ")
+        try:
+            return (
+                unicodedata.lookup(f"{script} LETTER {_LOCAL.get(letter, letter)}")
+                if letter
+                else super().form(sign)
+            )
+        except KeyError:
+            return sign
+
+
+_VISIBLE, _FOLDED = _Visible(), _Folded()
 
 
 def token_count(text: str) -> int:
@@ -60,29 +93,40 @@ def token_count(text: str) -> int:
 
 def normalise(text: str) -> str:
     """
-    Return *text* as a search compares it, without NUL: NFKC with letters and digits in one form.
+    Return *text* as it is read, without NUL: NFKC with letters and digits in one form.
 
-    Full-width letters, ligatures and accents have one form, digits of other scripts become European ones, and letters
-    with a stroke or without a dot become the plain ones ("ø", "ł", "ı"). Invisible characters and marks without a composed
-    form are dropped, because some indexes would end the word there.
+    Full-width letters, ligatures and accents have one form, and digits of other scripts become European ones. Invisible
+    characters and marks without a composed form are dropped, because some indexes would end the word there.
     """
     if text.isascii() and "\0" not in text:
         return text
     # Characters that a dropped mark had separated may compose afterwards.
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).translate(_FOLDED))
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).translate(_VISIBLE))
+
+
+def fold(text: str) -> str:
+    """
+    Return *text* as indexes compare it, in lower case: without accents, vowel signs and variants of letters.
+
+    "Straße" becomes "strasse", "Ærø" "aero", "Ἀθῆναι" "αθηναι" and "ёлка" "елка"; the rules are Unicode's own data.
+    """
+    if text.isascii():
+        return normalise(text).lower()
+    decomposed = unicodedata.normalize("NFKD", normalise(text).casefold())
+    return unicodedata.normalize("NFKC", decomposed.translate(_FOLDED))
 
 
 def index_text(text: str) -> str:
     """
-    Return *text* for a lexical index: runs of an unspaced script become overlapping pairs.
+    Return *text* for a lexical index: folded, and runs of an unspaced script as overlapping pairs.
 
     ``東京都`` becomes ``東京 京都 都``. Every two-character word inside is one indexed word, and a single character
-    is found as the prefix of one. The signs of names such as ``C++``, ``C#`` and ``.NET`` are spelled out.
+    is found as the prefix of one. Emoji and the signs of names such as ``C++``, ``C#`` and ``.NET`` are spelled out.
     """
-    normal = _with_signs(normalise(text))
-    if not _holds_unspaced(normal):
-        return normal
-    return _unspaced_run().sub(lambda run: f" {' '.join([*pairs(run[0]), run[0][-1]])} ", normal)
+    folded = fold(_with_signs(normalise(text)))
+    if not _holds_unspaced(folded):
+        return folded
+    return _unspaced_run().sub(lambda run: f" {' '.join([*pairs(run[0]), run[0][-1]])} ", folded)
 
 
 def words(text: str) -> list[str]:
@@ -91,13 +135,6 @@ def words(text: str) -> list[str]:
     if not _holds_unspaced(lower):
         return _SPACED_WORD.findall(lower)
     return [word for run in _word().findall(lower) for word in _split(run)]
-
-
-def plain(word: str) -> str:
-    """Return *word* without diacritics."""
-    if word.isascii():
-        return word
-    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
 
 
 def pairs(run: str) -> list[str]:
@@ -110,8 +147,20 @@ def is_unspaced(word: str) -> bool:
     return _is_unspaced_sign(word[:1])
 
 
+def is_picture(word: str) -> bool:
+    """Whether *word* stands for an emoji or another picture."""
+    return word.startswith("emoji") and word[5:].isdigit()
+
+
 def _with_signs(text: str) -> str:
-    return _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
+    text = _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
+    return text if text.isascii() else _PICTURE.sub(_spelled, text)
+
+
+def _spelled(picture: re.Match[str]) -> str:
+    # A number in the end is no ending that a stemmer takes off.
+    is_picture = unicodedata.category(picture[0]) == "So"
+    return f" emoji{ord(picture[0])} " if is_picture else picture[0]
 
 
 def _holds_unspaced(text: str) -> bool:

@@ -24,6 +24,7 @@ from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.selection import newest_first
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.text.words import fold
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
@@ -201,7 +202,7 @@ class Enrich:
         keywords = enrichment.keywords(
             reading.title,
             reading.body,
-            lambda word: rarity(count, self.lexical.holding(Term(word), Grain.DOCUMENT)),
+            lambda word: rarity(count, self.lexical.holding(Term(fold(word)), Grain.DOCUMENT)),
         )
         resolve = Resolve(self.entities, reading.people)
         entities = resolve.all(_names(reading, resolve))

@@ -37,7 +37,7 @@ from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import fold, words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
@@ -173,7 +173,7 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
 
     def with_every_word(request: RetrievalRequest, work: Work) -> RetrieverResult:
         every = dict.fromkeys(words(request.question.text))  # function words included
-        query = LexicalQuery(tuple(Term(word) for word in every)[:MAX_TERMS], every=True)
+        query = LexicalQuery(tuple(Term(fold(word)) for word in every)[:MAX_TERMS], every=True)
         depth = CANDIDATES_PER_RESULT * request.limit
         return answered({PASSAGE: partial(stores.lexical.search, query, Grain.PASSAGE, depth, request.scope)})
 
