@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -14,7 +14,7 @@ from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.standing import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.text.dates import is_within
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import fold, normalise, words
 from clawmem.ports.records import Document
 
 EXACT_NAME = (
@@ -24,9 +24,11 @@ EXACT_NAME = (
 # decide, and relevance orders such notes.
 OF_KIND_AND_TIME = 1.0
 OF_TIME = 0.05  # for any other note of that time
+# Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
+RESPELT, COMPARED = 0.05, 20
 DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
 
-Terms = Mapping[str, float]
+Terms = dict[str, float]
 
 _TIME_NOTES = {
     TimeIntent.RECENT: "the question asks for what is recent",
@@ -43,6 +45,9 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
     places = {number: place for place, number in enumerate(work.by_date.order)}
+    respelt = _respelt(
+        request.question.forms.words, work.texts.bodies(c.document_id for c in work.candidates[:COMPARED])
+    )
     scored = []
     for candidate in work.candidates:
         if candidate.document_id not in served:
@@ -55,10 +60,24 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             terms = {"published": composite.published(signals, recency_intent=question.is_recency_asked)}
         else:
             terms = calibrated_terms(request, candidate, document)
+            if candidate.document_id in respelt:
+                terms["spelling"] = -RESPELT
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)
     return work.with_candidates(sorted(enough, key=lambda c: (-c.score, c.best)))
+
+
+def _respelt(question: Sequence[str], bodies: Mapping[int, str]) -> set[int]:
+    """Return the documents that have a word of *question* only if accents and variants of letters do not count."""
+    if "".join(question).isascii():
+        bodies = {number: body for number, body in bodies.items() if not body.isascii()}
+    respelt = set()
+    for number, body in bodies.items():
+        exact, folded = normalise(body).lower(), fold(body)
+        if any(word not in exact and fold(word) in folded for word in question):
+            respelt.add(number)
+    return respelt
 
 
 def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: Document) -> Terms:
