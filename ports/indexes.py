@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -34,12 +35,31 @@ TITLE_WEIGHT = 2  # one occurrence in the title counts like two in the text
 
 _LATIN_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")  # diacritics, in the decomposed form of a text
 _WORD = re.compile(r"[^\W_]+")
+_SHORTEST, _LONGEST = 2, 64  # letters; FTS5 stems only words between
 
 
 def surfaces(text: str) -> list[str]:
     """Return the words of *text*: runs of letters and digits in lower case, without Latin diacritics, not stemmed."""
     plain = _LATIN_MARKS.sub("", unicodedata.normalize("NFD", text))
     return _WORD.findall(unicodedata.normalize("NFC", plain).casefold())
+
+
+def stems(text: str) -> list[str]:
+    """Return the `surfaces` of *text* as stems of English words, by the algorithm of FTS5 (Porter 1980)."""
+    return [_stem(word) if _SHORTEST < len(word) <= _LONGEST else word for word in surfaces(text)]
+
+
+@cache
+def _stem(word: str) -> str:
+    return _stemmer()(word)
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    from snowballstemmer import stemmer  # of the extras; it loads all languages
+
+    stem: Callable[[str], str] = stemmer("porter").stemWord
+    return stem
 
 
 class SearchIndex(Protocol):

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 import lancedb.query
 import pyarrow as pa
 from lancedb.index import FTS
-from snowballstemmer import stemmer
 
 from clawmem.adapters.lancedb.derived_index import (
     LanceIndex,
@@ -18,7 +15,7 @@ from clawmem.adapters.lancedb.derived_index import (
     condition,
     scope_columns,
 )
-from clawmem.ports.indexes import TITLE_WEIGHT, surfaces
+from clawmem.ports.indexes import TITLE_WEIGHT, stems
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 fts: Any = lancedb.query  # mypy takes optional fields of its classes for required ones
@@ -26,7 +23,6 @@ fts: Any = lancedb.query  # mypy takes optional fields of its classes for requir
 # Separates the parts of an entry. A letter that occurs in a single manuscript; it is removed from texts.
 BOUNDARY = "ꙮ"
 LONGEST_BEGINNING = 16  # letters; a longer prefix is cut, as it hardly ever begins two different words
-_SHORTEST_STEMMED = 3  # letters; FTS5's stemmer leaves shorter words unchanged, too
 
 
 class LanceLexicalIndex(LanceIndex):
@@ -72,7 +68,11 @@ class LanceLexicalIndex(LanceIndex):
         occur = fts.Occur.MUST if query.every else fts.Occur.SHOULD
         operator = fts.FullTextOperator.AND if query.every else fts.FullTextOperator.OR
         terms = sorted(
-            {(tuple(stemmed), term.prefix) for term in query.terms if (stemmed := stems(term.text))}
+            {
+                (tuple(stemmed), term.prefix)
+                for term in query.terms
+                if (stemmed := stems(term.text.replace(BOUNDARY, " ")))
+            }
         )
         # All words go into one match; LanceDB scores separate matches in full before it adds them.
         words = {words[0] for words, prefix in terms if len(words) == 1 and not prefix}
@@ -82,26 +82,10 @@ class LanceLexicalIndex(LanceIndex):
             for texts, column in ((words, grain.value), (beginnings, _beginnings(grain)))
             if texts
         ]
-        for phrase, prefix in terms:
+        for phrase, _ in terms:
             if len(phrase) > 1:
-                phrases = self._completions(table, phrase, grain) if prefix else [" ".join(phrase)]
-                if query.every and not phrases:
-                    return None
-                either = [(fts.Occur.SHOULD, fts.PhraseQuery(text, grain.value)) for text in phrases]
-                parts += [fts.BooleanQuery(either)] if either else []
+                parts.append(fts.PhraseQuery(" ".join(phrase), grain.value))
         return fts.BooleanQuery([(occur, part) for part in parts]) if parts else None
-
-    def _completions(self, table: Any, words: tuple[str, ...], grain: Grain) -> list[str]:
-        """Return the phrases of entries that begin with *words*, of which the last one is a prefix."""
-        first = fts.MatchQuery(
-            " ".join(sorted(set(words[:-1]))), grain.value, operator=fts.FullTextOperator.AND
-        )
-        last = fts.MatchQuery(words[-1][:LONGEST_BEGINNING], _beginnings(grain))
-        both = fts.BooleanQuery([(fts.Occur.MUST, first), (fts.Occur.MUST, last)])
-        search = table.search(both, query_type="fts").select([grain.value, "_score"])
-        texts = search.limit(table.count_rows() + 1).to_arrow()[grain.value].to_pylist()
-        phrase = re.compile(rf"(?<!\S){' '.join(words)}\S*")
-        return sorted({completion for text in texts for completion in phrase.findall(text)})
 
     def _schema(self) -> Any:
         texts = [name for grain in Grain for name in (grain.value, _beginnings(grain))]
@@ -135,16 +119,8 @@ class LanceLexicalIndex(LanceIndex):
                 table.search(question, query_type="fts").select(["_score"]).limit(1).to_arrow()
 
 
-def stems(text: str) -> list[str]:
-    """Return the words of *text* in order, folded and stemmed like those of the vault's own index."""
-    return [
-        word if len(word) < _SHORTEST_STEMMED else _stem(word)
-        for word in surfaces(text.replace(BOUNDARY, " "))
-    ]
-
-
 def _row(entry: LexicalEntry) -> Row:
-    title, text = stems(entry.title), stems(entry.text)
+    title, text = (stems(part.replace(BOUNDARY, " ")) for part in (entry.title, entry.text))
     parts = [title] * (TITLE_WEIGHT if title else 0) + [text]
     words = {word[:LONGEST_BEGINNING] for word in (*title, *text)}
     return {
@@ -160,6 +136,3 @@ def _row(entry: LexicalEntry) -> Row:
 def _beginnings(grain: Grain) -> str:
     """Return the column with the beginnings of the words of a granularity."""
     return f"{grain.value}_beginnings"
-
-
-_stem = cache(stemmer("porter").stemWord)

@@ -1,8 +1,8 @@
 """
 The lexical index in tantivy: one index for each granularity, their commits, and the translation of queries.
 
-User input never reaches a query parser. tantivy scores a phrase with the sum of the IDFs of its words, and each word of
-a prefix with its own IDF. Here a term has one IDF, based on the entries that contain it; a boost corrects the difference.
+User input never reaches a query parser. tantivy finds the candidates. It stores lengths in 256 steps, counts deleted
+entries, and gives a phrase the sum of the IDFs of its words, so the candidates are scored here, from their stored words.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 from tantivy import (
     Document,
     FieldType,
-    Filter,
     Index,
     IndexWriter,
     Occur,
@@ -30,9 +30,6 @@ from tantivy import (
     Schema,
     SchemaBuilder,
     Searcher,
-    TextAnalyzer,
-    TextAnalyzerBuilder,
-    Tokenizer,
 )
 
 from clawmem.ports.errors import (
@@ -43,7 +40,7 @@ from clawmem.ports.errors import (
     InvalidInput,
     VaultReadOnly,
 )
-from clawmem.ports.indexes import TITLE_WEIGHT
+from clawmem.ports.indexes import K1, TITLE_WEIGHT, B, stems
 from clawmem.ports.records import (
     EVERYTHING,
     FragmentKey,
@@ -63,6 +60,7 @@ KEY = "key"
 DOCUMENT = "document"
 COLLECTION = "collection"
 AUTHORED = "authored"
+LENGTH = "length"  # in words
 
 # tantivy's minimum for one thread. A commit of some hundred documents takes a few megabytes; a larger one is
 # written in several segments, which are merged later. More threads would write more segments per commit.
@@ -70,30 +68,21 @@ HEAP_BYTES = 15_000_000
 
 SAMPLE = 1000  # entries that `GrainIndex.faults` looks up
 
-_ANALYZER = "clawmem"
+_ANALYZER = "whitespace"
 _SEQ_BITS = 20
+_DIGITS = 9  # of a score; scores that are equal after rounding are ties
 _TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
-_BEYOND = 64  # hits fetched beyond the limit, whose ties are ordered by key
-
-
-def analyzer() -> TextAnalyzer:
-    """Return the analyzer: words are runs of letters and digits, folded, and reduced to their English stem."""
-    return (
-        TextAnalyzerBuilder(Tokenizer.simple())
-        .filter(Filter.lowercase())
-        .filter(Filter.ascii_fold())
-        .filter(Filter.stemmer("english"))
-        .build()
-    )
+_BEYOND = 64  # candidates beyond the limit
 
 
 def _schema() -> Schema:
     builder = SchemaBuilder()
-    builder.add_text_field(WORDS, tokenizer_name=_ANALYZER, index_option="position")
+    builder.add_text_field(WORDS, tokenizer_name=_ANALYZER, index_option="position", stored=True)
     builder.add_integer_field(KEY, indexed=True, fast=True)
     builder.add_integer_field(DOCUMENT, indexed=True)
     builder.add_text_field(COLLECTION, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(AUTHORED, fast=True)
+    builder.add_integer_field(LENGTH, fast=True)
     return builder.build()
 
 
@@ -108,7 +97,6 @@ def open_index(folder: Path) -> Index:
         ValueError: raised by tantivy if the files are no index with this schema.
     """
     index = Index(SCHEMA, str(folder))
-    index.register_tokenizer(_ANALYZER, analyzer())  # tantivy stores only the name of the analyzer
     index.config_reader("manual")  # otherwise a thread of tantivy watches the folder
     return index
 
@@ -175,7 +163,7 @@ class GrainIndex:
         """
         Pass changes to *writer* in this order: clear, remove documents, add entries with different keys.
 
-        tantivy counts deleted entries in IDF and average length until a merge drops them. The changes become visible with its commit. Return whether there are any.
+        The changes become visible with its commit. Return whether there are any.
         """
         replaced = [_packed(entry.key) for entry in entries if entry.key.document_id not in removed]
         doomed = Query.all_query() if clear else _any_of({DOCUMENT: list(removed), KEY: replaced})
@@ -200,18 +188,6 @@ class GrainIndex:
         return [f"{self._folder.name}: {matches} of {len(keys)} entries are found by their keys"]
 
 
-def best(searcher: Searcher, query: Query, limit: int) -> list[Hit]:
-    """Return the best *limit* >= 1 hits by descending score, then key."""
-    hits = searcher.search(query, min(limit + _BEYOND, max(1, searcher.num_docs)), count=False).hits
-    keys = (int(key or 0) for key in searcher.fast_field_values(KEY, [address for _, address in hits]))
-    # tantivy sums 32-bit floats in varying order, so entries with the same words differ in the last digit.
-    ranked = [
-        Hit(FragmentKey(key >> _SEQ_BITS, key & ((1 << _SEQ_BITS) - 1)), float(f"{score:.6g}"))
-        for key, (score, _) in zip(keys, hits, strict=True)
-    ]
-    return sorted(ranked, key=lambda hit: (-hit.score, hit.key))[:limit]
-
-
 def count(searcher: Searcher, query: Query) -> int:
     """Return the number of entries that match a query."""
     return int(searcher.search(query, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
@@ -219,9 +195,10 @@ def count(searcher: Searcher, query: Query) -> int:
 
 def _document(entry: LexicalEntry) -> Document:
     document = Document()
-    # Several values of one field: no phrase matches across them, and each counts towards the length.
-    for text in [entry.title] * TITLE_WEIGHT + [entry.text]:
-        document.add_text(WORDS, text)
+    title, text = " ".join(stems(entry.title)), " ".join(stems(entry.text))
+    for part in [title] * TITLE_WEIGHT + [text]:  # no phrase matches across two values of a field
+        document.add_text(WORDS, part)
+    document.add_integer(LENGTH, len(title.split()) + len(text.split()))
     document.add_integer(KEY, _packed(entry.key))
     document.add_integer(DOCUMENT, entry.key.document_id)
     document.add_text(COLLECTION, entry.collection)
@@ -242,70 +219,84 @@ def _any_of(numbers: dict[str, list[int]]) -> Query:
 
 # -- queries ----------------------------------------------------------------------------------------------
 
-# A prefix of more words than this says little, so every entry that matches scores as if it contained one word
-# once at average length. Up to this number the words are searched one by one.
+# A prefix of more words than this says little about which entries are the best candidates.
 WORDS_OF_A_PREFIX = 100
 
 # Two different words with the same prefix in one entry count almost like one word twice, which BM25 dampens.
 _FURTHER_WORDS = 0.2
 
-Phrase = tuple[str, ...]  # consecutive words
+
+class _Words(NamedTuple):
+    """A term as stems: one of them, the prefix of words, or a phrase; with the query for it and its rarity."""
+
+    stems: list[str]
+    prefix: bool
+    query: Query
+    rarity: float
+
+    def occurrences(self, words: list[str]) -> int:
+        """Return how often *words* contain the term."""
+        if self.prefix:
+            return sum(word.startswith(self.stems[0]) for word in words)
+        if len(self.stems) == 1:
+            return words.count(self.stems[0])
+        length = len(self.stems)
+        starts = (at for at, word in enumerate(words) if word == self.stems[0])
+        return sum(words[at : at + length] == self.stems for at in starts)
 
 
-class QueryBuilder:
-    """Translator of queries for one view of one granularity."""
+def read_term(searcher: Searcher, term: Term) -> _Words | None:
+    """Return *term* for one view of one granularity; ``None`` if it has no word."""
+    words = stems(term.text)
+    if not words:
+        return None
+    prefix = term.prefix and len(words) == 1
+    found = _phrase_query(words)
+    if prefix:
+        endings = searcher.terms_with_prefix(WORDS, words[0], limit=WORDS_OF_A_PREFIX + 1)
+        found = Query.const_score_query(Query.regex_query(SCHEMA, WORDS, f"{words[0]}.*"), 1.0)
+        if len(endings) <= WORDS_OF_A_PREFIX:
+            boosted = [
+                Query.boost_query(_phrase_query([word]), 1 / _rarity(searcher, number))
+                for word, number in endings
+            ]
+            found = Query.disjunction_max_query(boosted, _FURTHER_WORDS) if boosted else Query.empty_query()
+    rarity = _rarity(searcher, count(searcher, found))
+    return _Words(words, prefix, Query.boost_query(found, rarity) if prefix else found, rarity)
 
-    def __init__(self, searcher: Searcher) -> None:
-        self._searcher = searcher
-        self._analyze = analyzer().analyze
 
-    def query(self, query: LexicalQuery, scope: Scope) -> Query | None:
-        """Return a query for all terms or any of them within *scope*; ``None`` if no term has a word."""
-        occur = Occur.Must if query.every else Occur.Should
-        terms = [(occur, self._term(term)) for term in query.terms if self._analyze(term.text)]
-        if not terms:
-            return None
-        filters = [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in _filters(scope)]
-        question = Query.boolean_query(terms)
-        return Query.boolean_query([(Occur.Must, question), *filters]) if filters else question
+def _rarity(searcher: Searcher, holding: int) -> float:
+    entries = searcher.num_docs
+    holding = min(holding, entries)
+    return math.log1p((entries - holding + 0.5) / (holding + 0.5))
 
-    def holding(self, term: Term) -> int:
-        """Return the number of entries that contain *term*."""
-        words = tuple(self._analyze(term.text))
-        if not words:
-            return 0
-        phrases = self._phrases(words, prefix=term.prefix)
-        return count(self._searcher, _any_ending(words) if phrases is None else _any_phrase(phrases))
 
-    def _term(self, term: Term) -> Query:
-        words = tuple(self._analyze(term.text))
-        phrases = self._phrases(words, prefix=term.prefix)
-        if phrases is None:
-            any_ending = _any_ending(words)
-            return Query.const_score_query(any_ending, self._rarity(count(self._searcher, any_ending)))
-        if len(words) == len(phrases) == 1:
-            return _phrase_query(phrases[0])
-        holding = count(self._searcher, _any_phrase(phrases)) if phrases else 0
-        if not holding:
-            return Query.empty_query()
-        boosted = []
-        for phrase in phrases:
-            weight = sum(self._rarity(self._searcher.doc_freq(WORDS, word)) for word in phrase)
-            boosted.append(Query.boost_query(_phrase_query(phrase), self._rarity(holding) / weight))
-        return Query.disjunction_max_query(boosted, _FURTHER_WORDS)
-
-    def _phrases(self, words: Phrase, *, prefix: bool) -> list[Phrase] | None:
-        """Return *words*, for a prefix with each ending of the last one; ``None`` if there are too many."""
-        if not prefix:
-            return [words]
-        *first, beginning = words
-        endings = self._searcher.terms_with_prefix(WORDS, beginning, limit=WORDS_OF_A_PREFIX + 1)
-        return None if len(endings) > WORDS_OF_A_PREFIX else [(*first, ending) for ending, _ in endings]
-
-    def _rarity(self, holding: int) -> float:
-        entries = self._searcher.num_docs
-        holding = min(holding, entries)
-        return math.log1p((entries - holding + 0.5) / (holding + 0.5))
+def ranked(searcher: Searcher, query: LexicalQuery, limit: int, scope: Scope) -> list[Hit]:
+    """Return the best *limit* >= 1 hits for all terms or any of them within *scope*, by descending score, then key."""
+    terms = [words for term in dict.fromkeys(query.terms) if (words := read_term(searcher, term))]
+    if not terms:
+        return []
+    occur = Occur.Must if query.every else Occur.Should
+    question = [(Occur.Must, Query.boolean_query([(occur, term.query) for term in terms]))]
+    question += [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in _filters(scope)]
+    most = min(limit + _BEYOND, max(1, searcher.num_docs))
+    addresses = [a for _, a in searcher.search(Query.boolean_query(question), most, count=False).hits]
+    lengths = searcher.aggregate(Query.all_query(), {"average": {"avg": {"field": LENGTH}}})
+    average = lengths["average"]["value"] or 1.0
+    hits = []
+    keys = searcher.fast_field_values(KEY, addresses)
+    for key, length, address in zip(
+        keys, searcher.fast_field_values(LENGTH, addresses), addresses, strict=True
+    ):
+        parts = [part.split() for part in searcher.doc(address)[WORDS]]
+        norm = K1 * (1 - B + B * int(length or 0) / average)
+        score = 0.0
+        for term in terms:
+            number = sum(map(term.occurrences, parts))
+            score += term.rarity * number * (K1 + 1) / (number + norm)
+        place = FragmentKey(int(key or 0) >> _SEQ_BITS, int(key or 0) & ((1 << _SEQ_BITS) - 1))
+        hits.append(Hit(place, round(score, _DIGITS)))
+    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
 
 
 def _filters(scope: Scope) -> list[Query]:
@@ -323,23 +314,10 @@ def _filters(scope: Scope) -> list[Query]:
     return filters
 
 
-def _phrase_query(phrase: Phrase) -> Query:
-    if len(phrase) == 1:
-        return Query.term_query(SCHEMA, WORDS, phrase[0], index_option="freq")
-    return Query.phrase_query(SCHEMA, WORDS, list(phrase))
-
-
-def _any_phrase(phrases: Sequence[Phrase]) -> Query:
-    return Query.boolean_query([(Occur.Should, _phrase_query(phrase)) for phrase in phrases])
-
-
-def _any_ending(words: Phrase) -> Query:
-    # Words consist of letters and digits, so nothing needs to be escaped.
-    *first, beginning = words
-    pattern = f"{beginning}.*"
-    if first:
-        return Query.regex_phrase_query(SCHEMA, WORDS, [*first, pattern])
-    return Query.regex_query(SCHEMA, WORDS, pattern)
+def _phrase_query(words: list[str]) -> Query:
+    if len(words) == 1:
+        return Query.term_query(SCHEMA, WORDS, words[0], index_option="freq")
+    return Query.phrase_query(SCHEMA, WORDS, list(words))
 
 
 # -- the index --------------------------------------------------------------------------------------------
@@ -445,9 +423,7 @@ class TantivyLexicalIndex:
         if limit < 1:
             return []
         with translated(str(self._folder)):
-            searcher = self._grains[grain].searcher()
-            question = QueryBuilder(searcher).query(query, scope)
-            return [] if question is None else best(searcher, question, limit)
+            return ranked(self._grains[grain].searcher(), query, limit, scope)
 
     def count(self, grain: Grain) -> int:
         with translated(str(self._folder)):
@@ -455,7 +431,9 @@ class TantivyLexicalIndex:
 
     def holding(self, term: Term, grain: Grain) -> int:
         with translated(str(self._folder)):
-            return QueryBuilder(self._grains[grain].searcher()).holding(term)
+            searcher = self._grains[grain].searcher()
+            words = read_term(searcher, term)
+            return count(searcher, words.query) if words else 0
 
     def marker(self) -> Marker | None:
         with translated(str(self._folder)):
