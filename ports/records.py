@@ -287,7 +287,7 @@ class VectorEntry(NamedTuple):
 
 
 class Term(NamedTuple):
-    """Search term: one word, with ``prefix`` every word that begins with it; a phrase if it contains spaces."""
+    """Search term: one word, with ``prefix`` every word that begins with it; or a phrase, if it contains spaces."""
 
     text: str
     prefix: bool = False

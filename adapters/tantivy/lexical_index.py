@@ -72,7 +72,7 @@ _ANALYZER = "whitespace"
 _SEQ_BITS = 20
 _DIGITS = 9  # of a score; scores that are equal after rounding are ties
 _TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
-_BEYOND = 64  # candidates beyond the limit
+_BEYOND = 256  # candidates beyond the limit
 
 
 def _schema() -> Schema:
@@ -195,10 +195,10 @@ def count(searcher: Searcher, query: Query) -> int:
 
 def _document(entry: LexicalEntry) -> Document:
     document = Document()
-    title, text = " ".join(stems(entry.title)), " ".join(stems(entry.text))
+    title, text = stems(entry.title), stems(entry.text)
     for part in [title] * TITLE_WEIGHT + [text]:  # no phrase matches across two values of a field
-        document.add_text(WORDS, part)
-    document.add_integer(LENGTH, len(title.split()) + len(text.split()))
+        document.add_text(WORDS, _stored(part))
+    document.add_integer(LENGTH, len(title) + len(text))
     document.add_integer(KEY, _packed(entry.key))
     document.add_integer(DOCUMENT, entry.key.document_id)
     document.add_text(COLLECTION, entry.collection)
@@ -227,22 +227,11 @@ _FURTHER_WORDS = 0.2
 
 
 class _Words(NamedTuple):
-    """A term as stems: one of them, the prefix of words, or a phrase; with the query for it and its rarity."""
+    """A term as it stands in the stored words of an entry, the query for it, and its rarity."""
 
-    stems: list[str]
-    prefix: bool
+    stored: str
     query: Query
     rarity: float
-
-    def occurrences(self, words: list[str]) -> int:
-        """Return how often *words* contain the term."""
-        if self.prefix:
-            return sum(word.startswith(self.stems[0]) for word in words)
-        if len(self.stems) == 1:
-            return words.count(self.stems[0])
-        length = len(self.stems)
-        starts = (at for at, word in enumerate(words) if word == self.stems[0])
-        return sum(words[at : at + length] == self.stems for at in starts)
 
 
 def read_term(searcher: Searcher, term: Term) -> _Words | None:
@@ -262,7 +251,13 @@ def read_term(searcher: Searcher, term: Term) -> _Words | None:
             ]
             found = Query.disjunction_max_query(boosted, _FURTHER_WORDS) if boosted else Query.empty_query()
     rarity = _rarity(searcher, count(searcher, found))
-    return _Words(words, prefix, Query.boost_query(found, rarity) if prefix else found, rarity)
+    stored = _stored(words)[1 : -2 if prefix else -1]
+    return _Words(stored, Query.boost_query(found, rarity) if prefix else found, rarity)
+
+
+def _stored(words: Sequence[str]) -> str:
+    """Return *words* with two spaces around each, so that it can be counted as a word with one space around it."""
+    return "".join(f"  {word}" for word in words) + "  "
 
 
 def _rarity(searcher: Searcher, holding: int) -> float:
@@ -288,11 +283,11 @@ def ranked(searcher: Searcher, query: LexicalQuery, limit: int, scope: Scope) ->
     for key, length, address in zip(
         keys, searcher.fast_field_values(LENGTH, addresses), addresses, strict=True
     ):
-        parts = [part.split() for part in searcher.doc(address)[WORDS]]
+        text = "\n".join(searcher.doc(address)[WORDS])
         norm = K1 * (1 - B + B * int(length or 0) / average)
         score = 0.0
         for term in terms:
-            number = sum(map(term.occurrences, parts))
+            number = text.count(term.stored)
             score += term.rarity * number * (K1 + 1) / (number + norm)
         place = FragmentKey(int(key or 0) >> _SEQ_BITS, int(key or 0) & ((1 << _SEQ_BITS) - 1))
         hits.append(Hit(place, round(score, _DIGITS)))
