@@ -22,6 +22,7 @@ PURE = {
     "charset_normalizer",
     "markdown_it",
     "pathspec",
+    "snowballstemmer",
     "urllib.parse",
     "ast",
     "bisect",
