@@ -120,7 +120,7 @@ def mine(services: Services, request: Mine) -> MiningReport:
         with services.progress("Drawing facts") as step:
             report.synthesis = services.synthesize_facts(request.collection, request.synthesis_max_docs, step)
     report.embed = embed_after(services, [request.collection], wanted=request.embed)
-    report.remarks = index_faults(services)
+    report.remarks += index_faults(services)
     return report
 
 

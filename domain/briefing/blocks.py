@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.capture.cues import Kind, kind_of, sentences, spoken_text
+from clawmem.domain.retrieval.changes import CHANGE
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.sessions import Speaker
@@ -155,6 +156,7 @@ NEAR = 5  # edit distance below which two facts are duplicates
 TITLE, FACTS = "Profile", "## What holds"
 LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
+_UPDATE = re.compile(r"(?:update|edit|nachtrag)\b", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s.*$", re.MULTILINE)
 
 
@@ -176,17 +178,23 @@ def fact_of(title: str, body: str) -> str:
     Return the title of a note and what it states, at most 200 characters; a title within the statement is left out.
 
     The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
-    because a sentence may take back the one before. Sentences have a full stop and more than a reference to another
-    note ("This replaces [...]."). Headings, quotations, code and tables are none.
+    because a sentence may take back the one before; then the last sentence of a later paragraph that says that something
+    changed. Sentences have a full stop and more than a reference to another note ("This replaces [...]."). Headings,
+    quotations, code and tables are none.
     """
     paragraphs = _HEADING.sub("", spoken_text(body)).split("\n\n")
-    stated = next(filter(None, map(_statements, paragraphs)), [])
+    stated, *later = [*filter(None, map(_statements, paragraphs))] or [[]]
     marked = [
         sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
     ]
     statement = marked[-1] if marked else " ".join(stated[:2])
     if words(title) == words(statement)[: len(words(title))]:
         title = ""
+    changes = [
+        text for paragraph in later for text in paragraph if _UPDATE.match(text) or CHANGE.search(text)
+    ]
+    whole = " ".join([statement, *changes[-1:]])
+    statement = whole if len(title) + len(whole) < LONGEST - 1 else [statement, *changes][-1]
     return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
 
 

@@ -9,8 +9,11 @@ from datetime import datetime
 from itertools import chain, count
 
 from clawmem.domain.briefing.blocks import shortened
+from clawmem.domain.capture.cues import Kind, kind_of, sentences
+from clawmem.domain.documents.frontmatter import content_type
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
+from clawmem.ports.sessions import Speaker
 
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
@@ -78,8 +81,20 @@ def file_names(title: str, day: str) -> Iterator[str]:
 def note_text(
     text: str, title: str, tags: Sequence[str], created: datetime, supersedes: str | None = None
 ) -> str:
-    """Return the content of the file of a note: front matter with double-quoted values, and *text*."""
-    fields = {"title": title, "tags": list(dict.fromkeys(tags)), "supersedes": supersedes}
+    """
+    Return the content of the file of a note: front matter with double-quoted values, and *text*.
+
+    A word of the title, such as "session", would give the file the type of a hand-off; only a decision is one.
+    """
+    is_decision = any(kind_of(sentence, Speaker.USER) is Kind.DECISION for sentence in sentences(text))
+    inferred = content_type(None, title)
+    declared = None if inferred == "note" or (inferred == "decision" and is_decision) else "note"
+    fields = {
+        "title": title,
+        "tags": list(dict.fromkeys(tags)),
+        "content_type": declared,
+        "supersedes": supersedes,
+    }
     # JSON is YAML. Dates are not quoted, so that programs read them as dates.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
     return "\n".join(["---", *lines, f"created: {created.isoformat('T', 'seconds')}", "---", "", text, ""])

@@ -14,7 +14,7 @@ from clawmem.domain.text.vocabulary import MONTHS, any_of
 SHARED, ASKED = 3, 2
 _REACH = 300  # characters of the sentence before and after the marker
 
-_MARKER = re.compile(
+CHANGE = re.compile(
     rf"""
     \b(?:as\s+of|no\s+longer|any\s?more|instead|in\s+the\s+end|moved\s+to|changed\s+to|now|from\s+(?:[\w']+\s+){{1,4}}on
     | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|umgezogen|geändert|jetzt|nun|ab\s+(?:sofort|{any_of(MONTHS)}))\b
@@ -34,7 +34,7 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         older: Passage of the older note that answers the question.
     """
     known = frozenset(content_words(older))
-    for marker in _MARKER.finditer(body):
+    for marker in CHANGE.finditer(body):
         before = body[max(0, marker.start() - _REACH) : marker.start()]
         after = body[marker.start() : marker.end() + _REACH]
         sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])

@@ -24,7 +24,11 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
     [left] = ask_json(invoke, "mine", "--sources")["sources"]
     assert left["source"] == "claude.ai"
-    assert mined(invoke, boat)["skipped"] == 1
+    again = mined(invoke, boat)
+    assert (again["skipped"], again["remarks"]) == (
+        1,
+        ["Documents forgotten on request, which no import brings back: 1."],
+    )
     (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
     again = mined(invoke, boat)
     assert (again["skipped"], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)

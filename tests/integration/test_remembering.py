@@ -149,6 +149,10 @@ def foreign_inbox(notes: Path, config: Path) -> None:
     config.write_text(config.read_text("utf-8") + f"inbox: {notes.parent / 'other'}\n", "utf-8")
 
 
+def unread_inbox(notes: Path, config: Path) -> None:
+    config.write_text(config.read_text("utf-8") + "inbox: vendor/new\n", "utf-8")
+
+
 def distrusted(notes: Path, config: Path) -> None:
     config.write_text(config.read_text("utf-8").replace("pattern", "trust: shared\n    pattern"), "utf-8")
 
@@ -161,6 +165,7 @@ def distrusted(notes: Path, config: Path) -> None:
         (link_to_elsewhere, "it lies outside of"),
         (unmounted, "its disk is not mounted"),
         (foreign_inbox, "Choose a folder in one of them: "),
+        (unread_inbox, "inbox: vendor/new is a folder that is not read"),
         (distrusted, "clawmem trust set notes user"),
     ],
 )  # fmt: skip
@@ -176,6 +181,25 @@ def test_a_place_that_cannot_take_a_note(
     assert done.exit_code != 0
     assert remedy in done.stderr, done.output
     assert sorted(map(str, notes.parent.rglob("*.md"))) == before
+    if change in (foreign_inbox, unread_inbox):
+        assert "FAIL  settings: inbox:" in remembered("doctor").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Therapy session on Tuesdays at four", "note"),
+        ("The status of the chat with the research project is open", "note"),
+        ("The decision of the jury was unfair", "note"),
+        ("Decision: the queue moves to Postgres", "decision"),
+    ],
+)
+def test_a_word_of_the_text_gives_no_type(remembered: Invoke, text: str, kind: str) -> None:
+    """A remembered text is a note, whatever words its file is named after; a decision is one."""
+    file = ask_json(remembered, "remember", text)["file"]
+
+    listed = ask_json(remembered, "list")["documents"]
+    assert [row["content_type"] for row in listed if row["file"] == file] == [kind]
 
 
 def test_the_inbox_decides_collection_and_folder(

@@ -23,6 +23,7 @@ from clawmem.domain.capture.remembering import (
     note_text,
     title_of,
 )
+from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact
@@ -155,9 +156,24 @@ class Remember:
                 "set inbox: FOLDER in the config file.",
             )
         chosen = known[name] if name else home or folders[0]
-        if home is None:
-            return chosen, self.inbox or FOLDER
-        return chosen, inbox.relative_to(home.root).as_posix() if chosen is home else FOLDER
+        below = inbox.relative_to(home.root) if home else inbox
+        if is_excluded(below.as_posix()):
+            message = (
+                f"inbox: {self.inbox} is a folder that is not read. Set inbox: FOLDER in the config file."
+            )
+            raise ConfigError(message)
+        return chosen, FOLDER if not self.inbox or home not in (None, chosen) else below.as_posix()
+
+    def inbox_fault(self) -> str:
+        """Return what is wrong with the setting `inbox`; empty if nothing is."""
+        try:
+            if self.inbox and self.folders():
+                self._place("")
+        except ConfigError as error:
+            return str(error)
+        except InvalidInput:  # there are several collections
+            pass
+        return ""
 
     def _superseded(self, address: str, folder: Folder) -> Document | None:
         if not address:

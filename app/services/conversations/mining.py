@@ -160,6 +160,12 @@ class MineConversations:
                     run.finish(part)
                     done += part.file.stamp.size
             progress(done, total)
+        if not any(counts.added or counts.updated for counts in run.report.sources.values()):
+            known = self.documents.sources(options.collection).values()
+            if forgotten := sum(map(_is_forgotten, known)):
+                run.report.remarks.append(
+                    f"Documents forgotten on request, which no import brings back: {forgotten}."
+                )
         return run.report
 
 
