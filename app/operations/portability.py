@@ -22,6 +22,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
+from clawmem.app.operations.output import few
 from clawmem.app.services.portability.bundle import write_bundle
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
 from clawmem.app.settings.model import Settings, load_settings
@@ -41,10 +42,17 @@ Force = Annotated[bool, Field(description="Replace an existing file.")]
 
 
 class Export(Result):
-    """A new file or folder, and the number of its documents."""
+    """A new file or folder, and the number of its documents; ``removed`` ones have lost their files."""
 
     file: str
     documents: int
+    removed: list[str] = Field(default=[], exclude=True)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return which texts are in a bundle although their files were deleted."""
+        files = f"The texts of deleted files are in it, too: {few(self.removed)}."
+        return [f"{files} To leave them out, forget them first."] if self.removed else []
 
 
 class Restored(Result):
@@ -131,10 +139,10 @@ def export(
     names = frozenset(named_collections(services, collection))
     selection, vault = Selection(names, iso_utc(first) if since else ""), services.vault
     target = (output or Path(NAMES[form])).expanduser().absolute()
-    documents = 0
+    documents, removed = 0, list[str]()
     with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
         if form == "bundle":
-            documents = _write_bundle(services.settings, selection, draft)
+            documents, removed = _write_bundle(services.settings, selection, draft)
         elif form == "jsonl":
             lines = [*memory_lines(vault.documents, vault.triples, vault.relations, selection)]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
@@ -145,11 +153,11 @@ def export(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
                 documents += 1
-    return Export(file=str(target), documents=documents)
+    return Export(file=str(target), documents=documents, removed=removed)
 
 
-def _write_bundle(settings: Settings, selection: Selection, draft: Path) -> int:
-    """Write the bundle of a copy of the vault to *draft*, and return its number of documents."""
+def _write_bundle(settings: Settings, selection: Selection, draft: Path) -> tuple[int, list[str]]:
+    """Write the bundle of a copy of the vault to *draft*; see `write_bundle`."""
     config = settings.config_file
     text = redact(config.read_text("utf-8")) if config.is_file() else ""
     with (

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import apsw
 import pytest
@@ -87,6 +88,23 @@ def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[
     assert refused.exit_code != 0
     assert why in refused.output
     assert {*home.iterdir()} == {home / ".cache", home / ".config"}
+
+
+def test_a_text_whose_file_was_deleted(remembered: Invoke, notes: Path, home: Path) -> None:
+    """A bundle of everything names it; a bundle of a collection leaves it out."""
+    write_notes(notes, {"crossing.md": "The zebra crossing moves.\n"})
+    remembered("update")
+    (notes / "crossing.md").unlink()
+    remembered("update")
+
+    whole = remembered("export", "whole.zip")
+    part = remembered("export", "-c", "notes", "part.zip")
+
+    assert (whole.exit_code, part.exit_code) == (0, 0)
+    assert "deleted files" in whole.stderr and "notes/crossing.md" in whole.stderr
+    assert "deleted" not in part.stderr
+    with ZipFile(home / "part.zip") as bundle:
+        assert not any(b"zebra" in bundle.read(name) for name in bundle.namelist())
 
 
 def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:

@@ -38,9 +38,11 @@ def write_bundle(
     selection: Selection,
     *,
     settings: str,
-) -> int:
+) -> tuple[int, list[str]]:
     """
-    Write the *selection* of *documents*, those of a copied vault, and return their number.
+    Write the *selection* of *documents*, those of a copied vault; return their number and those whose files are gone.
+
+    A part of a vault has none of the latter; the whole has their texts, with its history.
 
     *records* reads the file of that copy, and changes it. *settings* is the text of the config file.
     """
@@ -51,8 +53,10 @@ def write_bundle(
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
         ids.append(document.id)
     away = [*filter(selection.holds, documents.latest(active=False))]
+    if is_part := bool(selection.collections or selection.since):
+        away = [document for document in away if document.inactive is not InactiveReason.REMOVED]
     ids += [document.id for document in away]
-    records.keep(ids if selection.collections or selection.since else None)
+    records.keep(ids if is_part else None)
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
@@ -69,7 +73,8 @@ def write_bundle(
         "forgotten": forgotten,
     }
     writer.finish(manifest)
-    return len(ids) - len(away)
+    removed = [note.display_path for note in away if note.inactive is InactiveReason.REMOVED]
+    return len(ids) - len(away), removed
 
 
 def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
