@@ -89,3 +89,17 @@ def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:
     assert done.returncode == 5
     assert f"its last changes are in {closed}-wal" in done.stderr
     assert "Let its owner run: clawmem status" in done.stderr
+
+
+def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
+    """The folder of the vault, or that of an external index next to it."""
+    folder = run("doctor")
+    closed.parent.chmod(0o700)
+    indexes = closed.with_name(f"{closed.name}.indexes")
+    indexes.mkdir(mode=0o500)
+    index = run("doctor")
+    indexes.rmdir()
+
+    for done, place in ((folder, closed.parent), (index, indexes)):
+        assert done.returncode == 1
+        assert f"FAIL  disk: {place} cannot be written" in done.stdout

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from clawmem.app.client.autostart import is_running
 from clawmem.app.client.request import announced, fault_of_server
-from clawmem.app.environment.private_files import make_private
+from clawmem.app.environment.private_files import files_of_vault, make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
@@ -348,8 +348,9 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     """
     findings = []
     fault = ""
-    if not (os.access(vault, os.W_OK) and os.access(vault.parent, os.W_OK)):
-        fault = f"{vault} cannot be written"
+    own = [place for file in files_of_vault(vault) for place in (file, *file.rglob("*")) if place.exists()]
+    if locked := [str(place) for place in (vault.parent, *own) if not os.access(place, os.W_OK)]:
+        fault = f"{listed(locked)} cannot be written"
     else:
         with suppress(OSError):
             if (free := disk_usage(vault.parent).free) < LEAST_BYTES:
