@@ -192,7 +192,8 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
     file = write_file(home / ".openclaw" / "openclaw.json", JSON5)
 
     shown = invoke("setup", "openclaw")
-    assert '"clawmem"' in shown.output and "'memory-core'" in shown.output
+    assert "lines added, see --dry-run" in shown.output and "'memory-core'" in shown.output
+    assert '"slots"' not in shown.output
     assert f"kept as {file}.before-clawmem" in shown.output
     text = file.read_text()
     plugins = JSON5_FORMAT.parse(text)["plugins"]
@@ -369,11 +370,12 @@ def test_an_agent_that_cannot_be_connected_does_not_stop_the_others(invoke: Invo
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
     """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
     assert "No agent is connected" in invoke("setup", "--check").output
-    invoke("setup", "gemini")
+    assert "There is no vault" in invoke("setup", "gemini").stderr
     empty = invoke("setup", "--check")
     assert empty.exit_code == 1
     assert "There is no vault at" in empty.output and "Run: clawmem bootstrap" in empty.output
     invoke("bootstrap", notes)
+    assert "There is no vault" not in invoke("setup", "gemini").stderr
     assert "ok    Gemini CLI: hooks and tools answer" in invoke("setup", "--check").output
     file = home / ".gemini" / "settings.json"
     working = file.read_text()

@@ -24,6 +24,7 @@ from clawmem.app.client.connection import (
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet
+from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
@@ -111,10 +112,14 @@ def setup(
         show_outcome(ctx, {"client": name, "file": file, "config": text}, text)
     elif name:
         changes = setup.change(name, remove=remove, dry_run=dry_run)
-        lines = setup.lines(name, changes, is_done=not (remove or dry_run))
+        hidden = "" if dry_run else "-" if remove else "+"
+        lines = setup.lines(name, changes, is_done=not (remove or dry_run), hidden=hidden)
         show_outcome(ctx, {**_record(name, changes), "dry_run": dry_run}, "\n".join(lines))
     else:
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
+    vault = settings_of(ctx).vault
+    if not (remove or is_there(vault)):
+        typer.echo(f"There is no vault at {vault} yet. Run: clawmem bootstrap PATH", err=True)
 
 
 class Setup:
@@ -138,12 +143,23 @@ class Setup:
         action = self.clients.uninstall if remove else self.clients.install
         return action(agent, connection, dry_run=dry_run)
 
-    def lines(self, name: str, changes: Sequence[FileChange], *, is_done: bool = True) -> list[str]:
-        """Return the changes of an agent for people; what to do next if the agent was connected (*is_done*)."""
+    def lines(
+        self, name: str, changes: Sequence[FileChange], *, is_done: bool = True, hidden: str = "+"
+    ) -> list[str]:
+        """
+        Return the changes of an agent for people; what to do next if the agent was connected (*is_done*).
+
+        Lines of clawmem are counted, and not shown: added ones if *hidden* is ``+``, removed ones if it is ``-``.
+        """
         lines = []
         for change in changes:
-            entries = "".join(f"\n  {entry}" for entry in change.entries)
-            lines.append(f"{change.file}:{entries if change.changed else ' nothing to change.'}")
+            shown = [line for line in change.entries if not (hidden and line.startswith(hidden))]
+            count = len(change.entries) - len(shown)
+            counted = (
+                f" {count} lines {'removed' if hidden == '-' else 'added'}, see --dry-run." if count else ""
+            )
+            lines.append(f"{change.file}:{counted if change.changed else ' nothing to change.'}")
+            lines += [f"  {line}" for line in shown if change.changed]
             if change.backup:
                 lines.append(f"The file as it was before is kept as {change.backup}")
         if is_done and any(change.changed for change in changes):
