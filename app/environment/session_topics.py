@@ -13,15 +13,16 @@ from clawmem.ports.sessions import session_key
 
 
 class Topics:
-    """Store of topics by session, in one folder."""
+    """Store of topics by session, in one folder; that of the session "" is for sessions without one of their own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, session_id: str) -> str:
-        """Return the topic of a session; empty if it has none or the file cannot be read."""
-        with suppress(OSError, UnicodeDecodeError):
-            return read_topic(text_in(self._file(session_id), MOST_TOPIC + 2))
+        """Return the topic of a session, or that of every session; empty if none can be read."""
+        for known in (session_id, ""):
+            with suppress(OSError, UnicodeDecodeError):
+                return read_topic(text_in(self._file(known), MOST_TOPIC + 2))
         return ""
 
     def set(self, session_id: str, topic: str) -> str:

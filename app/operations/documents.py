@@ -227,7 +227,7 @@ class Listing(Result):
     text=lambda listing: (
         records_table(listing.documents, LISTED)
         if listing.documents
-        else "No document meets this. If a note is missing, run: clawmem update"
+        else "No document meets this. If a note is missing, run: clawmem update; for a new folder, clawmem bootstrap PATH"
     ),
     route="/list",
 )

@@ -31,7 +31,6 @@ from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.analytics import VaultReport
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
@@ -104,8 +103,8 @@ def budget(
     telemetry, sessions = services.vault.telemetry, defaultdict[str, list[Recall]](list)
     since = iso_utc(services.clock.now_ms() - 30 * DAY_MS)
     for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
-        if recall.verb == CONTEXT_SURFACING and recall.session_id:
-            sessions[recall.session_id].append(recall)
+        if recall.verb == CONTEXT_SURFACING:
+            sessions[recall.session_id or "no session"].append(recall)
     latest = sorted(sessions.items(), key=lambda item: item[1][-1].asked_at, reverse=True)[:limit]
     uses = []
     for name, recalls in latest:
@@ -180,7 +179,7 @@ def show_receipt(
 
 
 class SessionTopic(Result):
-    """The topic of a session; null if it has none."""
+    """The topic of a session, or of every session (""); null if it has none."""
 
     session_id: str
     topic: str | None
@@ -188,7 +187,7 @@ class SessionTopic(Result):
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: result.topic or "This session has no topic.",
+    text=lambda result: f"{result.session_id or 'Every session'}: {result.topic or 'no topic'}",
     commands=(
         Command("focus set", fixed={"clear": False}),
         Command("focus show", fixed={"topic": "", "clear": False}, about="Show the topic of a session."),
@@ -201,13 +200,11 @@ def focus(
     services: Services,
     topic: Annotated[str, "The topic, up to 256 characters; empty shows it.", argument("TOPIC...")] = "",
     clear: Annotated[bool, "Remove the topic."] = False,
-    session_id: Annotated[str, "Session; by default the one that runs this command."] = "",
+    session_id: Annotated[str, "Session; by default the one that runs this command, or every one."] = "",
 ) -> SessionTopic:
     """Set the topic of a session: notes about it are ranked first."""
     known = [session_id, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
     session, topics = next(filter(None, known), ""), Topics(topics_folder(os.environ))
-    if not session:
-        raise InvalidInput("INVALID_INPUT", "No session is known here. Name it: --session-id ID")
     if topic:
         topics.set(session, topic)
     elif clear:

@@ -93,7 +93,9 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
         yield CHAT_NEEDS
     elif not report.sources and not report.skipped:
         yield "No conversations were found."
-    yield from counts_text({"Facts": done["synthesis"], "Vectors": done["embed"]})
+    yield from counts_text({"Facts": done["synthesis"]})
+    if report.embed:
+        yield str(report.embed)
 
 
 @operation(
@@ -147,7 +149,7 @@ def sources(services: Services) -> list[ImportedSource]:
 )
 def import_memories(
     services: Services,
-    tool: Annotated[str, f"{', '.join(STORES)}.", argument("TOOL")],
+    tool: Annotated[str, f"{', '.join(STORES)}.", argument("TOOL")] = "",
     path: Annotated[
         Path | None, "The store: a folder or file; by default where the tool has it.", argument("PATH")
     ] = None,
@@ -161,6 +163,8 @@ def import_memories(
     """
     if tool not in STORES:
         remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
+        if not tool:
+            raise InvalidInput("INVALID_INPUT", f"Name the tool whose memories to import. {remark}")
         raise NotFound("tool", tool, suggestions=get_close_matches(tool.lower(), STORES), remark=remark)
     store = STORES[tool]
     usual = [services.settings.home / name for name in store.usual]

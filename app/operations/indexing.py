@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import few, fields_text
+from clawmem.app.operations.output import few
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
@@ -106,7 +105,7 @@ def embed_new(services: Services) -> str:
     return f"{fault}Next: clawmem embed" if services.vault.embeddings.counts().pending else ""
 
 
-@operation(Effect.REPEATABLE, route="/embed")
+@operation(Effect.REPEATABLE, text=str, route="/embed")
 def embed(services: Services, force: Force = False) -> EmbedReport:
     """
     Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
@@ -162,9 +161,9 @@ def reading_text(result: Reading) -> Iterator[str]:
             yield f"  Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
         yield from (f"  {problem}" for problem in report.problems)
     if not result.collections:
-        yield "No collections yet. Run: clawmem collection add PATH"
+        yield "No collections yet. Run: clawmem bootstrap PATH"
     if result.embed:
-        yield from fields_text({"Vectors": asdict(result.embed)})
+        yield str(result.embed)
     if result.pending and (result.embed is None or result.embed.paused):
         yield f"{result.pending} texts wait for vectors. Next: clawmem embed"
 

@@ -100,7 +100,7 @@ def lifecycle_sweep(
 @operation(
     Effect.READS,
     columns="file title",
-    empty="Nothing archived holds these words.",
+    empty="Nothing archived holds these words. To keep a served note out of prompts, run: clawmem snooze NOTE",
     items="documents",
     route="/lifecycle/search",
     commands=(Command("archive"),),
@@ -344,7 +344,9 @@ def memory_snooze(
     services: Services,
     query: Address,
     until: Annotated[
-        str | None, "The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
+        str | None,
+        "The day: 2026-03-31, tomorrow, in 3 weeks, or 30d. Null lets the note be surfaced again.",
+        Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d."),
     ] = None,
     why: Why = "",
 ) -> Treatment:

@@ -199,7 +199,15 @@ def verify(services: Services) -> Differences:
     )
 
 
-@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.ANY_BACKEND)
+@operation(
+    Effect.REPEATABLE,
+    text=lambda info: (
+        f"Rebuilt the indexes ({info.backend}) of {info.location}: words by {info.lexical_method}, "
+        f"vectors by {info.vector_method}"
+    ),
+    is_tool=False,
+    opens=Opening.ANY_BACKEND,
+)
 def rebuild(
     services: Services,
     index: Annotated[Literal["all", "lexical", "vectors"], "The index: lexical, vectors or all."] = "all",

@@ -248,7 +248,10 @@ def answer_question(
         request.query, now_ms=services.clock.now_ms(), zone=services.clock.zone(), **conditions
     )
     answer = find(asked)
-    report_missing_vectors(services.vault.embeddings, verb, answer)
+    if services.vault.documents.latest(limit=1):
+        report_missing_vectors(services.vault.embeddings, verb, answer)
+    else:
+        answer.trace.degraded["vault"] = "it has no notes yet. Run: clawmem bootstrap PATH"
     took_ms = (perf_counter() - began) * 1000
     receipt = services.explain(answer, asked, verb, took_ms) if request.explain else None
     number = services.recalls.record(

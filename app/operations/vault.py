@@ -52,7 +52,7 @@ LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more t
 def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[str, object]]:
     info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
     yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
-    yield "documents", report.documents
+    yield "documents", report.documents or "none yet; run: clawmem bootstrap PATH"
     yield from ((f"  {collection.name}", collection.documents) for collection in report.collections)
     yield from (("  not read to its end", f"{name}; run: clawmem update") for name in report.unfinished)
     yield "types", _counted(report.content_types)

@@ -287,6 +287,15 @@ _BARE = _table(
         "the weekend|wochenende": lambda it: it.weekday(it.now.date(), "saturday", 2),
     }
 )
+_COMING = _table(
+    {
+        "tomorrow|morgen": lambda it: it.period("day", 1),
+        "(?:the )?day after tomorrow|übermorgen": lambda it: it.period("day", 2),
+        "(?:in )?{count} {unit}": lambda it: it.last(-it.counts()[0]),
+        "(?:next|nächste[nrms]?) {unit}": lambda it: it.period(away=1),
+        "(?:(?:on|next|am|nächste[nrms]?) )?{weekday}": lambda it: it.weekday(it.period("day", 7).first),
+    }
+)
 _IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
 
 # Words before a time that are recognised and ignored; the whole period is read.
@@ -360,6 +369,20 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
         recorded = min(first, undated) if first and undated else first
         return TimeRange(first, _midnight(day_after, zone), start, end, recorded)
     return None
+
+
+def coming_day(text: str, *, now_ms: int, zone: tzinfo = UTC) -> str | None:
+    """
+    Return the begin of the day that *text* names and that is to come: "tomorrow", "Freitag", "in 3 weeks", or a date.
+
+    ``None`` for any other text. The day is one of *zone*.
+    """
+    now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
+    for pattern, days in _COMING:
+        if match := pattern.fullmatch(text.translate(_LOWER)):
+            return _midnight(days(_Phrase(match.groupdict(), now, now.date())).first, zone)
+    named = temporal_range(text, now_ms=now_ms, zone=zone)
+    return named.authored_from if named and (named.start, named.end) == (0, len(text)) else None
 
 
 def _reading_at(text: str, at: int, now: datetime) -> tuple[date | None, date | None, int] | None:

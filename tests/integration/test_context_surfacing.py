@@ -157,11 +157,20 @@ class TestFocus:
 
     def test_set_show_clear(self, run: Run) -> None:
         """A topic is kept by session until it is cleared."""
-        assert run("focus", "set", "login", "sessions", "--session-id", "s1").stdout == "login sessions\n"
-        assert run("focus", "show", "--session-id", "s1").stdout == "login sessions\n"
+        assert run("focus", "set", "login", "sessions", "--session-id", "s1").stdout == "s1: login sessions\n"
+        assert run("focus", "show", "--session-id", "s1").stdout == "s1: login sessions\n"
         assert json.loads(run("focus", "show", "--session-id", "s2", "--json").stdout)["topic"] is None
         run("focus", "clear", "--session-id", "s1")
         assert "no topic" in run("focus", "show", "--session-id", "s1").stdout
+
+    def test_for_every_session(self, run: Run) -> None:
+        """From a terminal, where no session is known."""
+        assert run("focus", "set", "queues").stdout == "Every session: queues\n"
+        run("focus", "set", "boats", "--session-id", "s1")
+        assert [run("focus", "show", "--session-id", name).stdout for name in ("s1", "s2")] == [
+            "s1: boats\n",
+            "s2: queues\n",
+        ]
 
 
 class TestSurface:

@@ -57,6 +57,33 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     assert read(invoke, "undo")["acts"][0]["act"] == "purge"
 
 
+@pytest.mark.parametrize(
+    "until", ["morgen", "next friday", "in zwei Wochen", "nächste Woche", "31.12.2099", "May 3, 2099", "9d"]
+)
+def test_a_day_to_come_in_words(remembered: Invoke, until: str) -> None:
+    """In English and German; a day that is over is refused, and other words are answered by the forms."""
+    note = read(remembered, "snooze", f"notes/{OLD}", "--until", until)
+    assert note["snoozed_until"] > "2026"
+    assert "still to come" in remembered("snooze", OLD, "--until", "yesterday").stderr
+    assert "tomorrow" in remembered("snooze", OLD, "--until", "soon").stderr
+
+
+def test_an_empty_vault_names_the_first_step(invoke: Invoke) -> None:
+    """Wherever a person looks for notes."""
+    assert invoke("vault", "init").exit_code == 0
+    for words in (("query", "ferry"), ("search", "ferry"), ("list",), ("status",), ("update",)):
+        assert "clawmem bootstrap PATH" in invoke(*words).output, words
+    assert "mem0" in invoke("import").stderr
+
+
+def test_enrichment_without_its_model_fails(remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason is named; without a configured model the rules do all of it."""
+    assert remembered("maintain", "enrich").exit_code == 0
+    monkeypatch.setenv("CLAWMEM_LLM_URL", "http://127.0.0.1:9")
+    failed = remembered("maintain", "enrich", "--all")
+    assert (failed.exit_code, "cannot answer now" in failed.stderr) == (1, True)
+
+
 def test_diary(remembered: Invoke) -> None:
     """Entries come back whole, newest first, by writer; they are searched, and secrets in them are reported."""
     password = "hunter" + "2-correct-horse"

@@ -59,7 +59,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("list", {"limit": 2}, ".md"),
     ("profile", {}, ""),
     ("reindex", {}, "0 added, 0 updated"),
-    ("embed", {}, "embedded: "),
+    ("embed", {}, "Vectors: "),
     ("diary_write", {"entry": "The ferry to Moss leaves at nine.", "topic": "boats"}, "-boats.md"),
     (
         "memory_remember",

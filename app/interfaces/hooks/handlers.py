@@ -123,10 +123,9 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         profile = profile_named(settings.profile, settings.token_budget)
         files = services.conversation_files(event.transcript_path, event.session_id)
         compacted_ms = files.compacted_at_ms()
-        topic = Topics(settings.topics).get(event.session_id) if event.session_id else ""
         choices = Choices(
             profile,
-            topic=topic or settings.topic,
+            topic=Topics(settings.topics).get(event.session_id or "") or settings.topic,
             session_id=event.session_id,
             compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
             loaded=files.loaded_by_client(),

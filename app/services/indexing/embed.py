@@ -49,6 +49,10 @@ class EmbedReport:
     pending: int = 0
     remarks: list[str] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"Vectors: {self.embedded} made{failed}, {self.pending} texts wait"
+
     @property
     def is_whole(self) -> bool:
         """Whether the model failed on no text."""

@@ -86,6 +86,11 @@ class EnrichReport:
     stopped: str = ""
 
     @property
+    def exit_code(self) -> int:
+        """Return 1 if the model stopped answering."""
+        return int(bool(self.stopped))
+
+    @property
     def degraded(self) -> dict[str, str]:
         """Return why no more questions were asked."""
         return {"enrich": self.stopped} if self.stopped else {}

@@ -13,10 +13,11 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.domain.documents.times import iso_utc, read_moment
+from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
 from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -127,15 +128,16 @@ class Lifecycle:
 
     def read_until(self, text: str) -> str:
         """
-        Return the time that *text* names: a date, a time, or a number of days from now such as ``30d``.
+        Return the time that *text* names: a day in words, a date, a time, or days from now such as ``30d``.
 
         Raises:
             InvalidInput: *text* is none of these, or the time is not in the future.
         """
-        now_ms = self.clock.now_ms()
-        until_ms = read_moment(text, now_ms, 1)
+        now_ms, text = self.clock.now_ms(), text.strip()
+        day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=self.clock.zone())
+        until_ms = parse_iso(day) if day else read_moment(text, now_ms, 1)
         if until_ms is None:
-            message = f"{text!r} is no date. Write one as 2026-01-31, or days from now as 30d."
+            message = f"{text!r} is no day. Write it as 2026-01-31, tomorrow, friday, in 3 weeks, or 30d."
             raise InvalidInput("INVALID_INPUT", message)
         if until_ms <= now_ms:
             raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
