@@ -20,12 +20,14 @@ from clawmem.app.operations.output import (
 from clawmem.app.services.documents.records import (
     DocumentReference,
     Successor,
+    change_after,
     place_from,
     successor_mark,
     successor_of,
 )
 from clawmem.app.services.retrieval.plan import PlannedClause
 from clawmem.app.services.retrieval.receipts import Receipt
+from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
@@ -53,6 +55,7 @@ class FoundDocument(SelectedResult, DocumentReference):
     end_line: int
     snippet: str
     superseded_by: Successor | None = None
+    changed_after: str | None = Field(default=None, description="When its text was changed, if after as_of.")
     changed_by: Successor | None = Field(default=None, description="A newer note that says what changed.")
     collection: str | None = None
     path: str | None = None
@@ -74,6 +77,9 @@ class SearchAnswer(SelectedResult):
     results: list[FoundDocument]
     degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
     reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
+    as_of: str | None = Field(
+        default=None, description="The day that the answer is from, where one was asked for."
+    )
     mode: str | None = Field(default=None, description="The route that was taken.")
     intent: str | None = Field(default=None, description="Detected intent of the question.")
     confidence: float | None = Field(default=None, description="Probability of the intent.")
@@ -85,7 +91,12 @@ class SearchAnswer(SelectedResult):
 
 
 def found_document(
-    result: RankedResult, settings: Settings, *, compact: bool = False, with_body: bool = False
+    result: RankedResult,
+    settings: Settings,
+    *,
+    as_of: str = "",
+    compact: bool = False,
+    with_body: bool = False,
 ) -> FoundDocument:
     """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
     document, shown = result.document, result.snippet()
@@ -101,6 +112,8 @@ def found_document(
         "superseded_by": successor_of(result.superseded_by),
         "changed_by": successor_of(result.changed_by),
     }
+    if changed := change_after(document, first_after(as_of)):
+        keys["changed_after"] = changed
     if not compact:
         names = ("collection", "path", "content_type", "authored_at", "modified_at")
         keys |= {name: getattr(document, name) for name in names}
@@ -117,6 +130,7 @@ def answer_of(
     answer: Answer,
     settings: Settings,
     *,
+    as_of: str = "",
     compact: bool = False,
     with_bodies: bool = False,
     receipt: Receipt | None = None,
@@ -124,6 +138,7 @@ def answer_of(
 ) -> SearchAnswer:
     """Return *answer* as a record; the *receipt* explains it."""
     keys: dict[str, Any] = {
+        "as_of": as_of,
         "mode": answer.mode,
         "intent": answer.intent,
         "confidence": answer.confidence,
@@ -140,7 +155,7 @@ def answer_of(
         answered=answer.answered and round(answer.answered, DIGITS),
         hidden=answer.trace.hidden,
         results=[
-            found_document(result, settings, compact=compact, with_body=with_bodies)
+            found_document(result, settings, as_of=as_of, compact=compact, with_body=with_bodies)
             for result in answer.results
         ],
         degraded=dict(answer.trace.degraded),
@@ -152,6 +167,8 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     """Yield the results one below another, and the explanation of an explained answer."""
     if answer.mode is not None:
         yield f"[routed: {answer.mode}]"
+    if answer.as_of is not None:
+        yield f"as of: {answer.as_of}"
     if answer.intent is not None:
         yield f"asks for: {answer.intent} ({answer.confidence or 0:.2f})"
     if answer.plan:
@@ -205,6 +222,8 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
         yield f"  {successor_mark(result.superseded_by)}"
     elif result.changed_by:
         yield f"  perhaps no longer so: see {result.changed_by.file} ({result.changed_by.authored_at[:10]})"
+    if result.changed_after:
+        yield f"  this text was changed on {result.changed_after[:10]}"
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
     yield ""

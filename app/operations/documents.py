@@ -13,6 +13,7 @@ from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
     MAX_LINES,
     Address,
+    AsOf,
     CollectionNames,
     Conditions,
     FromLine,
@@ -37,7 +38,7 @@ from clawmem.app.operations.operation import (
     operation,
 )
 from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
-from clawmem.app.operations.search import AsOf, Compact
+from clawmem.app.operations.search import Compact
 from clawmem.app.services.documents.listing import check_filters, docids, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
@@ -50,6 +51,7 @@ from clawmem.app.services.documents.records import (
 from clawmem.app.services.documents.references import FoundLink, found_links
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.pipelines import SIMILAR
+from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.documents import TAGS
@@ -57,8 +59,9 @@ from clawmem.ports.records import Origin, Scope
 
 BACKLINKS = 10  # of a note, shown with its text
 TITLE = "title"
-LISTED = "docid authored_at=written content_type=type properties file title"
+LISTED = "docid authored_at=written changed_after=changed content_type=type properties file title"
 
+ReadAsOf = Annotated[AsOf, "Mark a text that was changed after this day."]
 LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
 
@@ -79,11 +82,12 @@ class Text(SelectedResult, DatedDocument):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return whose text it is, what supersedes it, and which notes link to it."""
+        """Return whose text it is, what supersedes or changed it, and which notes link to it."""
         marks = (label_of_others(self.origin), successor_mark(self.superseded_by))
         sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in self.backlinks)]
         links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
-        return [*(f"{self.file} is {mark}." for mark in marks if mark), *links]
+        changes = [f"This text was changed on {self.changed_after[:10]}."] if self.changed_after else []
+        return [*(f"{self.file} is {mark}." for mark in marks if mark), *changes, *links]
 
     @property
     def heading(self) -> str:
@@ -121,14 +125,16 @@ class Texts(SelectedResult):
         return [failure.message for failure in self.errors]
 
 
-def text_of(excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None, **more: Any) -> Text:
+def text_of(
+    excerpt: Excerpt, *, is_numbered: bool, as_of: str = "", max_lines: int | None = None, **more: Any
+) -> Text:
     """Return lines of a document as a result, without orders of others."""
     document = excerpt.document
     lines = without_orders(excerpt.text, document.origin).splitlines(keepends=True)[:max_lines]
     if is_numbered:
         lines = [f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line)]
     return Text(
-        **dated_fields(document, excerpt.docid, excerpt.superseded_by),
+        **dated_fields(document, excerpt.docid, excerpt.superseded_by, first_after(as_of)),
         start_line=excerpt.start_line,
         total_lines=excerpt.total_lines,
         text=encodable("".join(lines)),
@@ -150,6 +156,7 @@ def get(
     from_line: FromLine = None,
     max_lines: MaxLines = None,
     line_numbers: LineNumbers = False,
+    as_of: ReadAsOf = "",
 ) -> Text:
     """Read one document, or lines of it: the address may end with :LINE."""
     excerpt, vault = services.lookup.get(file, from_line=from_line, max_lines=max_lines), services.vault
@@ -160,6 +167,7 @@ def get(
     return text_of(
         excerpt,
         is_numbered=line_numbers,
+        as_of=as_of,
         context=services.settings.context_of(document.collection, document.path) or "",
         properties=properties_to_read(pairs, origin),
         backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:BACKLINKS]),
@@ -189,12 +197,16 @@ def multi_get(
     max_lines: MaxLines = None,
     max_bytes: Annotated[int, Field(ge=1, le=MAX_LINES, description="Leave out larger ones.")] = MAX_BYTES,
     line_numbers: LineNumbers = False,
+    as_of: ReadAsOf = "",
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
     if not isinstance(pattern, str) and len(pattern) == 1:  # which may be several with commas
         [pattern] = pattern
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
-    texts = [text_of(excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts]
+    texts = [
+        text_of(excerpt, is_numbered=line_numbers, as_of=as_of, max_lines=max_lines)
+        for excerpt in found.excerpts
+    ]
     return Texts(count=len(texts), documents=texts, errors=[*found.errors])
 
 
@@ -239,12 +251,14 @@ def list_documents(
     where: Conditions = "",
     sort: Annotated[str, "Sort by this property, or by title; else newest first."] = "",
     reverse: Annotated[bool, "Reverse the order."] = False,
+    as_of: AsOf = "",
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
     vault, tags, where, sort = services.vault, listed(tag), conditions_in(where), sort.strip()
     ordering = [] if sort in ("", TITLE) else [sort]
     check_filters(vault.documents, vault.properties, tags, [*where, *ordering])
-    scope = Scope(frozenset(named_collections(services, collection)))
+    moment = first_after(as_of)
+    scope = Scope(frozenset(named_collections(services, collection)), authored_until=moment)
     total = sum(vault.documents.collections(scope).values())
     if tags or where:
         matching = documents_with(vault.documents, vault.properties, scope, tags, where)
@@ -262,13 +276,13 @@ def list_documents(
         documents = titles[::-1] if reverse else titles
     documents = documents[:limit]
     ids = docids(vault.documents, documents)
-    newer = current_successors(vault.documents, vault.successions, ids)
+    newer = current_successors(vault.documents, vault.successions, ids, moment)
     return Listing(
         count=len(documents),
         total=total,
         documents=[
             ListedDocument(
-                **dated_fields(document, ids[document.id], newer.get(document.id)),
+                **dated_fields(document, ids[document.id], newer.get(document.id), moment),
                 properties=properties_to_read(
                     [
                         (name, part.value)
@@ -361,5 +375,5 @@ def find_similar(
     """List the documents nearest to a document in meaning; the score is a cosine."""
     document = services.lookup.find(file)
     near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
-    answer = answer_of(near, services.settings, compact=compact)
+    answer = answer_of(near, services.settings, as_of=as_of, compact=compact)
     return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})

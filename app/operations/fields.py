@@ -16,6 +16,7 @@ from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Origin
 
+AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 
 Address = Annotated[

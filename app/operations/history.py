@@ -19,10 +19,9 @@ from clawmem.app.operations.answers import (
     receipt_parts,
     session_line,
 )
-from clawmem.app.operations.fields import Address, Limit, LongLimit
+from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, records_table
-from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.maintenance.status import MAX_TOP
 from clawmem.app.services.retrieval.receipts import Receipt
@@ -38,7 +37,7 @@ Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of docum
 
 
 def _timeline_text(result: Timeline) -> Iterator[Part]:
-    columns = "docid authored_at=written file title"
+    columns = "docid authored_at=written changed_after=changed file title"
     yield from records_table([*result.before, result.focus, *result.after], columns)
     if result.session_id is not None:
         summary = shortened(" ".join((result.session_summary or "").split()), SHOWN_SUMMARY)
@@ -52,10 +51,14 @@ def timeline(
     before: Around = AROUND,
     after: Around = AROUND,
     same_collection: Annotated[bool, "Only of its collection."] = False,
+    as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
     document = services.lookup.find(docid)
-    return services.timeline(document, before=before, after=after, same_collection=same_collection)
+    moment = first_after(as_of)
+    return services.timeline(
+        document, before=before, after=after, same_collection=same_collection, as_of=moment
+    )
 
 
 @operation(

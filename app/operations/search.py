@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
+    AsOf,
     CollectionNames,
     Conditions,
     Limit,
@@ -28,6 +29,7 @@ from clawmem.app.services.retrieval.retrievers import report_missing_vectors, re
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.routing import Route
+from clawmem.domain.text.dates import as_of_day
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -41,7 +43,6 @@ QuestionText = Annotated[
     Option(metavar="QUESTION...", is_argument=True),
 ]
 MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
-AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
 IntentName = Annotated[
     Literal["WHY", "WHEN", "ENTITY", "WHAT"], BeforeValidator(lambda value: str(value).upper())
@@ -244,9 +245,10 @@ def answer_question(
         "ranking": Ranking(services.settings.ranking),
         "unit": Unit(request.unit),
     }
-    asked = read_request(
-        request.query, now_ms=services.clock.now_ms(), zone=services.clock.zone(), **conditions
-    )
+    clock = services.clock
+    now_ms, zone = clock.now_ms(), clock.zone()
+    conditions["as_of"] = request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone)
+    asked = read_request(request.query, now_ms=now_ms, zone=zone, **conditions)
     answer = find(asked)
     if services.vault.documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
@@ -264,6 +266,7 @@ def answer_question(
     return answer_of(
         answer,
         services.settings,
+        as_of=conditions["as_of"],
         compact=request.compact,
         with_bodies=request.body,
         receipt=receipt,

@@ -314,7 +314,7 @@ _OPENERS = [
         ("since", "since|starting(?: in| on| from)?|seit|ab", None),
         ("after", "after|later than|nach(?: dem)?", None),
         ("before", "before|prior to|earlier than|vor(?: dem)?", None),
-        ("until", "until|till?|up (?:to|until)|as of|no later than|bis", None),
+        ("until", "until|till?|up (?:to|until)|as of|(?:zum )?stand:?(?: vom)?|no later than|bis", None),
         ("by", "by", None),
         ("between", "between|zwischen", re.compile(r"(?<!\s)\s+(?:and|und)\s+")),
         ("from", "from|vo[nm]", _TO),
@@ -322,6 +322,7 @@ _OPENERS = [
         ("on", "on|am|over|at(?= the weekend)", _OR),
     )
 ]
+_AS_OF = re.compile(r"as of\b|(?:zum )?stand\b", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
     r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b",
@@ -330,6 +331,15 @@ _FUTURE = re.compile(
 _HINT = re.compile(
     rf"\d|{any_of([*_UNITS, *MONTHS, *WEEKDAYS, *SEASONS])}|night|heute|gestern|morning|afternoon|evening"
 )
+
+
+def as_of_day(query: str, *, now_ms: int, zone: tzinfo = UTC) -> str:
+    """Return the past day whose state *query* asks for, such as the last one of "as of April 2026"; empty for none."""
+    named = temporal_range(query, now_ms=now_ms, zone=zone)
+    if named is None or named.authored_until is None or not _AS_OF.match(query, named.start):
+        return ""
+    after, now = datetime.fromisoformat(named.authored_until), _EPOCH + now_ms * MILLISECOND
+    return str(after.astimezone(zone).date() - ONE_DAY) if after < now else ""
 
 
 def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:

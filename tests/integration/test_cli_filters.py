@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, ask_json, write_notes
 
 
 @pytest.mark.parametrize("verb", ["search", "query --mode=vectors", "query"])
@@ -23,6 +23,28 @@ def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
     assert found("--until", "2026-06-08") == found("--as-of", "2026-02-11") == {redis}
     assert found("--since", "2026-02-12", "--until", "2026-06-09") == {postgres}
     assert found("--until", "2026-02-10") == set()
+
+
+@pytest.mark.parametrize("words", ["as of April 2026", "as of 2026-04-30", "Stand Ende April 2026"])
+def test_a_question_names_its_day(remembered: Invoke, words: str) -> None:
+    """What was written later is not there; a text that was changed later is marked."""
+    found = ask_json(remembered, "search", "sessions redis postgres", words)
+
+    assert (found["as_of"], len(found["results"])) == ("2026-04-30", 1)
+    assert found["results"][0]["changed_after"] > "2026-06"
+    assert "as_of" not in ask_json(remembered, "search", "sessions redis postgres as of today")
+
+
+def test_lists_are_of_a_day(remembered: Invoke) -> None:
+    """What was written later is not in a list, and `get` marks what was changed later."""
+    redis, day = "decisions/2026-02-11-redis.md", ("--as-of", "2026-04-30")
+    assert [note["title"] for note in ask_json(remembered, "list", *day)["documents"]] == [
+        "Keep sessions in Redis"
+    ]
+    assert ask_json(remembered, "list", *day)["total"] == 1
+    assert ask_json(remembered, "timeline", redis, *day)["after"] == []
+    assert "This text was changed on 20" in remembered("get", redis, *day).stderr
+    assert remembered("get", redis).stderr == ""
 
 
 @pytest.mark.parametrize(

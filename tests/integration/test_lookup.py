@@ -6,7 +6,7 @@ from wired import publisher
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.app.services.documents.lookup import Lookup, MultiGet
 from clawmem.app.services.indexing.source import parse_source
-from clawmem.ports.errors import Ambiguous, NotFound
+from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
 
@@ -139,6 +139,16 @@ class TestMultiGet:
         codes = ["NOT_FOUND", "AMBIGUOUS", "PATH_TRAVERSAL", "INVALID_PATH", "INVALID_INPUT"]
         assert [error.code for error in found.errors] == codes
         assert len(found.errors[0].suggestions) == 3
+
+    def test_many_names_cost_little(self, vault: Vault, lookup: Lookup) -> None:
+        """A name counts once, the first unknown ones get suggestions, and a list has an end."""
+        put(vault, "notes/harbour.md")
+
+        assert shown(lookup.multi_get(",".join(["harbour.md"] * 30_000))) == ["notes/harbour.md"]
+        found = lookup.multi_get(["harbour.md", *(f"harbour{n}" for n in range(20))])
+        assert [len(error.suggestions) for error in found.errors] == [1] * 10 + [0] * 10
+        with pytest.raises(InvalidInput, match="1,000 are the most"):
+            lookup.multi_get(",".join(f"harbour{n}.md" for n in range(30_000)))
 
     @pytest.mark.parametrize(
         ("pattern", "expected"),

@@ -34,6 +34,8 @@ from clawmem.ports.records import Document, InactiveReason
 SUGGESTIONS = 5
 LEAST_LIKENESS = 60  # of 100, of a name to the text that may mean it
 LIST_SUGGESTIONS = 3  # suggestions per name in a list
+FAILURES_WITH_SUGGESTIONS = 10
+MOST_NAMES = 1000  # of a list
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
 PLACE = attrgetter("collection", "path")
@@ -131,6 +133,8 @@ class Lookup:
 
     def _similar(self, text: str, limit: int) -> list[Document]:
         """Return served documents whose path, title, file name or alias resembles *text*, best first."""
+        if not limit:
+            return []
         served = {document.id: document for document in self.documents.latest()}
         names = [
             (name, document.id)
@@ -334,19 +338,26 @@ class Lookup:
         the other documents are returned.
 
         Raises:
-            InvalidInput: for a glob, as `check_path` and `compile_pattern`.
+            InvalidInput: for a glob, as `check_path` and `compile_pattern`; ``OUT_OF_BOUNDS`` for too many names.
         """
-        parts: list[Excerpt | LookupFailure]
-        if isinstance(pattern, str):
-            is_list = "," in pattern and not re.search(r"[*?]", pattern)
-            names = [*filter(None, map(str.strip, pattern.split(",")))] if is_list else []
-            parts = [] if names else [*self._matching(pattern)]
-            parts = parts or [self._attempt(name) for name in names or [pattern]]
-        else:
-            parts = []
-            for text in pattern:
-                matches = [*self._matching(text)] if re.search(r"[*?]", text) else []
-                parts += matches or [self._attempt(text)]
+        texts = [pattern] if isinstance(pattern, str) else pattern
+        if isinstance(pattern, str) and "," in pattern and not re.search(r"[*?]", pattern):
+            texts = [*filter(None, map(str.strip, pattern.split(",")))] or texts
+        names, failures = dict.fromkeys(texts), 0
+        if len(names) > MOST_NAMES:
+            raise InvalidInput(
+                "OUT_OF_BOUNDS",
+                f"These are {len(names):,} names; {MOST_NAMES:,} are the most. Use a glob, or ask several times.",
+            )
+        parts: list[Excerpt | LookupFailure] = []
+        for name in names:
+            is_glob = re.search(r"[*?]", name) or (isinstance(pattern, str) and len(names) == 1)
+            matches = [*self._matching(name)] if is_glob else []
+            # Each suggestion compares the names of all documents.
+            parts += matches or [
+                self._attempt(name, LIST_SUGGESTIONS if failures < FAILURES_WITH_SUGGESTIONS else 0)
+            ]
+            failures += isinstance(parts[-1], LookupFailure)
         excerpts = {part.document.id: part for part in reversed(parts) if isinstance(part, Excerpt)}
         ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
         sized = [_within(part, max_bytes) for part in ordered]
@@ -355,7 +366,7 @@ class Lookup:
             wanted = pattern if isinstance(pattern, str) else ", ".join(pattern)
             near = [name for failure in errors for name in failure.suggestions]
             error = NotFound("document", wanted, suggestions=near)
-            error.args = (" ".join(map(str, errors)) or str(error),)
+            error.args = (" ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])) or str(error),)
             raise error
         return MultiGet(tuple(part for part in sized if isinstance(part, Excerpt)), errors)
 
@@ -371,9 +382,9 @@ class Lookup:
         newer = current_successors(self.documents, self.successions, [document.id]).get(document.id)
         return Excerpt(document, name, text, start, before + len(lines), newer)
 
-    def _attempt(self, name: str) -> Excerpt | LookupFailure:
+    def _attempt(self, name: str, suggestions: int) -> Excerpt | LookupFailure:
         try:
-            return self.get(name, suggestions=LIST_SUGGESTIONS)
+            return self.get(name, suggestions=suggestions)
         except InvalidInput as error:
             near = error.suggestions if isinstance(error, NotFound) else ()
             return LookupFailure(name, error.code, str(error), near)

@@ -50,6 +50,10 @@ class DatedDocument(DocumentReference):
     authored_at: str
     modified_at: str
     superseded_by: Successor | None = None
+    changed_after: str | None = Field(
+        default=None,
+        description="When its text was changed, if after the day of as_of: it may have read otherwise.",
+    )
 
 
 def provenance_of(origin: Origin) -> dict[str, Any]:
@@ -78,7 +82,9 @@ def place_from(document: Document, docid: str) -> dict[str, Any]:
     return {"docid": f"#{docid}", **dict(titled_file(document))}
 
 
-def dated_fields(document: Document, docid: str, superseded_by: Document | None) -> dict[str, Any]:
+def dated_fields(
+    document: Document, docid: str, superseded_by: Document | None, as_of: str | None = None
+) -> dict[str, Any]:
     """Return the fields of a `DatedDocument`; its *docid*, without ``#``, is known."""
     return {
         **place_from(document, docid),
@@ -86,7 +92,13 @@ def dated_fields(document: Document, docid: str, superseded_by: Document | None)
         "authored_at": document.authored_at,
         "modified_at": document.modified_at,
         "superseded_by": successor_of(superseded_by),
+        "changed_after": change_after(document, as_of),
     }
+
+
+def change_after(document: Document, as_of: str | None) -> str | None:
+    """Return when the text of *document* was changed, if that was at *as_of* or later."""
+    return document.modified_at if as_of and document.modified_at >= as_of else None
 
 
 def successor_of(document: Document | None) -> Successor | None:

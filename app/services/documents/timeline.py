@@ -10,7 +10,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.documents import DocumentStore, SuccessionStore
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Scope
 from clawmem.ports.sessions import Session, SessionStore
 
 LOOKED_AT = 50  # sessions among which those with an outcome are searched
@@ -84,7 +84,13 @@ class ReadTimeline:
     sessions: SessionStore
 
     def __call__(
-        self, document: Document, *, before: int = AROUND, after: int = AROUND, same_collection: bool = False
+        self,
+        document: Document,
+        *,
+        before: int = AROUND,
+        after: int = AROUND,
+        same_collection: bool = False,
+        as_of: str | None = None,
     ) -> Timeline:
         """
         Return the neighbours of *document* among all served documents, or those of its collection.
@@ -92,17 +98,19 @@ class ReadTimeline:
         Args:
             before: Number of documents written before it.
             after: Number of documents written after it.
+            as_of: Documents written then or later are left out.
         """
-        counts = self.documents.collections()
+        counts = self.documents.collections(Scope(authored_until=as_of))
         within = document.collection if same_collection else None
         earlier = self.documents.written_before(document.id, before, within)
         later = self.documents.written_after(document.id, after, within)
         documents = self.documents.many([*earlier, document.id, *later])
         names = docids(self.documents, list(documents.values()))
-        newer = current_successors(self.documents, self.successions, documents)
+        newer = current_successors(self.documents, self.successions, documents, as_of)
         entries = {
-            number: TimelineDocument(id=number, **dated_fields(note, names[number], newer.get(number)))
+            number: TimelineDocument(id=number, **dated_fields(note, names[number], newer.get(number), as_of))
             for number, note in documents.items()
+            if as_of is None or note.authored_at < as_of or number == document.id
         }
         session = self.sessions.covering(document.authored_at)
         return Timeline(
