@@ -29,11 +29,7 @@ def test_a_method_runs_an_operation(remembered: Invoke) -> None:
         pinned = memory.pin("decisions/2026-02-11-redis.md", why="asked every week")
         [act] = memory.lifecycle_undo(limit=1)
 
-    assert (pinned.file, pinned.action, pinned.changed) == (
-        "notes/decisions/2026-02-11-redis.md",
-        "pinned",
-        True,
-    )
+    assert (pinned.file, pinned.pinned) == ("notes/decisions/2026-02-11-redis.md", True)
     assert (act.act, act.by, act.why) == ("pin", "python", "asked every week")
 
 
