@@ -356,7 +356,8 @@ class Scan(NamedTuple):
     All files found by one scan; without the root folder, ``root_exists`` is False and the files are unknown.
 
     ``unreadable`` folders could not be listed, ``misnamed`` files and folders have names that are not UTF-8. ``links``
-    are the symbolic links in the folders that were entered, those to folders with a ``/`` at the end.
+    are the symbolic links in the folders that were entered, those to folders with a ``/`` at the end; ``special`` are
+    pipes, sockets and devices.
     """
 
     files: tuple[SourceFile, ...]
@@ -364,3 +365,4 @@ class Scan(NamedTuple):
     unreadable: tuple[str, ...] = ()
     misnamed: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    special: tuple[str, ...] = ()

@@ -71,7 +71,7 @@ class DiskFiles:
         if not Path(root).is_dir():
             return Scan((), root_exists=False)
         files: list[SourceFile] = []
-        unreadable, misnamed, links = list[str](), list[str](), list[str]()
+        unreadable, misnamed, links, special = list[str](), list[str](), list[str](), list[str]()
         folders = [(root, "")]  # a stack, so the depth of folders is not limited
         while folders:
             folder, relative = folders.pop()
@@ -89,8 +89,10 @@ class DiskFiles:
                         links.append(f"{name}/" if os.path.isdir(entry.path) else name)  # noqa: PTH112
                         continue
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    selects = enter if is_folder else wanted
-                    if not (is_folder or entry.is_file(follow_symlinks=False)) or not selects(name):
+                    if not (is_folder or entry.is_file(follow_symlinks=False)):
+                        special.append(name)
+                        continue
+                    if not (enter if is_folder else wanted)(name):
                         continue
                     if name != path:
                         misnamed.append(name)
@@ -110,6 +112,7 @@ class DiskFiles:
             unreadable=tuple(sorted(unreadable)),
             misnamed=tuple(sorted(misnamed)),
             links=tuple(sorted(links)),
+            special=tuple(sorted(special)),
         )
 
     def read(self, root: str, path: str) -> bytes:

@@ -131,6 +131,7 @@ class CollectionSettings(Section):
     path: AbsolutePath  # absolute path of the folder; `~` is the home folder
     pattern: Annotated[str, AfterValidator(_glob)] = "**/*.md"  # glob of the files that are read
     exclude: list[str] = []  # patterns of files that are not read, as in .gitignore
+    include: list[str] = []  # folders that built-in rules exclude, by name or path, such as `vendor`
     gitignore: bool = True  # whether .gitignore files exclude files
     context: dict[str, str] = {}  # descriptions of folders and files, by their path in the collection
     update: str | None = None  # shell command of `update --pull`, run in the folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import translate
 from operator import itemgetter
 
@@ -27,14 +27,19 @@ _GROUP = re.compile(r"\{([^{}]*)\}")  # the innermost one
 Matcher = Callable[[str], bool]
 
 
-def is_excluded(path: str) -> bool:
+def is_excluded(path: str, included: Collection[str] = ()) -> bool:
     """
     Whether a relative path with ``/`` is excluded from indexing.
 
-    It is if a segment is listed in `EXCLUDED` (case-sensitive) or starts with a dot. The single dot of ``./notes``
-    is ignored.
+    It is if a segment is listed in `EXCLUDED` (case-sensitive) or starts with a dot, unless the segment or the path
+    to it is among *included*. The single dot of ``./notes`` is ignored.
     """
-    return any(name in EXCLUDED or (name.startswith(".") and name != ".") for name in path.split("/"))
+    names = path.split("/")
+    return any(
+        (name in EXCLUDED or (name.startswith(".") and name != "."))
+        and not {name, "/".join(names[:end])}.intersection(included)
+        for end, name in enumerate(names, start=1)
+    )
 
 
 def expand_braces(pattern: str) -> tuple[str, ...]:
@@ -86,18 +91,24 @@ def compile_pattern(pattern: str) -> Matcher:
 
     ``*`` is any run of characters within one segment and ``?`` exactly one. ``[ab]``, ``[a-z]`` and ``[!a]`` are one
     character of a set; a bracket that is never closed is an ordinary character. A whole segment ``**`` is zero or more
-    folders, at the end one or more segments: ``docs/**`` is everything below ``docs``. Matching is case-sensitive, a
-    leading dot is not special, and a leading ``./`` of the pattern is dropped. No pattern takes exponential time.
+    folders, at the end one or more segments: ``docs/**`` is everything below ``docs``. Case counts but in the part after
+    the last dot, a leading dot is not special, and a leading ``./`` of the pattern is dropped. No pattern takes
+    exponential time.
 
     Raises:
         InvalidInput: As `expand_braces`.
     """
     globs: list[list[re.Pattern[str] | None]] = []
     for glob in expand_braces(pattern):
-        parts = glob.removeprefix("./").split("/")
+        parts = _lower_suffix(glob).removeprefix("./").split("/")
         parts += ["*"] if parts[-1] == "**" else []
         globs.append([None if part == "**" else re.compile(translate(part)) for part in parts])
-    return lambda path: any(_matches(glob, path.split("/")) for glob in globs)
+    return lambda path: any(_matches(glob, _lower_suffix(path).split("/")) for glob in globs)
+
+
+def _lower_suffix(path: str) -> str:
+    stem, dot, suffix = path.rpartition(".")
+    return f"{stem}{dot}{suffix.lower()}" if "/" not in suffix else path
 
 
 def _matches(glob: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
 UNTITLED = "Untitled"  # only for a path without any name
-EXTENSION = re.compile(r"\.(?:md|txt)\Z", re.IGNORECASE)
+EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
 
 def title(declared: str | None, note: Markdown, path: str) -> str:

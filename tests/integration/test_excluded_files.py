@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -189,3 +190,24 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
     assert "!/private to the end of .clawmemignore" in private
     missing = invoke("doctor", vault / "nothing.md")
     assert missing.exit_code == 3 and "nothing.md" in missing.output
+
+
+def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, home: Path) -> None:
+    """Folders left out by their name, other endings, and a pipe; ``include`` reads a folder, and .MD is .md."""
+    notes = ["vendor/a.md", "docs/build/b.md", ".hidden/c.md", "d.markdown", "e.txt", "F.MD"]
+    write_notes(vault, dict.fromkeys(notes, TEXT))
+    os.mkfifo(vault / "g.md")
+    read = invoke("bootstrap", vault, "--name", "notes").stdout
+    for text in ("(vendor)", "(build)", "(.markdown)", "(.txt)", "pipes"):
+        assert text in read
+    assert "hidden" not in read
+    assert "F.MD" in served(invoke)
+    assert "include:" in invoke("doctor", vault / "docs/build/b.md").stdout
+
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(
+        config.read_text("utf-8").replace("pattern:", "include: [docs/build]\n    pattern:"), "utf-8"
+    )
+
+    assert "(vendor)" in invoke("update").stdout
+    assert "docs/build/b.md" in served(invoke)

@@ -62,6 +62,7 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
                 collection.pattern,
                 origin=TRUST[collection.trust],
                 exclude=tuple(collection.exclude),
+                include=tuple(name.strip("/") for name in collection.include),
                 gitignore=collection.gitignore,
                 about=partial(path_context, contexts=collection.context),
                 extract=extract,

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.domain.documents.names import EXTENSION
 from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 
@@ -109,11 +111,30 @@ class Exclusions:
                 self._add(_OWN_RANK if name == OWN else _GIT_RANK, RuleSource(path, lines, parent))
 
     def counted(self, path: str, *, is_folder: bool) -> bool:
-        """Whether a rule excludes *path*, whose folders are not excluded. Counts it by the source of the rule."""
+        """
+        Whether a rule excludes *path*, whose folders are not excluded. Counts it by the source of the rule.
+
+        Hidden files and private folders are not counted.
+        """
+        name = path.rpartition("/")[2]
+        if is_excluded(path, self._folder.include):
+            if not name.startswith((".", "_")):
+                self.counts[f"{BUILT_IN} ({name})"] += 1
+            return True
         rule = self._rule(path, is_folder=is_folder)
         if rule:
             self.counts[rule.source] += 1
         return rule is not None or path.rpartition("/")[0] in self.unreadable
+
+    def passed_over(self, path: str) -> bool:
+        """Count a text file that the pattern does not match, unless a rule excludes it; return False."""
+        if (
+            EXTENSION.search(path)
+            and not is_excluded(path, self._folder.include)
+            and not self._rule(path, is_folder=False)
+        ):
+            self.counts[f"the pattern {self._folder.pattern} ({PurePath(path).suffix})"] += 1
+        return False
 
     def why_unreadable(self, path: str) -> str:
         """Return why nothing below the folder *path* can be listed."""
@@ -126,7 +147,7 @@ class Exclusions:
         names = path.split("/")
         for end, name in enumerate(names, start=1):
             part = "/".join(names[:end])
-            if is_excluded(name):
+            if is_excluded(part, self._folder.include):
                 return part, Exclusion(BUILT_IN, 0, name)
             if rule := self._rule(part, is_folder=is_folder or end < len(names)):
                 return part, rule

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os.path import abspath
 from pathlib import Path
 
-from clawmem.app.services.indexing.exclusions import OWN, Exclusion, Exclusions
+from clawmem.app.services.indexing.exclusions import BUILT_IN, OWN, Exclusion, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
@@ -112,9 +112,9 @@ class ExplainFile:
         if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
             part, rule = excluded
             reason = f"{'It' if part == path else f'Its folder {part}'} is excluded by {rule}."
-            remedy = (
-                f"Add the line !/{part} to the end of {OWN}; rename what a built-in rule excludes. {UPDATE}"
-            )
+            remedy = f"Add the line !/{part} to the end of {OWN}. {UPDATE}"
+            if rule.source == BUILT_IN:
+                remedy = f"Add {part} to include: of the collection in the config file. {UPDATE}"
             return FileStatus("excluded", reason, remedy, rule=rule)
         if file.is_dir():
             return FileStatus("folder", f"It is a folder that update reads ({folder.pattern}).")

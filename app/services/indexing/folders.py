@@ -21,7 +21,8 @@ class Folder:
 
     ``inside`` are the folders of other collections below it. Files that match their patterns belong to them.
     ``origin`` is the recorded origin of its notes, which decides how far they are trusted.
-    ``exclude`` are patterns of files that are not read; ``gitignore`` is whether .gitignore files exclude files.
+    ``exclude`` are patterns of files that are not read; ``include`` are folders that built-in rules would exclude, by
+    name or path; ``gitignore`` is whether .gitignore files exclude files.
     ``only`` limits a pass to these paths; no other file is read, and no other document removed.
     ``about`` returns the description of the folders above a path, which is embedded with its text.
     ``extract`` returns the text of attachments; without it every file is read as text.
@@ -34,6 +35,7 @@ class Folder:
     inside: tuple[Folder, ...] = ()
     origin: Origin = Origin.USER
     exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
     gitignore: bool = True
     only: frozenset[str] | None = None
     about: Callable[[str], str | None] = field(default=lambda path: "", compare=False, repr=False)
@@ -50,24 +52,22 @@ class Ownership:
     """
 
     def __init__(self, folders: Iterable[Folder]) -> None:
-        owners = [(root_of(folder), folder.name, compile_pattern(folder.pattern)) for folder in folders]
+        owners = [(root_of(folder), folder, compile_pattern(folder.pattern)) for folder in folders]
         self._owners = sorted(owners, key=lambda owner: owner[0].count("/"), reverse=True)
 
     def owner(self, path: str) -> str | None:
         """Return the collection that owns the absolute POSIX *path*; ``None`` if there is none."""
-        around = self._around(path)
-        return next(
-            (name for name, matches, below in around if matches(below) and not is_excluded(below)), None
-        )
+        return next((name for name, matches, below in self._around(path) if matches(below)), None)
 
     def concerned(self, path: str) -> list[str]:
         """Return the collections, innermost first, that may have files below a folder."""
-        return [name for name, _, below in self._around(path) if not is_excluded(below)]
+        return [name for name, *_ in self._around(path)]
 
     def _around(self, path: str) -> Iterator[tuple[str, Callable[[str], bool], str]]:
-        for root, name, matches in self._owners:
-            if path == root or path.startswith(f"{root}/"):
-                yield name, matches, path[len(root) + 1 :] or "."
+        for root, folder, matches in self._owners:
+            below = path[len(root) + 1 :] or "."
+            if f"{path}/".startswith(f"{root}/") and not is_excluded(below, folder.include):
+                yield folder.name, matches, below
 
 
 def nested(folders: Sequence[Folder]) -> list[Folder]:
@@ -96,7 +96,8 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
     Return the files that *folder* owns, those of its ``only`` if that is given.
 
     A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
-    rules, and counts the excluded files. ``links`` are those that would be owned or entered if they were followed.
+    rules, and counts what is not read. ``links`` are those that would be owned or entered if they were followed, and
+    ``special`` what would be owned if it were a file.
     """
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
@@ -104,22 +105,24 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
     above = {path[:end] for path in only or () for end, sign in enumerate(path) if sign == "/"}
 
     def enter(path: str) -> bool:
-        if is_excluded(path) or (only is not None and path not in above):
-            return False
-        return not rules.counted(path, is_folder=True)
+        return (only is None or path in above) and not rules.counted(path, is_folder=True)
 
     def wanted(path: str) -> bool:
         rules.note(path)
         return is_wanted(path)
 
     def is_wanted(path: str) -> bool:
-        if is_excluded(path) or not matches(path) or (only is not None and path not in only):
+        if (only is not None and path not in only) or inside.owner(f"{root}/{path}") is not None:
             return False
-        return inside.owner(f"{root}/{path}") is None and not rules.counted(path, is_folder=False)
+        return not rules.counted(path, is_folder=False) if matches(path) else rules.passed_over(path)
 
     scan = files.scan(folder.root, enter=enter, wanted=wanted)
     links = (path for path in scan.links if (enter(path[:-1]) if path.endswith("/") else is_wanted(path)))
-    return scan._replace(unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})), links=tuple(links))
+    return scan._replace(
+        unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})),
+        links=tuple(links),
+        special=tuple(filter(is_wanted, scan.special)),
+    )
 
 
 def misnamed_sentence(path: str) -> str:

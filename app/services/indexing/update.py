@@ -53,6 +53,7 @@ BATCH_CHARACTERS = 200_000
 READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
 
 LINKS = "the rule that symbolic links are not followed"
+SPECIAL = "the rule that pipes, sockets and devices are not read"
 
 # A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
 LEAST_LOST = 10  # documents; fewer are removed without a question
@@ -338,8 +339,8 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit()
         report.excluded = dict(exclusions.counts.most_common())
-        if scan.links:
-            report.excluded[LINKS] = len(scan.links)
+        skipped = {LINKS: len(scan.links), SPECIAL: len(scan.special)}
+        report.excluded |= {rule: count for rule, count in skipped.items() if count}
         self._remove(scan, known, exclusions)
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()

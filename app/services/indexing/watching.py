@@ -153,7 +153,11 @@ class _Turn:
         is_first = self._armed_at is None
         if self._armed_at is not None and monotonic() - self._armed_at < self.watched.every_s:
             return
-        count = self.watcher.arm([folder.root for folder in self._folders.values()], _is_watched)
+        included = {name for folder in self._folders.values() for name in folder.include}
+        count = self.watcher.arm(
+            [folder.root for folder in self._folders.values()],
+            lambda path: not is_excluded(path, {*included, ISSUES}),
+        )
         self._armed_at = monotonic()
         self._due = {name: times for name, times in self._due.items() if name in self._projects}
         self._due |= dict.fromkeys(self._folders, (self._armed_at, self._armed_at))
@@ -215,12 +219,6 @@ class _Turn:
     def _until_ended(self, done: int, total: int) -> None:
         if self.stop.is_set():
             raise _Ended
-
-
-def _is_watched(path: str) -> bool:
-    """Whether a folder is watched: one that is indexed, or the issues of a project."""
-    above, _, name = path.rpartition("/")
-    return not is_excluded((above or ".") if name == ISSUES else path)
 
 
 def issue_project(path: str) -> str:
