@@ -72,7 +72,7 @@ def timeline(
 )
 def session_log(services: Services, limit: LongLimit = 10, as_of: AsOf = "") -> list[Session]:
     """List the latest sessions and their results."""
-    return latest_sessions(services.vault.sessions, limit, first_after(as_of))
+    return latest_sessions(services.vault.sessions, limit, first_after(as_of, services.clock.zone()))
 
 
 # -- what hooks added to prompts ------------------------------------------------------------------------

@@ -113,7 +113,9 @@ def mine(services: Services, request: Mine) -> MiningReport:
     Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """
     source = checked_source(request.source) if request.source else ""
-    options = MiningOptions(request.collection, source, parse_iso(request.since), request.dry_run)
+    options = MiningOptions(
+        request.collection, source, parse_iso(request.since, services.clock.zone()), request.dry_run
+    )
     with services.progress("Importing") as step:
         report = services.mining(request.places, options, step)
     if request.dry_run:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from clawmem.app.services.documents.records import with_successor
@@ -144,7 +145,13 @@ def value_text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if _TIME.fullmatch(str(value)):
-        return str(value)[:16].replace("T", " ")
+        text = str(
+            value
+        )  # midnight UTC is a day without a time; any other time is shown on the reader's clock
+        is_day = text[11:16] == "00:00"
+        return (text if is_day else datetime.fromisoformat(text).astimezone().isoformat())[:16].replace(
+            "T", " "
+        )
     if "bytes" in name:
         return size(value)
     if name.endswith("_ms"):

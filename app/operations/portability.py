@@ -133,7 +133,7 @@ def export(
     a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
     reads. Equal content gives equal bytes.
     """
-    first = parse_iso(since) if since else 0
+    first = parse_iso(since, services.clock.zone()) if since else 0
     if first is None:
         raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
     names = frozenset(named_collections(services, collection))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
-from clawmem.domain.documents.times import EPOCH, MILLISECOND, parse_iso
-from clawmem.domain.text.vocabulary import MONTHS, any_of
+from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
+from clawmem.domain.text.vocabulary import MONTHS, WEEKDAYS, any_of
 
 # Digits that form a year outside of this range are an id, not the day a note was written.
 FIRST_YEAR, LAST_YEAR = 1970, 2100
@@ -17,33 +17,47 @@ _MONTH = rf"(?P<name>{any_of(MONTHS)})\.?"
 # Whole days before months, so that "2026-05 draft of 2026-04-02" is a day of April.
 _FORMS = (
     r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_./ ]?)(?P<m>\d{2})(?P=sign)(?P<d>\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)",
+    r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_/年])(?P<m>\d{1,2})[-_/月](?P<d>\d{1,2})(?!\d)",
     r"(?<![\d.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)",
     rf"(?<!\w){_MONTH} {_DAY},? (?P<y>\d{{4}})(?!\d)",
     rf"(?<!\w){_DAY} (?:de |of )?{_MONTH},? (?:de )?(?P<y>\d{{4}})(?!\d)",
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
+_WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? ", re.IGNORECASE)
 
 
-def written_time(text: str) -> int | None:
+def written_time(text: str, zone: tzinfo = UTC) -> int | None:
     """
     Return the milliseconds since the Unix epoch of a time that a person or a program has written; else ``None``.
 
     That is ISO 8601, seconds or milliseconds since the epoch, or the midnight of the first day or month in another
     text: ``2024/05/03``, ``08.05.2024``, ``Friday, May 3rd 2024`` and ``3 May 2024`` in six languages, ``2024-05``.
+    A time of day without an offset is in *zone*; a day alone is the midnight of UTC.
     """
     text = text.strip().strip("[]").strip()
     if text.isdecimal() and len(text) in (10, 13):
         return int(text) * (1000 if len(text) == 10 else 1)
-    ms = parse_iso(text)
+    ms = parse_iso(text, zone if ":" in text else UTC)
     return next(_days(text), None) if ms is None else ms
 
 
-def authored_at(declared: str | None, path: str, headings: Iterable[str], modified_ms: int) -> int:
+def day_named(name: str) -> str:
+    """Return the day that *name* is, also with its weekday, as ``YYYY-MM-DD``; another name as it is."""
+    if not 4 < sum(map(str.isdecimal, name)) <= 8:  # more are a day with a time
+        return name
+    text = _WEEKDAY.sub("", name)
+    is_whole = any(pattern.fullmatch(text) for pattern in _DATES[:-1])
+    return next((iso_utc(day)[:10] for day in _days(text) if is_whole), name)
+
+
+def authored_at(
+    declared: str | None, path: str, headings: Iterable[str], modified_ms: int, zone: tzinfo = UTC
+) -> int:
     """
     Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
 
-    1. *declared*, if `written_time` accepts it;
+    1. *declared*, if `written_time` accepts it, in *zone*;
     2. a date in *path*, searched in the file name, then in the folders, nearest first: a day, else a month; the
        leftmost of several in one name;
     3. the latest day in *headings*, since a running log is as recent as its last entry;
@@ -51,7 +65,7 @@ def authored_at(declared: str | None, path: str, headings: Iterable[str], modifi
 
     Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
     """
-    time = written_time(declared or "")
+    time = written_time(declared or "", zone)
     if time is None:
         time = next((day for name in reversed(path.split("/")) for day in _days(name)), None)
     if time is None:

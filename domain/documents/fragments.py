@@ -158,13 +158,24 @@ def _outline(blocks: Sequence[Block]) -> list[tuple[Block, str]]:
 
 
 def _lines(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part]:
-    # A heading is part of the title of the lines below it. It is only a line fragment if there are no others.
-    rows = [(block, above) for block, above in outline if block.kind is not BlockKind.HEADING] or outline
+    # A heading is part of the title of the lines below it; one without a text or a heading below it is a line itself.
+    rows = outline
+    if any(block.kind is not BlockKind.HEADING for block, _ in outline):
+        rows = [
+            (block, above)
+            for at, (block, above) in enumerate(outline)
+            if block.kind is not BlockKind.HEADING or (block.label and _is_bare(block, outline[at + 1 :][:1]))
+        ]
     for block, heading in rows:
         label = block.label if block.kind is BlockKind.TURN else ""
         columns = block.label if block.kind is BlockKind.ROW else ""
         for start, end in _pieces(body, block.start, block.end, MAX_LINE):
             yield _Part(FragmentKind.LINE, start, end, heading, label, columns)
+
+
+def _is_bare(heading: Block, following: Sequence[tuple[Block, str]]) -> bool:
+    """Whether neither a text nor a deeper heading follows *heading*."""
+    return all(block.kind is BlockKind.HEADING and block.level <= heading.level for block, _ in following)
 
 
 def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part]:

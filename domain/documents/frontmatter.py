@@ -14,7 +14,10 @@ OPENING = re.compile(r"---\r?\n")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 # In this order; the last ones only say when a note was changed.
-DATE_KEYS = ("date", "created", "created_at", "date_created", "modified")
+DATE_KEYS = (
+    *("date", "created", "created_at", "date_created", "creation_date"),
+    *("modified", "date_modified", "last_modified", "modified_at", "updated", "date_updated", "updated_at"),
+)
 
 # Capture writes observations; they are never inferred from a path.
 TYPES = tuple(

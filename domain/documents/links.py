@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from urllib.parse import unquote
 
 from clawmem.domain.documents.address import folded
+from clawmem.domain.documents.dating import day_named
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import EXTENSION, document_names, file_name
 from clawmem.domain.text.words import words
@@ -93,21 +96,25 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
 def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
     names = [NoteName(link_key(document.path), NameKind.FILE)]
-    names += [NoteName(folded(alias), NameKind.ALIAS) for alias in document.aliases]
-    names += [NoteName(folded(name), NameKind.TITLE) for name in document_names(document)[:1]]
+    names += [NoteName(_name_key(alias), NameKind.ALIAS) for alias in document.aliases]
+    names += [NoteName(_name_key(name), NameKind.TITLE) for name in document_names(document)[:1]]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]
     return names
 
 
 def with_slashes(target: str) -> str:
-    """Return a path or the target of a link with ``/`` for ``\\`` and for ``___``, which Logseq writes in file names."""
-    return target.replace("\\", "/").replace("___", "/")
+    """Return a path or the target of a link with ``/`` for ``\\``, and as the page that Logseq's names of files mean."""
+    return unquote(target.replace("\\", "/").replace("___", "/"))
 
 
 def link_key(target: str) -> str:
-    """Return the form of a target's last part in which it is compared with the names of notes."""
-    return folded(file_name(with_slashes(target)))
+    """Return the form of a target's last part in which it is compared with the names of notes; a day is its date."""
+    return _name_key(file_name(with_slashes(target)))
+
+
+def _name_key(name: str) -> str:
+    return folded(day_named(name))
 
 
 def written_link(link: Link) -> str:
@@ -150,8 +157,8 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     """
     Return the ids of the notes that *link* may mean in the note at *path* of *collection*, the one it means first.
 
-    As Obsidian resolves links. A missing ``.md`` or ``.txt`` does not count, and of several notes a path in the case of
-    the link goes first, then one below the folder of the note, then the shortest:
+    As Obsidian resolves links. A missing ``.md`` or ``.txt`` does not count, and of several notes one below the folder of
+    the note goes first, then the shortest path. Each rule is tried in the case of the link first:
 
     1. A path that begins with ``./`` or ``../``, and first of all a Markdown link, is relative to the folder of the note.
     2. The exact path from the root of the collection.
@@ -163,10 +170,9 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     """
     written, folder = _stem(link.target), posixpath.dirname(path)
 
-    def distance(note: NamedNote) -> tuple[bool, bool, bool, int, str]:
+    def distance(note: NamedNote) -> tuple[bool, bool, int, str]:
         is_below = note.path.startswith(f"{folder}/") if folder else True
-        has_other_case = not _stem(note.path).endswith(written.lstrip("./"))
-        return note.collection != collection, has_other_case, not is_below, len(note.path), note.path
+        return note.collection != collection, not is_below, len(note.path), note.path
 
     here = [note for note in named if note.collection == collection and note.kind is not NameKind.BLOCK]
     files = [note for note in here if link_key(note.path) == link.key]
@@ -178,19 +184,26 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
         places = [from_here, from_root]
     else:
         places = [from_root]
-    groups = [[note for note in files if folded(_stem(note.path)) == folded(place)] for place in places]
+    groups: list[list[NamedNote]] = []
+    for form in (partial(unicodedata.normalize, "NFC"), _path_key):
+        groups += [[note for note in files if form(_stem(note.path)) == form(place)] for place in places]
+        if not written.startswith(("./", "../", "/")):
+            end = form(written)
+            groups += [
+                [note for note in files if f"/{form(_stem(note.path))}".endswith(f"/{end}")],
+                [note for note in named if form(_stem(f"{note.collection}/{note.path}")) == end],
+            ]
     if link.kind is LinkKind.BLOCK:
         groups = [[note for note in named if note.kind is NameKind.BLOCK]]
     elif not written.startswith(("./", "../", "/")):
-        end = folded(written)
-        groups += [
-            [note for note in files if f"/{folded(_stem(note.path))}".endswith(f"/{end}")],
-            [note for note in named if folded(_stem(f"{note.collection}/{note.path}")) == end],
-            [note for note in here if note.kind is NameKind.ALIAS],
-            [note for note in here if note.kind is NameKind.TITLE],
-        ]
+        groups += [[note for note in here if note.kind is kind] for kind in (NameKind.ALIAS, NameKind.TITLE)]
     matches = sorted(next(filter(None, groups), ()), key=distance)
     return list(dict.fromkeys(note.document_id for note in matches))
+
+
+def _path_key(path: str) -> str:
+    folder, slash, name = path.rpartition("/")
+    return f"{folded(folder)}{slash}{_name_key(name)}"
 
 
 def _stem(path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from clawmem.domain.text.words import words
 
@@ -24,7 +25,8 @@ def title(declared: str | None, note: Markdown, path: str) -> str:
     keeps that name, and a path without a name gives ``Untitled``.
     """
     heading = note.headings[0].label if note.headings else ""
-    names = (declared or "", heading, file_name(path), path.rstrip("/").rpartition("/")[2])
+    page = unquote(file_name(path).replace("___", "/"))  # as Logseq names its files
+    names = (declared or "", heading, page, path.rstrip("/").rpartition("/")[2])
     return next(filter(None, (" ".join(name.split()) for name in names)), UNTITLED)
 
 

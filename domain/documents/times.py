@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 EPOCH = datetime(1970, 1, 1)
 MILLISECOND = timedelta(milliseconds=1)
@@ -19,7 +19,7 @@ def iso_utc(ms: int) -> str:
     return (EPOCH + ms * MILLISECOND).isoformat(timespec="milliseconds") + "Z"
 
 
-def read_moment(text: str, now_ms: int, direction: int) -> int | None:
+def read_moment(text: str, now_ms: int, direction: int, zone: tzinfo = UTC) -> int | None:
     """
     Return the milliseconds since the Unix epoch of a date, a time, or a number of days such as ``30d``.
 
@@ -27,25 +27,27 @@ def read_moment(text: str, now_ms: int, direction: int) -> int | None:
 
     Args:
         direction: 1 for days after *now_ms*, -1 for days before.
+        zone: As for `parse_iso`.
     """
     days = text.strip().removesuffix("d").strip()
     if text.strip().endswith("d") and days.isdecimal() and len(days) <= 6:
         return now_ms + direction * int(days) * DAY_MS
-    return parse_iso(text)
+    return parse_iso(text, zone)
 
 
-def parse_iso(text: str) -> int | None:
+def parse_iso(text: str, zone: tzinfo = UTC) -> int | None:
     """
     Return the milliseconds since the Unix epoch for an ISO 8601 text, or ``None`` if it is not one.
 
-    Accepts what `datetime.fromisoformat` does, with a blank before the zone as well. A time without a zone is UTC,
-    digits beyond the millisecond are cut off, and surrounding blanks are ignored.
+    Accepts what `datetime.fromisoformat` does, with a blank before the zone as well. A day or time without a zone is
+    in *zone*, digits beyond the millisecond are cut off, and surrounding blanks are ignored.
     """
     text = text.strip()
     if text.count(" ") == 2:
         text = "".join(text.rsplit(" ", 1))
     try:
         time = datetime.fromisoformat(text)
-        return ((time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time) - EPOCH) // MILLISECOND
-    except (ValueError, OverflowError):
+        time = time if time.tzinfo else time.replace(tzinfo=zone)
+        return (time.astimezone(UTC).replace(tzinfo=None) - EPOCH) // MILLISECOND
+    except (ValueError, OverflowError, OSError):
         return None

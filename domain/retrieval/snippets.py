@@ -58,8 +58,9 @@ def snippet(
     sentences while there is room, up to the next heading. It scores 1 for each distinct term and 0.3 for each intent
     term in it (as a substring, ignoring case), half of that for those in the heading above alone, and 2 if it overlaps
     the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the
-    first one. A heading or a line of tags begins a passage only if there is no other line. Before a row of a table comes
-    the header of the table, if it takes at most half of *max_length*. ``...`` stands for a missing part of a line.
+    first one. A heading or a line of tags begins a passage only if it was found, or there is no other line. Before a
+    row of a table comes the header of the table, if it takes at most half of *max_length*. ``...`` stands for a missing
+    part of a line.
 
     Args:
         found: Offsets of the matching fragment.
@@ -110,7 +111,10 @@ def _best(
         found = None  # found by its meaning, while others hold the words
     texts = [body[start:end] for start, end in pieces]
     headers = [index for index, text in enumerate(texts[1:]) if is_delimiter(text) and "|" in texts[index]]
-    bare = [_is_bare(text) or is_delimiter(text) or index in headers for index, text in enumerate(texts)]
+    bare = [
+        (_is_bare(text) and pieces[index] != found) or is_delimiter(text) or index in headers
+        for index, text in enumerate(texts)
+    ]
     is_all_bare = all(bare)
     best, place = (-1, -1), pieces[0] if pieces else (0, len(body))
     last = 0

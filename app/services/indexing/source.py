@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
@@ -31,6 +31,7 @@ UNSETTLED_NS = 0
 MAX_FRAGMENTS = 1 << 20
 # Bytes. Indexing takes about 14 times as much memory, and 2 s of CPU time for each MB with its vectors.
 MAX_TEXT = 32_000_000
+MAX_ENTRY_LINES = 100  # of a malformed key; of a longer one no line is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def parse_source(
     extract: TextExtractor | None = None,
     about: str = "",
     split: Split | None = None,
+    zone: tzinfo = UTC,
 ) -> ParsedSource:
     """
     Parse one file.
@@ -74,7 +76,8 @@ def parse_source(
     If its body equals that of *known*, the current document at this path, the document keeps its time of change:
     copying, cloning or touching a file does not make a note new.
 
-    Malformed front matter is treated as body, with a complaint, so that no text is lost.
+    Malformed front matter is treated as body, with a complaint, so that no text is lost. A time of day without an
+    offset is in *zone*.
 
     Raises:
         SourceUnreadable: no text, more than `MAX_TEXT` bytes of it, or more than `MAX_FRAGMENTS` fragments.
@@ -93,7 +96,7 @@ def parse_source(
         title=names.title(facts.title, note, path),
         hash=digest,
         source_hash=identity.source_hash(data),
-        authored_at=times.iso_utc(dating.authored_at(facts.date, path, headings, modified_ms)),
+        authored_at=times.iso_utc(dating.authored_at(facts.date, path, headings, modified_ms, zone)),
         modified_at=times.iso_utc(modified_ms),
         indexed_at=times.iso_utc(now_ms),
         content_type=kind,
@@ -158,16 +161,30 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
     return _ReadText(note, "", facts, Declarations(links=links), extracted.warning)
 
 
+def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object], str]:
+    """Return what front matter declares without its malformed lines, and why the first of them is malformed."""
+    raw, faults, above = dict[str, object](), list[str](), ""
+    for entry in frontmatter.entries(text):
+        lines = entry.splitlines(keepends=True)
+        without_one = [lines[:at] + lines[at + 1 :] for at in reversed(range(len(lines)))]
+        for number, part in enumerate([lines, *without_one][:MAX_ENTRY_LINES]):
+            try:
+                raw = {**parse_yaml(above + "".join(part)), **raw}
+                break
+            except ValueError as error:
+                faults += [] if number else [str(error)]
+        above += "\n" * len(lines)  # so that faults name the lines of the file
+    return raw, next(iter(faults), "")
+
+
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = _decode(data, path)
-    parts, raw, malformed = frontmatter.split(text), dict[str, object](), None
+    parts, malformed = frontmatter.split(text), None
     try:
-        raw = {**parse_yaml(parts.text)} if parts.text else {}
-    except ValueError as error:  # a malformed value loses its key alone
-        for entry in frontmatter.entries(parts.text):
-            with suppress(ValueError):
-                raw = {**parse_yaml(entry), **raw}
-        malformed = f"front matter {'left out' if raw else 'taken as text'}: {error}"
+        raw = parse_yaml(parts.text) if parts.text else {}
+    except ValueError as error:
+        raw, fault = _sound_lines(parts.text, parse_yaml)
+        malformed = f"front matter {'left out' if raw else 'taken as text'}: {fault or error}"
         parts = parts if raw else frontmatter.whole(text)
     note = Markdown(parts.body, parts.body_line)
     if note.without_comments != note.body:

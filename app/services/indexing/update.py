@@ -393,6 +393,7 @@ class _Pass:
             extract=self._folder.extract,
             about=self._folder.about(file.path) or "",
             split=self._folder.split,
+            zone=self._update.clock.zone(),
         )
 
     def _commit(self) -> None:

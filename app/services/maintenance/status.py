@@ -162,7 +162,8 @@ class Report:
             VaultError: the vault cannot be read.
         """
         now_ms = self.clock.now_ms()
-        now, start_ms = iso_utc(now_ms), read_moment(since, now_ms, -1) if since else 0
+        now = iso_utc(now_ms)
+        start_ms = read_moment(since, now_ms, -1, self.clock.zone()) if since else 0
         if start_ms is None or start_ms > now_ms:
             raise InvalidInput(
                 "INVALID_INPUT", f"--since {since!r} is no time in the past. Give a day, or days such as 30d."

