@@ -72,6 +72,8 @@ def test_a_rule_of_one_repository_stays_there(
     assert RULE[:-1] not in there
     assert "wire the exporter" not in there
     assert TASTE[:-1] in there
+    assert TASTE[:-1] + " (project a/shop" in there
+    assert "(project" not in here
     here, there = (
         context("context-surfacing", "UserPromptSubmit", cwd, prompt=PROMPT) for cwd in (tree, other)
     )

@@ -14,6 +14,7 @@ from clawmem.app.services.capture.visibility import (
     applying_elsewhere,
     day_of,
     may_show,
+    projects_elsewhere,
     shown_successor,
     without_replaced,
 )
@@ -144,7 +145,7 @@ class Briefings:
         Return the profile of the user: decisions and preferences in force, and what the last sessions came to.
 
         It is Markdown; empty without a decision, a preference and a session. Handoffs and statements that apply to other
-        projects than *project* alone are left out.
+        projects than *project* alone are left out; what was decided in another one is named with it, and comes last.
         """
         notes = self._shown(project)
         handoffs = {note.display_path: note for note in notes if note.content_type == "handoff"}
@@ -155,7 +156,7 @@ class Briefings:
         ]
         items += [(note.title, note) for note in notes if note.content_type == "progress"]
         lines = [ProfileLine(redact(text), note.display_path, day_of(note)) for text, note in items]
-        return profile_text(self._in_force(notes), lines)
+        return profile_text(self._in_force(notes, project), lines)
 
     def at_start(self, project: str = "") -> str:
         """
@@ -170,7 +171,7 @@ class Briefings:
             [
                 section("## Profile", _lines(self.profile(project)), 800),
                 self._handoff(documents),
-                section("## What is going on", self._current(documents), 400),
+                section("## What is going on", self._current(documents, project), 400),
                 section("## Not looked at for a while", self._due(documents), 200),
             ],
             SESSION_TOKENS,
@@ -203,8 +204,8 @@ class Briefings:
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
             [
                 section("## Saved before compaction", _lines(state), 600),
-                section("## Decisions of the last days", self._facts("decision", recent)[:5], 400),
-                section("## What went wrong before", self._facts("antipattern", recent)[:3], 150),
+                section("## Decisions of the last days", self._facts("decision", recent, project)[:5], 400),
+                section("## What went wrong before", self._facts("antipattern", recent, project)[:3], 150),
                 section("## From the vault", self._context(request or summary), 200),
             ],
             1200,
@@ -241,7 +242,7 @@ class Briefings:
         latest = self.documents.latest(limit=limit)
         return [note for note in latest if note.id not in elsewhere and may_show(note, now)]
 
-    def _in_force(self, notes: Sequence[Document]) -> list[ProfileLine]:
+    def _in_force(self, notes: Sequence[Document], project: str) -> list[ProfileLine]:
         """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
         status = self.properties.named("status")
         stated = [
@@ -253,14 +254,18 @@ class Briefings:
         ]
         newer = current_successors(self.documents, self.successions, [note.id for note in stated])
         # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
-        current = sorted(
-            (note for note in stated if note.id not in newer), key=lambda note: not note.has_own_date
-        )
+        elsewhere = projects_elsewhere(self.properties, project)
+        current = [note for note in stated if note.id not in newer]
+        current.sort(key=lambda note: (note.id in elsewhere, not note.has_own_date))
         of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
         facts = [note for pair in zip_longest(*of_kind) for note in pair if note]
         bodies = self.documents.bodies([note.id for note in facts])
         lines = [
-            ProfileLine(_fact(note, bodies.get(note.id, "")), note.display_path, day_of(note))
+            ProfileLine(
+                _fact(note, bodies.get(note.id, "")),
+                ", ".join(filter(None, (elsewhere.get(note.id), note.display_path))),
+                day_of(note),
+            )
             for note in facts
         ]
         return [
@@ -283,18 +288,22 @@ class Briefings:
                 return section(heading, _lines(body), 600)
         return ""
 
-    def _current(self, documents: Sequence[Document]) -> list[str]:
-        """Return lines about current notes; of equal rank the path decides."""
+    def _current(self, documents: Sequence[Document], project: str) -> list[str]:
+        """Return lines about current notes, those of other projects last; of equal rank the path decides."""
         now_ms = self.clock.now_ms()
-        ranks: dict[Document, tuple[float, str]] = {}
+        elsewhere = projects_elsewhere(self.properties, project)
+        ranks: dict[Document, tuple[bool, float, str]] = {}
         for note in documents:
             age = max(0.0, now_ms - (parse_iso(note.authored_at) or now_ms)) / DAY_MS
             if is_current(note.content_type, age):
                 rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
-                ranks[note] = rank, note.display_path
+                ranks[note] = note.id not in elsewhere, rank, note.display_path
         notes = sorted(ranks, key=ranks.__getitem__, reverse=True)
         marked = without_replaced(self.documents, self.successions, notes)
-        return [_line(note.title, note.content_type, day_of(note), mark) for note, mark in marked]
+        return [
+            _line(note.title, note.content_type, elsewhere.get(note.id, ""), day_of(note), mark)
+            for note, mark in marked
+        ]
 
     def _due(self, documents: Sequence[Document]) -> list[str]:
         """Return lines about at most five current notes to review: those with a review date first, then the oldest."""
@@ -314,12 +323,17 @@ class Briefings:
             lines.append(_line(note.title, note.display_path, review or f"written {note.authored_at[:DAY]}"))
         return lines
 
-    def _facts(self, content_type: str, recent: Sequence[Document]) -> list[str]:
-        """Return lines about the latest notes of a type: what each states."""
+    def _facts(self, content_type: str, recent: Sequence[Document], project: str) -> list[str]:
+        """Return lines about the latest notes of a type, those of other projects last: what each states."""
+        elsewhere = projects_elsewhere(self.properties, project)
         notes = [document for document in recent if document.content_type == content_type]
+        notes.sort(key=lambda note: note.id in elsewhere)
         marked = without_replaced(self.documents, self.successions, notes)
         bodies = self.documents.bodies([note.id for note, _ in marked])
-        return [_line(_fact(note, bodies.get(note.id, "")), day_of(note), mark) for note, mark in marked]
+        return [
+            _line(_fact(note, bodies.get(note.id, "")), elsewhere.get(note.id, ""), day_of(note), mark)
+            for note, mark in marked
+        ]
 
     def _context(self, text: str) -> list[str]:
         """Return a line for each of the best notes about the request *text*."""

@@ -9,7 +9,7 @@ from itertools import count
 from typing import NamedTuple
 
 from clawmem.app.services.capture.session import Session
-from clawmem.app.services.capture.visibility import APPLIES_TO
+from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.capture.notes import (
     COLLECTION,
@@ -32,8 +32,6 @@ from clawmem.ports.documents import Claims, DerivationStore, DocumentStore, Prop
 from clawmem.ports.records import Document, Origin, Scope, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 from clawmem.ports.storage import Transactions
-
-PROJECT = "project"  # property of a memory: the project of its session
 
 
 class SavedMemory(NamedTuple):

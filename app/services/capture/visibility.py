@@ -1,6 +1,6 @@
 """Rules for documents that are shown to a session unasked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.retrieval.succession import successor_label
@@ -9,6 +9,7 @@ from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.records import Document
 
+PROJECT = "project"  # property of a memory: the project of its session
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
 DAY = len("2026-03-31")
 
@@ -49,3 +50,14 @@ def applying_elsewhere(properties: PropertyStore, project: str) -> frozenset[int
     """Return the ids of memories that apply to other projects than *project* alone; none if it is unknown."""
     local = properties.named(APPLIES_TO).items() if project else ()
     return frozenset(number for number, values in local if all(value.value != project for value in values))
+
+
+def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:
+    """Return the labels of documents of other projects than *project* by id, ``project work/shop``; none if it is unknown."""
+    own = {project, project.rpartition("/")[2]}
+    projects = {number: values[0].value for number, values in properties.named(PROJECT).items() if project}
+    return {
+        number: f"project {'/'.join(name.split('/')[-2:])}"
+        for number, name in projects.items()
+        if name not in own
+    }

@@ -11,8 +11,8 @@ from itertools import combinations, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
-from clawmem.app.services.capture.memories import PROJECT, Memories
-from clawmem.app.services.capture.visibility import APPLIES_TO
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
