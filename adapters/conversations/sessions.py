@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from urllib.parse import quote
@@ -148,10 +149,13 @@ def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
             if message.get("role") in ("user", "assistant") and message.get("summary") is not True:
                 [(parts,)] = database.execute(of_message, (key,))
                 text = _text_of_parts(json.loads(parts))
+                if message["role"] == "user" and _QUOTED.fullmatch(text):  # by `opencode run`
+                    text = text[1:-1].replace('\\"', '"')
                 messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
         yield ImportedConversation("opencode", name, title, messages, started, _project_labels(directory))
 
 
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _STRUCTURED = "\0json:"  # before content that is a list of parts
 _SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are stored as well
 

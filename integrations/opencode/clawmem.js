@@ -32,6 +32,9 @@ function append(sessionID, type, id, content) {
   appendFileSync(transcriptOf(sessionID), JSON.stringify(line) + "\n", { mode: 0o600 });
 }
 
+/** Return a prompt without the quotation marks and escapes that `opencode run` puts around it. */
+const unquoted = (prompt) => prompt.trim().replace(/^"((?:[^"\\]|\\.)*)"$/s, (_, text) => text.replaceAll('\\"', '"'));
+
 /** Run the hooks of an event; resolve to the text for the model, empty after an error or too long a wait. */
 function context(event, milliseconds) {
   return new Promise((resolve) => {
@@ -95,7 +98,7 @@ export const Clawmem = async ({ client, directory }) => {
     "chat.message": safe(async (input, output) => {
       if (await isChild(input.sessionID)) return;
       const texts = output.parts.filter((part) => part.type === "text" && !part.synthetic);
-      const prompt = texts.map((part) => part.text).join("\n");
+      const prompt = unquoted(texts.map((part) => part.text).join("\n"));
       if (!prompt) return;
       append(input.sessionID, "user", output.message.id, prompt);
       const event = { hook_event_name: "UserPromptSubmit", session_id: input.sessionID, prompt, cwd: directory };

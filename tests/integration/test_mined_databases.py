@@ -52,7 +52,8 @@ def opencode(database: sqlite3.Connection, one: Talk, parent: str | None = None)
     for number, turn in enumerate(one.turns):
         name, at = f"msg_{one.id}_{len(one.turns) - number}", turn.at * 1000  # ids do not sort by time
         data = {"role": ("user", "assistant")[number % 2], "time": {"created": at}}
-        parts = [{"type": "tool", "state": {"output": "a tool said"}}, {"type": "text", "text": turn.text}]
+        text = turn.text if number % 2 else f'"{turn.text}"'  # as `opencode run` quotes it
+        parts = [{"type": "tool", "state": {"output": "a tool said"}}, {"type": "text", "text": text}]
         database.execute("delete from part where message_id = ?", (name,))
         database.execute(
             "insert or replace into message values (?, ?, ?, ?)", (name, one.id, at, json.dumps(data))
@@ -127,6 +128,7 @@ def test_a_database_grows_while_the_agent_has_it_open(
         assert (counts["messages"], counts["added"], report["faults"]) == (4, 1, [])
         [found, *_] = ask_json(invoke, "search", "flag", "--where", f"source={source}")["results"]
         assert found["authored_at"][:10] == "2025-04-02"
+        assert '"' not in ask_json(invoke, "get", found["file"])["text"]
         said = text_of(invoke)
         assert [said.index(turn.text) for turn in FERRY.turns] == sorted(
             map(said.index, (t.text for t in FERRY.turns))

@@ -72,11 +72,11 @@ def test_a_session(host: Host, remembered: Invoke, home: Path) -> None:
     }
 
     known, *_ = host(
-        message(QUESTION), {"hook": "tool.execute.after", "input": edit, "output": {}}, answer(DECIDED), idle()
+        message(f'"{QUESTION}"'), {"hook": "tool.execute.after", "input": edit, "output": {}}, answer(DECIDED), idle()
     )  # fmt: skip
 
     own, added = known["parts"]
-    assert own["text"] == QUESTION
+    assert own["text"] == f'"{QUESTION}"'  # as `opencode run` writes it
     assert "Redis for 14 days" in added["text"]
     assert added["synthetic"] is True and added["id"] > own["id"] and added["messageID"] == "msg_1"
     contexts: list[str] = []
@@ -87,6 +87,7 @@ def test_a_session(host: Host, remembered: Invoke, home: Path) -> None:
     [transcript] = home.rglob("transcript.jsonl")
     assert transcript.stat().st_mode & 0o777 == 0o600
     assert "Redis" not in transcript.read_text("utf-8")
+    assert f'"content":"{QUESTION}"' in transcript.read_text("utf-8")
 
 
 def test_what_is_not_the_user_s(host: Host, home: Path) -> None:
