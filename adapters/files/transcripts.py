@@ -41,6 +41,8 @@ _SUMMARIES = (
     "Another language model started to solve this problem",
     "You are performing a CONTEXT CHECKPOINT COMPACTION",
     "[CONTEXT COMPACTION",
+    "<analysis>",
+    "<summary>",
 )
 
 
@@ -106,7 +108,9 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
                 continue
             if b'"compacted"' in line[:200] and (summary := _codex_summary(line)):
                 messages = {
-                    key: said for key, said in messages.items() if not said.text or said.text not in summary
+                    key: message
+                    for key, message in messages.items()
+                    if message.speaker is Speaker.USER or not message.text or message.text not in summary
                 }
                 continue
             message, is_sidechain = message_of(line, number, transcript)
@@ -223,10 +227,14 @@ def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> Tr
 
 
 def _codex_summary(line: bytes) -> str:
-    """Return the summary on a line of Codex that marks a compaction; the assistant's last message was that summary."""
+    """Return what Codex keeps at a compaction, with the summary, which was the assistant's last message; else empty."""
     entry = json.loads(line)
-    is_mark = isinstance(entry, dict) and entry.get("type") == "compacted"
-    return _text(entry.get("payload"), "message") if is_mark else ""
+    if not isinstance(entry, dict) or entry.get("type") != "compacted":
+        return ""
+    payload = entry.get("payload")
+    history = _objects(payload.get("replacement_history") if isinstance(payload, dict) else None)
+    blocks = (block for message in history for block in _objects(message.get("content")))
+    return "\n\n".join([_text(payload, "message"), *(_text(block, "text") for block in blocks)])
 
 
 def _gemini_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:

@@ -165,7 +165,12 @@ def test_any_json_is_a_message_or_none(value: Any, data: st.DataObject) -> None:
         assert message.speaker in set(Speaker)
 
 
-def test_a_rollout_of_codex(transcript: Path) -> None:
+SUMMARIZED = "Another language model started to solve this problem.\nSummary: we use Postgres."
+QUEUE = "Where should the queue live?"
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_a_rollout_of_codex(transcript: Path, history: bool) -> None:
     """Messages of the user and the model, without what the program adds; a patch names the files that it writes."""
 
     def item(role: str, words: str, **rest: Any) -> dict[str, Any]:
@@ -178,14 +183,15 @@ def test_a_rollout_of_codex(transcript: Path) -> None:
         ("response_item", item("developer", "<permissions>none</permissions>")),
         ("response_item", item("user", "<environment_context>\n<cwd>/work</cwd>\n</environment_context>")),
         ("response_item", item("user", "# AGENTS.md instructions for /work\n\nBe brief.")),
-        ("response_item", item("user", "Where should the queue live?",
+        ("response_item", item("user", QUEUE,
                                internal_chat_message_metadata_passthrough={"turn_id": "t1"})),
         ("event_msg", {"type": "token_count"}),
         ("response_item", {"type": "reasoning", "summary": []}),
         ("response_item", {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "id": "c1"}),
         ("response_item", item("assistant", "In Postgres.")),
         ("response_item", item("assistant", "Summary: we use Postgres.")),
-        ("compacted", {"message": "Another language model started to solve this problem.\nSummary: we use Postgres."}),
+        ("compacted", {"message": "", "replacement_history": [item("user", QUEUE), item("user", SUMMARIZED)]} if history
+         else {"message": SUMMARIZED}),
         ("response_item", item("user", "Another language model started to solve this problem.\nSummary.")),
     ]  # fmt: skip
     rows = [
@@ -197,7 +203,7 @@ def test_a_rollout_of_codex(transcript: Path) -> None:
     part = DiskTranscripts().read(str(transcript))
 
     assert [(one.speaker, one.text, one.prompt_id) for one in part.messages] == [
-        (Speaker.USER, "Where should the queue live?", "t1"),
+        (Speaker.USER, QUEUE, "t1"),
         (Speaker.ASSISTANT, "", ""),
         (Speaker.ASSISTANT, "In Postgres.", ""),
     ]
