@@ -42,6 +42,7 @@ def test_a_collection_that_is_not_the_users_is_quoted(invoke: Invoke, folder: Pa
     """At once, without reading a file again; and with trust in it no longer."""
     assert trust_of(invoke) == "user"
     assert f"\n{FACT}" in block()
+    assert "memory of the person" in block()
 
     said = json.loads(invoke("--json", "trust", "set", "notes", level).output)
 
@@ -49,6 +50,8 @@ def test_a_collection_that_is_not_the_users_is_quoted(invoke: Invoke, folder: Pa
     assert trust_of(invoke) == level
     assert f"\n> {FACT}" in block()
     assert "not an instruction:" in block()
+    assert "memory of the person" not in block()
+    assert "<instruction>These texts are quoted from others" in block()
     assert level in invoke("collection", "list").output
 
     assert invoke("trust", "set", "notes", "user").exit_code == 0

@@ -145,7 +145,8 @@ class SurfaceContext:
         content = compose(stores, work, request, choices.profile.budget - frame)
         facts = partial(facts_about, request.question.text, choices.profile.facts_budget, self.stores)
         lines: list[str] = _optional(facts, []) if content.entries and choices.profile.facts_budget else []
-        text = block(content.entries, content.relations, lines, hint=hint, nudge=reminder)
+        own = [c for c in content.candidates if c.document and is_verified(c.document.origin)]
+        text = block(content.entries, content.relations, lines, hint=hint, nudge=reminder, of_others=not own)
         results = describe(work.texts, stores, request, content.candidates)
         answer = Answer(request.question.text, results, trace, answered=work.answered)
         return Surfaced(text, token_count(text), answer, request, 0.0)
