@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
 UNTITLED = "Untitled"  # only for a path without any name
+LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
 
@@ -21,13 +22,14 @@ def title(declared: str | None, note: Markdown, path: str) -> str:
     """
     Return the title of a document: *declared*, else its first heading, else its file name without .md or .txt.
 
-    Empty and blank sources are skipped. The result is one line, trimmed, and never empty: a file called ``.md``
-    keeps that name, and a path without a name gives ``Untitled``.
+    Empty and blank sources are skipped. The result is one line, trimmed, at most `LONGEST_TITLE` characters long and never
+    empty: a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
     """
     heading = note.headings[0].label if note.headings else ""
     page = unquote(file_name(path).replace("___", "/"))  # as Logseq names its files
     names = (declared or "", heading, page, path.rstrip("/").rpartition("/")[2])
-    return next(filter(None, (" ".join(name.split()) for name in names)), UNTITLED)
+    chosen = next(filter(None, (" ".join(name.split()) for name in names)), UNTITLED)
+    return chosen if len(chosen) <= LONGEST_TITLE else f"{chosen[: LONGEST_TITLE - 1].rstrip()}…"
 
 
 def file_name(path: str) -> str:

@@ -23,7 +23,8 @@ def redact_part(text: str, start: int, end: int) -> str:
     key = text.rfind("-----BEGIN", max(0, start - _LONGEST_KEY), start)
     if key >= 0 and text.find("-----END", key, start) < 0:
         first = min(first, key)
-    first = text.rfind("\n", 0, first) + 1
+    line = text.rfind("\n", max(0, first - _CONTEXT), first) + 1
+    first = line or (first if first > _CONTEXT else 0)
     around = text[first : end + _CONTEXT]
     return _replaced(around, start - first, end - first, _found_in(around))
 
