@@ -39,13 +39,32 @@ def complete(env: MutableMapping[str, str]) -> None:
     Raises:
         ConfigError: The file is no text. A line that is no assignment is reported as a warning.
     """
-    if not (text := config_text(config_folder(env) / ".env")):
-        return
-    from dotenv import dotenv_values
+    assigned, wrong = _assigned(env)
+    for name, value in assigned.items():
+        env.setdefault(name, value)
+    if wrong:
+        sys.stderr.write(
+            f"clawmem: {config_folder(env) / '.env'}, line {wrong} is ignored: write NAME=value.\n"
+        )
 
-    for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
-        if value is not None and "\0" not in name + value:
-            env.setdefault(name, value)
+
+def _assigned(env: Mapping[str, str]) -> tuple[dict[str, str], int]:
+    """Return the variables of ``.env`` in the config folder, and the first line that is no assignment, or 0."""
+    if not (text := config_text(config_folder(env) / ".env")):
+        return {}, 0
+    from dotenv.parser import parse_stream
+
+    lines = [*parse_stream(StringIO(text))]
+    wrong = next((line.original.line for line in lines if line.error), 0)
+    return {
+        line.key: line.value for line in lines if line.key and line.value and "\0" not in line.value
+    }, wrong
+
+
+def variable_shown(name: str, env: Mapping[str, str]) -> str:
+    """Return the variable *name* as a message names it: with the ``.env`` file that its value comes from."""
+    is_in_file = _assigned(env)[0].get(name) == env.get(name)
+    return f"{name} in {config_folder(env) / '.env'}" if is_in_file else name
 
 
 def config_text(file: Path) -> str:

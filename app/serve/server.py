@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -39,7 +40,7 @@ from clawmem.app.client.request import (
     server_file,
     token_of,
 )
-from clawmem.app.environment.places import holder_id, is_there
+from clawmem.app.environment.places import file_identity, holder_id, is_there, variable_shown
 from clawmem.app.environment.private_files import OTHERS, log_error, write_whole
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
@@ -238,11 +239,17 @@ def serve(
         handlers = [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)] if log else None
         layout = "%(asctime)s %(name)s: %(message)s"
         logging.basicConfig(format=layout, level=logging.WARNING, handlers=handlers)
+        logging.getLogger("uvicorn.error").addFilter(_is_fault)
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
         app = application(runtime, names_of(here.host, here.port, choices.names), token)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises a signal again at the end
         with suppress(KeyboardInterrupt):
             Server(app, vault, here, ready, choices.idle_exit_s).run(sockets=[listener])
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Whether a record is not about a request that the end of the server cancelled."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def token_for(vault: Path, environ: Mapping[str, str]) -> str:
@@ -257,7 +264,7 @@ def token_for(vault: Path, environ: Mapping[str, str]) -> str:
         write_whole(file, f"{token_urlsafe(32)}\n".encode())
     token = token_of(vault, environ)
     if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
-        origin = TOKEN_VARIABLE if environ.get(TOKEN_VARIABLE) else str(file)
+        origin = variable_shown(TOKEN_VARIABLE, environ) if environ.get(TOKEN_VARIABLE) else str(file)
         raise ConfigError(
             f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
             "Choose another, or remove it and one is made."
@@ -348,9 +355,11 @@ class ToolServers:
 
         def loaded() -> dict[str, Any]:
             from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+            from sse_starlette.sse import AppStatus
 
             from clawmem.app.interfaces.mcp.server import MemoryServer
 
+            AppStatus.enable_automatic_graceful_drain = False  # at the end calls in progress get their results
             servers = {path_of(tools): MemoryServer(self._dispatcher, tools).protocol for tools in ToolSet}
             return {
                 path: StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=MOST_BYTES)
@@ -373,7 +382,8 @@ class ToolServers:
 
 class Server(uvicorn.Server):
     """
-    Uvicorn server that is announced while it accepts requests, and ends when it has been idle for too long.
+    Uvicorn server that is announced while it accepts requests; it ends when it has been idle for too long, and when the
+    file of its vault was removed or replaced.
 
     Args:
         app: Application made by `application`.
@@ -406,7 +416,7 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._app, self._vault, self._here, self._ready = app, vault, here, ready
-        self._idle_exit_s = idle_exit_s
+        self._idle_exit_s, self._identity = idle_exit_s, file_identity(vault)
         self._answered, self._idle_since = 0, monotonic()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -421,7 +431,11 @@ class Server(uvicorn.Server):
         if self.server_state.tasks or self.server_state.total_requests != self._answered:
             self._answered, self._idle_since = self.server_state.total_requests, monotonic()
         is_idle = self._idle_exit_s is not None and monotonic() - self._idle_since > self._idle_exit_s
-        return await super().on_tick(counter) or is_idle
+        # The write-ahead log next to the file belongs to the file that was opened: the last connection deletes it.
+        is_replaced = file_identity(self._vault) != self._identity
+        if is_replaced and not self.should_exit:
+            logging.getLogger(__name__).warning("%s was removed or replaced; the server ends.", self._vault)
+        return await super().on_tick(counter) or is_idle or is_replaced
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""

@@ -30,6 +30,7 @@ from clawmem.app.environment.places import (
     is_there,
     models_folder,
     topics_folder,
+    variable_shown,
 )
 from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config, set_value
 from clawmem.app.settings.faults import fault_of
@@ -371,7 +372,8 @@ def load_settings(
         try:
             values["vaults"] = {**values.get("vaults", {}), **json.loads(text)}
         except (ValueError, TypeError, RecursionError):
-            refuse(ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.'))
+            name = variable_shown("CLAWMEM_VAULTS", env)
+            refuse(ConfigError(f'{name} must be JSON such as {{"work": "/path/to/work.sqlite"}}.'))
     for variable, (field, *inner) in VARIABLES.items():
         if text := env.get(variable):
             section = values.get(field, {}) if inner else text
@@ -419,7 +421,11 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     field = str(fault["loc"][0])
     variables = (name for name, place in VARIABLES.items() if place == fault["loc"][: len(place)])
     variable = next(filter(env.get, variables), "")
-    where = variable or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    where = (
+        variable_shown(variable, env)
+        if variable
+        else f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    )
     is_shown = field not in _SECRET and fault["type"] not in ("extra_forbidden", "missing", "value_error")
     value = f", not {fault['input']!r}" if is_shown else ""
     return f"{where}: {fault_of(fault)}{value}."

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from command_process import run_process, start_process
-from hook_process import Answered, answered, ask, command
+from hook_process import Answered, answered, ask, command, transcript
 from server_process import serving
 from waiting import eventually
 
@@ -110,6 +110,30 @@ def test_the_first_prompt_starts_a_server(here: Home) -> None:
         assert b"--idle-exit\x0030\x00" in (process / "cmdline").read_bytes()
     told = json.loads(here.run("serve", "--status", "--json").stdout)
     assert (told["running"], told["answers"], told["automatic"]) == (True, True, True)
+
+
+def test_tools_start_a_server(here: Home) -> None:
+    """The assistant's first request is forwarded: the MCP library is not imported by its process."""
+    call = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": call}) + "\n"
+    done = run_process("mcp", environ=here.environ, cwd=here.home, input=line)
+
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "clawmem"
+    assert here.server() and here.starts() == 1
+
+
+def test_a_server_writes_the_state_before_its_answer(here: Home) -> None:
+    """A client reads the state of a conversation as soon as the hook has answered."""
+    here.run("serve", "--background")
+    file = transcript(
+        here.home / "projects" / "a.jsonl", ("user", "We'll use Postgres."), ("user", "And the tests?")
+    )
+    said = {"session_id": "5f0c", "transcript_path": str(file), "trigger": "auto"}
+
+    ask(here.environ, here.home, "PreCompact", {"hook_event_name": "PreCompact", **said})
+
+    [state] = (file.parent / "memory").iterdir()
+    assert "And the tests?" in state.read_text("utf-8")
 
 
 def test_two_prompts_at_once_start_one_server(here: Home) -> None:

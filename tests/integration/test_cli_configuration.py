@@ -130,8 +130,9 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     assert done.returncode == 4 and str(file) in done.stderr and "Traceback" not in done.stderr
     assert run("hook", "Stop").returncode == 0
 
-    file.write_text("CLAWMEM_EMBED_MAX_CHARS=-1\n", "utf-8")
-    assert "CLAWMEM_EMBED_MAX_CHARS: " in run("vault", "path").stderr
+    file.write_text('CLAWMEM_PROFILE=speed\nthis is "no assignment\nCLAWMEM_EMBED_MAX_CHARS=-1\n', "utf-8")
+    stderr = run("vault", "path").stderr
+    assert f"{file}, line 2 is ignored" in stderr and f"CLAWMEM_EMBED_MAX_CHARS in {file}: " in stderr
 
 
 def test_adding_keeps_comments_and_order(config: Path) -> None:

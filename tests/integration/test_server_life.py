@@ -8,9 +8,11 @@ import secrets
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,6 +23,7 @@ from waiting import eventually
 
 from clawmem.app.client import request as server_request
 from clawmem.app.client.hook_registry import HOOKS
+from clawmem.app.client.request import announced, posted, token_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -166,27 +169,61 @@ class TestLife:
                 assert served["hookSpecificOutput"]["additionalContext"]
 
     def test_a_vault_that_is_replaced(self, tmp_path: Path) -> None:
-        """A server reports a vault that was removed, and keeps the one that takes its place up to date."""
-        here = World(tmp_path / "home")  # with its own notes
+        """The server ends, and takes its write-ahead log with it, which the other file would read as its own."""
+        here = World(tmp_path / "home")
         backup = tmp_path / "backup.sqlite"
         assert here.run("backup", str(backup)).returncode == 0
-
-        def write_note(title: str) -> None:
-            (here.home / "notes" / f"{title}.md").write_text(f"# {title}\n\nA note.\n", "utf-8")
-
         with serving(here.environ, here.home) as server:
-            write_note("before")
-            eventually(lambda: any("before" in file for file in here.documents()))
-            for file in (here.vault, *here.vault.parent.glob("index.sqlite-*")):
-                file.unlink()
-            status = here.run("serve", "--status")
-            shutil.copy(backup, here.vault)
-            write_note("after")
+            assert here.run("remember", "The roof was repaired in May.").returncode == 0
+            backup.replace(here.vault)
 
-            eventually(lambda: any("after" in file for file in here.documents()))
-            assert here.run("serve", "--status").returncode == 0
-            assert server.end() == 0
-        assert (status.returncode, f"There is no vault at {here.vault}" in status.stderr) == (1, True)
+            assert server.process.wait(30) == 0
+        assert not list(here.vault.parent.glob("index.sqlite-*"))
+        assert "integrity check passed" in here.run("doctor").stdout
+
+    def test_a_call_of_a_tool_at_the_end(self, tmp_path: Path) -> None:
+        """It gets its result before the server ends."""
+        here = World(tmp_path / "home")
+        call = {"name": "query", "arguments": {"query": QUESTION}}
+        message = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}
+        with serving(here.environ, here.home), ThreadPoolExecutor() as pool:
+            result = pool.submit(self._posted, here, "/mcp", message)
+            time.sleep(0.5)
+            here.run("serve", "--stop")
+            assert "Redis" in result.result()
+
+    def test_a_request_that_takes_too_long_at_the_end(self, tmp_path: Path) -> None:
+        """It is cancelled, and the log has no traceback of it."""
+        here, log = World(tmp_path / "home"), tmp_path / "log"
+        code = (
+            "import clawmem.app.serve.server as s; s.DRAIN_S = 1; from clawmem.app.main import main; main()"
+        )
+        with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor() as pool:
+            here.environ["CLAWMEM_LLM_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            words = [sys.executable, "-c", code, "serve", "--port", "0", "--log", str(log)]
+            with subprocess.Popen(words, env=here.environ, cwd=here.home) as process:
+                eventually(lambda: announced(here.vault))
+                pool.submit(self._posted, here, "/query", {"query": "x " * 2000})
+                silent.settimeout(30)
+                with silent.accept()[0]:
+                    process.terminate()
+                    process.wait(30)
+        assert "Cancel 1 running task" in log.read_text() and "Traceback" not in log.read_text()
+
+    @staticmethod
+    def _posted(here: World, path: str, body: object) -> str:
+        server, headers = announced(here.vault), {"Accept": "application/json, text/event-stream"}
+        assert server
+        content, token = json.dumps(body).encode(), token_of(here.vault, here.environ)
+        return posted(server, path, token, content, headers=headers)
+
+    def test_a_vault_that_was_cut_off(self, tmp_path: Path) -> None:
+        """The status says that it cannot be used, although the server answers."""
+        here = World(tmp_path / "home")
+        with serving(here.environ, here.home):
+            os.truncate(here.vault, 5000)
+            status = here.run("serve", "--status")
+        assert (status.returncode, "doctor --repair" in status.stderr) == (1, True)
 
     def test_what_it_will_not_do(self, world: World, tmp_path: Path) -> None:
         """In a sentence, before anything listens."""

@@ -180,6 +180,7 @@ FILE_FIELDS = ("file_path", "notebook_path")
 SHORTEST = 3  # characters of a name that identifies a file
 LONGEST, LONGEST_PATH = 255, 4096  # characters
 
+STATE_S = 3.0  # for a model that writes the state before a compaction, of the 5 s that the client waits
 MOST_SECONDS = 20.0  # for jobs, of the 30 s that the client waits
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200
@@ -280,12 +281,30 @@ def capture(name: str, event: HookEvent, context: HookContext) -> str:
     return ""
 
 
-# Decisions, preferences, achievements and problems; the state for the next session; which memories the answer used; and
-# the state of the conversation before its compaction.
+# Decisions, preferences, achievements and problems; the state for the next session; which memories the answer used.
 decision_extractor = partial(capture, "decision-extractor")
 handoff_generator = partial(capture, "handoff-generator")
 feedback_loop = partial(capture, "feedback-loop")
-precompact_extract = partial(capture, "precompact-extract")
+
+
+def precompact_extract(event: HookEvent, context: HookContext) -> str:
+    """Write the state of the conversation next to its transcript before the answer, as the client reads it next."""
+    if event.in_subagent or not event.transcript_path or not context.vault.exists():
+        return ""
+    end = monotonic() + STATE_S
+    with context.writable() as services:
+        session = Session(event.session_id, event.transcript_path, project_of(event.cwd))
+        handoffs = services.handoffs(is_echo=_echo_test(services, session), left=lambda: end - monotonic())
+        if state := handoffs.state(session):
+            files = services.conversation_files(session.transcript, session.id)
+            file = files.state_file
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            write_whole(file, state.encode("utf-8", "replace"))
+            files.drop_old_states()
+            for folder in services.folders:  # the file may belong to a collection
+                if file.resolve().is_relative_to(Path(folder.root).resolve()):
+                    services.update(folder)
+    return ""
 
 
 def postcompact_capture(event: HookEvent, context: HookContext) -> str:
@@ -346,27 +365,11 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
             services.handoffs(is_echo=echoes, left=left).write(session)
         case "feedback-loop":
             services.feedback_loop(session)
-        case "precompact-extract":
-            _save_state(services, session, services.handoffs(is_echo=echoes, left=left).state(session))
         case "postcompact-capture":
             handoffs = services.handoffs(is_echo=echoes, left=left)
             handoffs.summarize(session, event.get("compact_summary", ""))
         case _:
             raise LookupError(f"nobody does {job.hook!r}")
-
-
-def _save_state(services: Services, session: Session, state: str) -> None:
-    """Write the state of a conversation next to its transcript, and update the collection with that file, if any."""
-    if not state:
-        return
-    files = services.conversation_files(session.transcript, session.id)
-    file = files.state_file
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    write_whole(file, state.encode("utf-8", "replace"))
-    files.drop_old_states()
-    for folder in services.folders:
-        if file.resolve().is_relative_to(Path(folder.root).resolve()):
-            services.update(folder)
 
 
 def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:

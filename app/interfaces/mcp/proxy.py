@@ -36,11 +36,16 @@ AWAY_MESSAGE = "The server of this vault is not there any more. Start clawmem se
 
 
 def forwarded(named: Path | None, tools: ToolSet) -> bool:
-    """Forward the session to a server of the vault *named*, by default the usual one; return whether there is one."""
+    """
+    Forward the session to a server of the vault *named*, by default the usual one; return whether there is one.
+
+    A server is started if hooks may start one: importing the MCP library here would take longer than its start.
+    """
+    if os.environ.get(FILES_VARIABLE):  # a server has its own folder of files
+        return False
     proxy = Proxy(named or default_vault(os.environ), tools)
-    server = proxy.find()
-    # A server has its own folder of files; one that hangs would block the assistant.
-    if os.environ.get(FILES_VARIABLE) or server is None or not answers(server):
+    server = found_or_started(proxy.find, proxy.environ)
+    if server is None or not answers(server):  # one that hangs would block the assistant
         return False
     proxy.run()
     return True
@@ -51,8 +56,8 @@ class Proxy:
 
     def __init__(self, vault: Path, tools: ToolSet) -> None:
         self._vault, self._path = vault, path_of(tools)
-        self._environ = {**os.environ, "INDEX_PATH": str(vault)}
-        self.find = partial(server_of, vault, self._environ)
+        self.environ = {**os.environ, "INDEX_PATH": str(vault)}
+        self.find = partial(server_of, vault, self.environ)
         self._version = ""  # negotiated version of the protocol
         self._connections: dict[str, HTTPConnection] = {}  # of running requests, by their id
         self._writing = threading.Lock()
@@ -79,7 +84,7 @@ class Proxy:
         """Forward *message*, and write the answers as they arrive; nothing for a request that was cancelled."""
         number, connection = json.dumps(message.get("id")), None
         try:
-            server = found_or_started(self.find, self._environ)
+            server = found_or_started(self.find, self.environ)
             if server is None:
                 raise ConnectionError
             with connected(server, CONNECT_S) as connection:
@@ -113,7 +118,7 @@ class Proxy:
         headers = {"Host": server.authority, "Content-Type": "application/json"}
         headers |= {
             "Accept": "application/json, text/event-stream",
-            **bearer(token_of(self._vault, self._environ)),
+            **bearer(token_of(self._vault, self.environ)),
         }
         if version := modern or self._version:
             headers["mcp-protocol-version"] = str(version)

@@ -11,14 +11,13 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.bootstrap.opening import require_vault
+from clawmem.app.bootstrap.opening import open_services, require_vault
 from clawmem.app.client.autostart import (
     is_automatic,
     is_running,
     started_server,
 )
 from clawmem.app.client.request import Announcement, announced, answers, fault_of_server, server_file
-from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, show_outcome
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -149,9 +148,13 @@ def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -
     if unfinished:
         log = server_file(vault, "server-log")
         faults.append(f"A hook started a server that does not answer yet. See {log}")
-    if not is_there(vault):
-        faults.append(f"There is no vault at {vault}.")
+    try:
+        with open_services(settings_of(ctx), read_only=True):
+            is_vault = True
+    except ClawmemError as error:
+        is_vault = False
+        faults.append(str(error))
     for fault in filter(None, faults):
         typer.echo(fault, err=True)
-    if not (record["answers"] and is_there(vault)):
+    if not (record["answers"] and is_vault):
         raise typer.Exit(1)
