@@ -359,7 +359,8 @@ class ToolServers:
 
             from clawmem.app.interfaces.mcp.server import MemoryServer
 
-            AppStatus.enable_automatic_graceful_drain = False  # at the end calls in progress get their results
+            # At the end of the server, calls in progress get their results.
+            AppStatus.enable_automatic_graceful_drain = False
             servers = {path_of(tools): MemoryServer(self._dispatcher, tools).protocol for tools in ToolSet}
             return {
                 path: StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=MOST_BYTES)
