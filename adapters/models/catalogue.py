@@ -7,13 +7,14 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from clawmem.adapters.models.store import EMBED, GENERATE, RERANK, ModelFolder, require, sha256_of
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 
-STATIC, MINILM, AUTO = "static", "minilm", "auto"
+STATIC, BGE_SMALL, MS_MARCO, AUTO = "static", "bge-small", "ms-marco", "auto"
 
 
 class RemoteFile(NamedTuple):
@@ -26,6 +27,14 @@ class RemoteFile(NamedTuple):
     sha256: str
 
 
+class Reading(NamedTuple):
+    """How an embedder in ONNX format was trained to read: what it puts before a question and before a text."""
+
+    is_first: bool = False  # the vector of a text is that of its first token, not the mean of all
+    question: str = ""
+    text: str = ""
+
+
 class PublishedModel(NamedTuple):
     """A model on huggingface.co, for one role; ``dimensions`` is the length of its vectors, 0 if it makes none."""
 
@@ -34,21 +43,51 @@ class PublishedModel(NamedTuple):
     summary: str
     dimensions: int
     files: Mapping[str, RemoteFile]  # by their names in the folder of the model
+    reading: Reading = Reading()
 
 
-_XENOVA = "Xenova/all-MiniLM-L6-v2", "751bff37182d3f1213fa05d7196b954e230abad9"
+# What `models use` installs together, by one word.
+SETS = MappingProxyType({"better": (BGE_SMALL, MS_MARCO), "multilingual": ("multilingual-e5",)})
+
+
+_BGE = "Xenova/bge-small-en-v1.5", "ea104dacec62c0de699686887e3f920caeb4f3e3"
+_E5 = "Xenova/multilingual-e5-small", "761b726dd34fb83930e26aab4e9ac3899aa1fa78"
+_MS_MARCO = "Xenova/ms-marco-MiniLM-L-12-v2", "main"
+_BERT_SHA256 = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
 PUBLISHED = (
     PublishedModel(
-        MINILM, EMBED, "all-MiniLM-L6-v2 as int8 ONNX, English, reads 256 tokens (Apache-2.0)", 384,
+        BGE_SMALL, EMBED, "bge-small-en-v1.5 as int8 ONNX, English, reads 256 tokens (MIT)", 384,
         {
             "model.onnx": RemoteFile(
-                *_XENOVA, "onnx/model_quantized.onnx", 22_972_370,
-                "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
+                *_BGE, "onnx/model_quantized.onnx", 34_014_426,
+                "6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
+            ),
+            "tokenizer.json": RemoteFile(*_BGE, "tokenizer.json", 711_396, _BERT_SHA256),
+        },
+        Reading(is_first=True, question="Represent this sentence for searching relevant passages: "),
+    ),
+    PublishedModel(
+        "multilingual-e5", EMBED, "multilingual-e5-small as int8 ONNX, a hundred languages, reads 256 tokens (MIT)", 384,
+        {
+            "model.onnx": RemoteFile(
+                *_E5, "onnx/model_quantized.onnx", 118_308_185,
+                "f80102d3f2a1229f387d3c81909990d8945513e347b0eab049f7de3c6f98c193",
             ),
             "tokenizer.json": RemoteFile(
-                *_XENOVA, "tokenizer.json", 711_661,
-                "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
+                *_E5, "tokenizer.json", 17_082_730,
+                "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39",
             ),
+        },
+        Reading(question="query: ", text="passage: "),
+    ),
+    PublishedModel(
+        MS_MARCO, RERANK, "ms-marco-MiniLM-L-12-v2 as int8 ONNX, English, compares answers (Apache-2.0)", 0,
+        {
+            "model.onnx": RemoteFile(
+                *_MS_MARCO, "onnx/model_quantized.onnx", 34_201_341,
+                "c5551b3e446396364913c5ad79e9c8411a76d26523b7d87232052ae6c0d0c7fd",
+            ),
+            "tokenizer.json": RemoteFile(*_MS_MARCO, "tokenizer.json", 711_396, _BERT_SHA256),
         },
     ),
     PublishedModel(STATIC, EMBED, "one stored vector a word", 256, {}),  # a part of every installation
@@ -143,7 +182,7 @@ class Model(ModelFolder):
             if source is None:
                 self._download(draft)
             elif not self._is_gguf:
-                local.collect(source, draft)
+                local.collect(source, draft, self.role)
             else:
                 try:
                     shutil.copyfile(source, draft / llama.MODEL)
@@ -151,7 +190,11 @@ class Model(ModelFolder):
                     raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error
 
         def inspect(draft: Path) -> Mapping[str, object]:
-            return llama.inspect(draft / llama.MODEL, self.role) if self._is_gguf else local.inspect(draft)
+            return (
+                llama.inspect(draft / llama.MODEL, self.role)
+                if self._is_gguf
+                else local.inspect(draft, self.role)
+            )
 
         self.install(collect, inspect)
 
@@ -203,9 +246,9 @@ class Model(ModelFolder):
             return StaticEmbedder()
         self.manifest()
         if not self._is_gguf:
-            from clawmem.adapters.models.local import OnnxEmbedder
+            from clawmem.adapters.models.local import OnnxEmbedder, OnnxReranker
 
-            return OnnxEmbedder(self)
+            return OnnxEmbedder(self, *self._published.reading) if self.role == EMBED else OnnxReranker(self)
         from clawmem.adapters.models import api, llama
 
         server = llama.LlamaServer(self, self.role)
@@ -236,20 +279,20 @@ def model_named(name: str, folder: Path | str) -> Model:
 
 def selected(wanted: str, folder: Path | str) -> Selection:
     """
-    Select the model *wanted*; for ``auto``, MiniLM if it is installed and can be loaded, else the static vectors.
+    Select the model *wanted*; for ``auto``, bge-small if it is installed and can be loaded, else the static vectors.
 
     A large model must be selected by name: a question waits about a second until the model is loaded.
     """
     if wanted != AUTO:
         return Selection(wanted, f"embedder: {wanted}")
-    minilm = model_named(MINILM, folder)
-    if not minilm.is_there():
-        return Selection(STATIC, f"{MINILM}: not added")
+    transformer = model_named(BGE_SMALL, folder)
+    if not transformer.is_there():
+        return Selection(STATIC, f"{BGE_SMALL}: not added")
     try:
-        minilm.opened()
+        transformer.opened()
     except ClawmemError as error:
-        return Selection(STATIC, f"{MINILM}: {error}")
-    return Selection(MINILM, "the best that is there")
+        return Selection(STATIC, f"{BGE_SMALL}: {error}")
+    return Selection(BGE_SMALL, "the best that is there")
 
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:

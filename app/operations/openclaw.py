@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
 
 WINDOW = 200_000  # tokens
-NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add minilm"
+NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add bge-small"
 
 PROMPT = (
     "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "

@@ -18,7 +18,7 @@ from clawmem.ports.errors import (
     ModelUnavailable,
     VaultError,
 )
-from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole, for_background
+from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole, for_background, is_in_process
 
 NONE = "none"
 
@@ -185,6 +185,8 @@ class Watched:
     def __getattr__(self, name: str) -> Any:
         if name in _QUESTIONS:
             return partial(self._answer, name)
+        if name == "in_process":
+            return is_in_process(self._model)
         if name not in _PROPERTIES:
             raise AttributeError(name)
         with self._watch.naming():

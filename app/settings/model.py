@@ -226,7 +226,7 @@ class Settings(BaseModel):
     backend: str | None = Field(default=None, min_length=1)
     backend_options: dict[str, str] = {}  # options of the backend: for lancedb uri, endpoint and others
     # Model of the vectors; auto: that of the vectors, else the best installed.
-    embedder: Literal["auto", "static", "minilm", "embeddinggemma"] = "auto"
+    embedder: Literal["auto", "static", "bge-small", "multilingual-e5", "embeddinggemma"] = "auto"
     models: Path = Field(default_factory=lambda: models_folder(os.environ))  # folder of added models
     embed_server: EmbedServer | None = None  # makes the vectors: CLAWMEM_EMBED_URL
     llm_server: ModelServer | None = None  # writes text: CLAWMEM_LLM_URL

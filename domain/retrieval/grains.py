@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
+from clawmem.domain.retrieval.relevance import family
 from clawmem.domain.text.words import words
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
@@ -55,6 +56,9 @@ LINE_WEIGHTS = MappingProxyType(
         PRECISE: 3.0,
     }
 )
+# Weight of the vectors of documents, by family of embedders; biologist, LoCoMo and the vaults of `tests/data` are flat
+# around it, and none is best above 3.5.
+VECTOR_WEIGHTS = MappingProxyType({"bge-small:384": 2.2})
 VARIANT_MARK = "~"  # "vector~1": results of the vector retriever for the first query variant
 
 # A chat turn depends on its neighbours: a question is answered in the next line, "it" refers to the previous one.
@@ -75,6 +79,12 @@ DEPTH = 100  # results that are computed; the maximum limit of a search
 def retriever_of(name: str) -> str:
     """Return the retriever of a name, without a variant: ``document`` for ``document~1`` and ``document``."""
     return name.partition(VARIANT_MARK)[0]
+
+
+def document_weights(space: str, names: Iterable[str] = ()) -> dict[str, float]:
+    """Return the weights of retrievers for documents, completed for the query variants among *names*."""
+    weights = {**DOCUMENT_WEIGHTS, VECTOR: VECTOR_WEIGHTS.get(family(space), DOCUMENT_WEIGHTS[VECTOR])}
+    return with_variants(weights, names)
 
 
 def with_variants(weights: Mapping[str, float], names: Iterable[str]) -> dict[str, float]:

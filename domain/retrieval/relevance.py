@@ -26,7 +26,7 @@ LIKELY = 0.5
 POSSIBLE = 0.07
 CHANGED = 0.49  # the most for a note that a newer one may have changed
 
-FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
+FAMILY_PARTS = 2  # of a fingerprint, "bge-small:384:int8:..."; the rest does not affect cosines
 
 # Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
 # biologist's 40 prompts off the topic .825 are silent with them and .525 without, at .893 of the answered questions.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import tiny_minilm as tiny
+import tiny_onnx as tiny
 from fault_worlds import World
 from programs import finish, kill, let_go, start_program
 
@@ -31,7 +31,7 @@ def models(environ: dict[str, str]) -> Path:
     """The folder of models of the processes that are started, with a small transformer in it, which the config names."""
     config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text("embedder: minilm\n", "utf-8")
+    config.write_text("embedder: bge-small\n", "utf-8")
     folder = Path(environ["HOME"]) / ".local/share/clawmem/models"
     tiny.install(folder)
     return folder
@@ -54,7 +54,7 @@ def test_killed_again_and_again(
     world: World, models: Path, embedding: Callable[[Path], subprocess.Popen[str]], kills: int
 ) -> None:
     """After each kill one model serves, whole, and answers; the last run ends as one that was never disturbed."""
-    static, minilm = StaticEmbedder(), model_named("minilm", models).opened()
+    static, transformer = StaticEmbedder(), model_named("bge-small", models).opened()
     fill(world, static)
     undisturbed = world.vault_file.with_name("undisturbed.sqlite")
     shutil.copy(world.vault_file, undisturbed)
@@ -67,19 +67,19 @@ def test_killed_again_and_again(
         process = embedding(world.vault_file)
         time.sleep(seconds * (0.25 + 0.5 * chance.random()) / kills * (turn + 1))
         kill(process)
-        shares.append(share(world, minilm))
-        assert_whole(world, [static, minilm], models)
+        shares.append(share(world, transformer))
+        assert_whole(world, [static, transformer], models)
         stored.append(world.vault.embeddings.counts())
     world.vault.close()
     ended(embedding(world.vault_file))
 
     assert set(stored) == {stored[0]}
     assert shares == sorted(shares)
-    assert_whole(world, [minilm], models)
+    assert_whole(world, [transformer], models)
     state = world.state()
     world.vault_file = undisturbed
     world.open()
-    assert world.vault.embeddings.fingerprint() == minilm.fingerprint
+    assert world.vault.embeddings.fingerprint() == transformer.fingerprint
     assert state == world.state()
 
 

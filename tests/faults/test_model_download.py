@@ -53,9 +53,10 @@ def published(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> catalogue.Publishe
     """The embedder of the catalogue, with the tiny model in the place of the published file."""
     content = tiny.read_bytes()
     remote = RemoteFile("some/tiny", COMMIT, "tiny.gguf", len(content), sha256(content).hexdigest())
-    minilm, static, embedder, *others = PUBLISHED
+    embedder = next(model for model in PUBLISHED if model.name == "embeddinggemma")
     changed = embedder._replace(files={"model.gguf": remote})
-    monkeypatch.setattr(catalogue, "PUBLISHED", (minilm, static, changed, *others))
+    others = [model for model in PUBLISHED if model is not embedder]
+    monkeypatch.setattr(catalogue, "PUBLISHED", (*others, changed))
     return changed
 
 

@@ -71,7 +71,7 @@ class TestSelection:
         assert "CLAWMEM_NO_LOCAL_MODELS" in choice.how.reason
 
     @pytest.mark.parametrize(
-        ("role", "name"), [("generator", "qmd-query-expansion"), ("reranker", "qwen3-reranker")]
+        ("role", "name"), [("generator", "qmd-query-expansion"), ("reranker", "ms-marco")]
     )
     def test_a_model_that_is_here(self, tmp_path: Path, role: str, name: str) -> None:
         """A model is looked for where it is added, under the name by which it is added."""

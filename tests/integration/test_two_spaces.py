@@ -10,7 +10,7 @@ from time import sleep
 from typing import Any
 
 import pytest
-import tiny_minilm as tiny
+import tiny_onnx as tiny
 from command_line import Invoke
 from embedding_shelf import OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, WideEmbedder
@@ -73,7 +73,7 @@ class TestAtTheCommandLine:
         """A vault with the shipped vectors, and a small transformer added afterwards."""
         assert invoke("bootstrap", notes).exit_code == 0
         wheel = tiny.wheel(tmp_path / "small.whl", tiny.files())
-        assert invoke("models", "add", "minilm", wheel).exit_code == 0
+        assert invoke("models", "add", "bge-small", wheel).exit_code == 0
         return invoke
 
     def test_what_is_added_later_replaces_nothing_by_itself(self, added: Invoke, notes: Path) -> None:
@@ -104,7 +104,7 @@ class TestAtTheCommandLine:
 
     def test_one_command_changes_to_it(self, added: Invoke) -> None:
         """The status names the command while the shipped vectors answer, and says no more of it afterwards."""
-        advice = "minilm is installed; to change to it, run: clawmem embed --force"
+        advice = "bge-small is installed; to change to it, run: clawmem embed --force"
         before = status(added)
 
         examined = doctor(added)
@@ -117,9 +117,9 @@ class TestAtTheCommandLine:
 
         assert f"replaced: {before['model']}" in said
         after = status(added)
-        assert (after["model"][:10], after["building"]) == ("minilm:48:", None)
+        assert (after["model"][:13], after["building"]) == ("bge-small:48:", None)
         assert after["embeddings"] == before["embeddings"]
-        assert (embedder_role(after)["chosen"], embedder_role(after)["passed_over"]) == ("minilm", [])
+        assert (embedder_role(after)["chosen"], embedder_role(after)["passed_over"]) == ("bge-small", [])
         asked = added("query", "--mode", "vectors", "--min-score", 0, "Redis")
         assert (asked.exit_code, asked.stderr) == (0, "")
         assert added("remember", "The gardener waters the orchids.").exit_code == 0
@@ -134,7 +134,7 @@ class TestAtTheCommandLine:
             assert added("embed", "--force").exit_code != 0
         half = status(added)
         assert half["model"].startswith("wordllama:")
-        assert half["building"]["fingerprint"].startswith("minilm:48:")
+        assert half["building"]["fingerprint"].startswith("bge-small:48:")
         assert 0 < half["building"]["share"] < 1
         assert "% made" in added("status").stdout
         assert added("query", "--mode", "vectors", "--min-score", 0, "Redis").stderr == ""
@@ -150,26 +150,26 @@ class TestAtTheCommandLine:
 
         back = status(added)
         assert (back["model"], back["building"], back["embeddings"]["pending"]) == (half["model"], None, 0)
-        assert added("models", "use", "minilm").exit_code == 0
+        assert added("models", "use", "bge-small").exit_code == 0
         assert added("remember", "The cooper mends the barrels.").exit_code == 0
         assert (status(added)["model"], status(added)["building"]) == (half["model"], None)
         assert added("embed").exit_code == 0
-        assert status(added)["model"].startswith("minilm:48:")
+        assert status(added)["model"].startswith("bge-small:48:")
 
     def test_the_model_that_serves_is_gone(self, added: Invoke) -> None:
         """By itself nothing replaces vectors of a model that cannot be asked; by name or by force it does."""
         added("embed", "--force")
         added("models", "use", "static")
-        assert added("models", "remove", "minilm").exit_code == 0
+        assert added("models", "remove", "bge-small").exit_code == 0
         added("models", "use", "auto")
 
         refused = added("embed")
 
         assert (refused.exit_code, "clawmem embed --force" in refused.stderr) == (6, True)
         gone = status(added)
-        assert gone["model"].startswith("minilm:48:")
+        assert gone["model"].startswith("bge-small:48:")
         role = embedder_role(gone)
-        assert role["chosen"] == "none" and "minilm: not added" in role["reason"]
+        assert role["chosen"] == "none" and "bge-small: not added" in role["reason"]
         assert role["passed_over"] == ["static is installed; to change to it, run: clawmem embed --force"]
         examined = doctor(added)["model"]
         assert not examined["ok"] and "clawmem embed --force" in examined["way_out"]
@@ -207,7 +207,7 @@ def once(embed_documents: Callable[..., list[Vector]]) -> Callable[..., list[Vec
     def embed(self: object, texts: Sequence[str]) -> list[Vector]:
         calls.append(len(texts))
         if len(calls) > 1:
-            raise ModelUnavailable("'minilm'", "it died")
+            raise ModelUnavailable("'bge-small'", "it died")
         return embed_documents(self, texts)
 
     return embed

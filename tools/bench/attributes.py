@@ -1,7 +1,7 @@
 """
 Answerability of questions that ask a known topic for something that no note says.
 
-    python tools/bench/attributes.py [--work FOLDER] [--embedder minilm] [--data EVAL/data] [--each]
+    python tools/bench/attributes.py [--work FOLDER] [--embedder bge-small] [--data EVAL/data] [--each]
 
 Asked are the pairs of ``tests/data/attribute_pairs.jsonl`` (one question that the vault answers, and one of the same
 form that it does not), the questions of ``owner_questions``, and with ``--data`` the development questions of judged

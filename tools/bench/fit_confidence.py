@@ -1,7 +1,7 @@
 """
 Fit the weights of `clawmem.domain.retrieval.relevance_weights`, and write that module with ``--write``.
 
-    python tools/bench/fit_confidence.py --data EVAL/data [--minilm FOLDER] [--work FOLDER] [--write]
+    python tools/bench/fit_confidence.py --data EVAL/data [--models FOLDER] [--work FOLDER] [--write]
 
 Questions with an answer are told from those without, and answers from the other results. Collections: the example notes
 and the vaults of ``tests/data`` with their questions and ``coding_prompts.jsonl``, the small vaults of
@@ -56,7 +56,7 @@ OWN_VAULTS = {
     "examples": TESTS.parent / "examples" / "notes",
     **{name: TESTS / "data" / name for name in ("ownervault", "householdvault", "obsidianvault")},
 }
-FAMILIES = {"static": "wordllama:l2_supercat", "minilm": "minilm:384"}
+FAMILIES = {"static": "wordllama:l2_supercat", "bge-small": "bge-small:384"}
 WEIGHTS = "clawmem.domain.retrieval.relevance_weights"
 SOURCE = "clawmem.domain.retrieval.relevance_model"
 SCRIPT = "tools/bench/fit_confidence.py"
@@ -81,7 +81,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="a folder of judged collections, NAME/dev below it")
-    parser.add_argument("--minilm", type=Path, help="the folder of models with MiniLM")
+    parser.add_argument("--models", type=Path, help="the folder of models with bge-small")
     parser.add_argument(
         "--work", type=Path, default=Path("build/fit"), help="where vaults and facts are kept"
     )
@@ -92,8 +92,8 @@ def main() -> None:
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     embedders: dict[str, Any] = {"static": StaticEmbedder()}
-    if given.minilm:
-        embedders["minilm"] = model_named("minilm", given.minilm).opened()
+    if given.models:
+        embedders["bge-small"] = model_named("bge-small", given.models).opened()
     answered: dict[str, AnsweredWeights] = {}
     for name, embedder in embedders.items():
         facts = list(

@@ -25,7 +25,7 @@ from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.settings.model import Settings
 from clawmem.app.version import VERSION
 
-EMBEDDERS = ("static", "minilm")
+EMBEDDERS = ("static", "bge-small")
 WHOLE = "corpus"  # the collection of a corpus whose questions are about all of it
 SPARE = 2  # times the depth: some lines, such as headings, are no turn
 

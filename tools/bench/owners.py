@@ -1,7 +1,7 @@
 """
 Answers to owners' questions, by vault and kind: ranking, traps, the context block, and silence.
 
-    python tools/bench/owners.py [--work FOLDER] [--embedder minilm] [--vault NAME] [--questions other_words] [--each]
+    python tools/bench/owners.py [--work FOLDER] [--embedder bge-small] [--vault NAME] [--questions other_words] [--each]
 
 Asked are the questions to the vaults of ``owner_questions``, with ``query`` and with the prompt hook (``balanced``).
 The figures of a kind are nDCG@10, the share of questions whose first result is an answer, traps broken of those set,

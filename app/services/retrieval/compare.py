@@ -85,7 +85,7 @@ def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder |
                 }
             },
             work.legs.keys(),
-            grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs),
+            grains.document_weights(work.space, work.legs),
         )
         documents = []
         for c in head:
@@ -215,7 +215,7 @@ def lent_words(question: Sequence[str], names: Mapping[int, Sequence[str]]) -> d
     )
 
 
-def weigh_vectors(lexical: LexicalIndex, embeddings: EmbeddingStore) -> Stage:
+def weigh_vectors(lexical: LexicalIndex) -> Stage:
     """
     Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
 
@@ -236,7 +236,7 @@ def weigh_vectors(lexical: LexicalIndex, embeddings: EmbeddingStore) -> Stage:
             coverage = best / (math.fsum(rarities) or 1.0)
         except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
             return work
-        share = meaning_share(coverage, embeddings.fingerprint() or "")
+        share = meaning_share(coverage, work.space)
         if not share:
             return work
         trace.note(f"the notes hardly have its words: vectors count {share:.0%}")

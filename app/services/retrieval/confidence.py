@@ -28,7 +28,7 @@ from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.models import LateInteraction
 from clawmem.ports.records import FragmentKey, Grain
 
@@ -60,9 +60,7 @@ class Passages(NamedTuple):
     failure: str = ""
 
 
-def confidence(
-    lexical: LexicalIndex, embeddings: EmbeddingStore, late: LateInteraction | None = None
-) -> Stage:
+def confidence(lexical: LexicalIndex, late: LateInteraction | None = None) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the order does not change.
 
@@ -80,7 +78,7 @@ def confidence(
             passages = passages_of(lexical, late, request, work)
             if passages.failure:
                 trace.degraded[LATE_INTERACTION] = passages.failure
-            answered = likelihood(lexical, embeddings, request, work, passages)
+            answered = likelihood(lexical, request, work, passages)
         except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.note(f"how likely it is cannot be told: {error}")
             return work
@@ -134,15 +132,9 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
 
 
-def likelihood(
-    lexical: LexicalIndex,
-    embeddings: EmbeddingStore,
-    request: RetrievalRequest,
-    work: Work,
-    passages: Passages,
-) -> float:
+def likelihood(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> float:
     """Return the probability, in [0, 1), that any candidate answers."""
-    fingerprint = embeddings.fingerprint() if work.legs.get(VECTOR) else None
+    fingerprint = work.space if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, VECTOR
+from clawmem.domain.retrieval.grains import LINE_WEIGHTS, VECTOR
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 
 def fuse(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Fuse hits by the sum of scaled scores, and keep the best ``candidate_limit`` candidates."""
     if request.unit is Unit.DOCUMENT:
-        candidates = fused_documents(request, work, grains.with_variants(DOCUMENT_WEIGHTS, work.legs))
+        candidates = fused_documents(request, work, grains.document_weights(work.space, work.legs))
     elif work.legs.get(grains.LINE):
         candidates = fused_lines(request, work)
     else:  # no lexical match, but vectors may find a passage

@@ -28,7 +28,7 @@ from clawmem.domain.graph.traversal import (
     traverse,
     with_companions,
 )
-from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, VECTOR
+from clawmem.domain.retrieval.grains import VECTOR, document_weights
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Intent, weights_for_intent
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import EmbeddingStore
@@ -96,7 +96,7 @@ def intent_of(work: Work) -> Intent:
 
 def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Fuse hits as ``query`` does, with the weights from `weights_for_intent`."""
-    weights = weights_for_intent(DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
+    weights = weights_for_intent(document_weights(work.space), intent_of(work), VECTOR)
     return work.with_candidates(fused_documents(request, work, weights))
 
 

@@ -76,7 +76,7 @@ def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict
         "score": score,
         "supersede": supersede(stores),
         "changes": mark_changes,
-        "confidence": confidence(stores.lexical, stores.embeddings, late),
+        "confidence": confidence(stores.lexical, late),
         "cut": cut,
     }
 
@@ -125,7 +125,7 @@ def query(
             "search": retrieval(stores, embedder, ["lexical", "vector", "temporal"], variants),
             "fuse": fuse,
             **comparison,
-            "weigh vectors": weigh_vectors(stores.lexical, stores.embeddings),
+            "weigh vectors": weigh_vectors(stores.lexical),
             **reranking_stages(stores, models),
             **ending(stores, late),
         },

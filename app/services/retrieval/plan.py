@@ -218,13 +218,13 @@ class QueryPlan:
         Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
         fitted to sums of scores, and their relevance comes from ranks.
         """
-        lexical, embeddings = self._stores.lexical, self._stores.embeddings
+        lexical = self._stores.lexical
 
         def likely(text: str, request: RetrievalRequest, work: Work) -> float:
             part = request.asking(text)
             apart = Trace()  # discarded: the clauses report degradation already
             found = fuse(part, self._both(part, Work(loaded=work.loaded), apart), apart)
-            return likelihood(lexical, embeddings, part, found, passages_of(lexical, None, part, found))
+            return likelihood(lexical, part, found, passages_of(lexical, None, part, found))
 
         def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             if not work.candidates:

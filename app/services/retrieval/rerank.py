@@ -12,8 +12,12 @@ from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, W
 from clawmem.domain.retrieval import chunk_choice, fusion
 from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, intent_terms
 from clawmem.ports.errors import InputTooLong
+from clawmem.ports.models import is_in_process
 
-RERANKED = 40  # candidates to rerank, independent of the limit, so that the first results do not depend on it
+# Candidates to rerank, independent of the limit, so that the first results do not depend on it; fewer where the model
+# takes the time of this process, 30 ms for each.
+RERANKED, IN_PROCESS = 40, 12
+PASSAGE_CHARS = 600  # of a document, for a model in this process, which reads 256 tokens
 LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
 
 RERANKER = "reranker"
@@ -31,20 +35,22 @@ def reranking_stages(
 
     It reads *most* candidates, or the ``candidate_limit`` of the request. Equal texts are scored once, as `RERANKER` in
     ``legs``, and scores are cached. Either all are scored or none: after a failure, reported in ``trace.degraded``,
-    the order is unchanged. Scores computed before the failure remain cached.
+    the order is unchanged. Scores computed before the failure remain cached. Relevance and scores are blended at last.
     """
     if models.reranker is None:
         return {}
     reranker, cache = models.reranker, AnswerCache(stores.answers, PURPOSE)
 
     def choose_chunk(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        most_read = request.candidate_limit or most
+        is_local = is_in_process(reranker)
+        most_read = min(request.candidate_limit or most, IN_PROCESS if is_local else most)
         head, tail = work.candidates[:most_read], work.candidates[most_read:]
         is_document = request.unit is Unit.DOCUMENT
-        chars = CHUNK_CHARS if is_document else LINE_CHARS
+        chars = (PASSAGE_CHARS if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
         wanted = intent_terms(request.purpose) if is_document else ()
         bodies = work.texts.bodies(c.document_id for c in head)
         spans = work.texts.spans(c.best for c in head if c.span is None)
+        documents = work.texts.documents(c.document_id for c in head) if is_document else {}
         chosen = []
         for candidate in head:
             span = candidate.span or spans.get(candidate.best)
@@ -56,7 +62,8 @@ def reranking_stages(
                 chars=chars,
                 overlap=min(OVERLAP_CHARS, chars // 2),
             )
-            chosen.append(candidate._replace(chunk=chunk))
+            title = documents[candidate.document_id].title if candidate.document_id in documents else ""
+            chosen.append(candidate._replace(chunk=f"{title}\n{chunk}" if title and is_local else chunk))
         return work.with_candidates([*chosen, *tail])
 
     def rerank(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -97,19 +104,14 @@ def reranking_stages(
             scores |= new
         return scores
 
+    def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        places = range(len(work.candidates))
+        reranked = {n: c.legs[RERANKER] for n, c in enumerate(work.candidates) if RERANKER in c.legs}
+        if not reranked:
+            return work
+        share = fusion.reranker_share(reranker.fingerprint, is_document=request.unit is Unit.DOCUMENT)
+        relevance = fusion.blend({n: work.candidates[n].relevance for n in places}, reranked, share)
+        ordered = sorted(places, key=lambda n: (-relevance[n], n))
+        return work.with_candidates(work.candidates[n].with_relevance(relevance[n]) for n in ordered)
+
     return {"choose chunk": choose_chunk, "rerank": rerank, "blend": blend}
-
-
-def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """
-    Order candidates by relevance and reranker score together; unchanged if nothing was reranked.
-
-    The reranker can produce any order.
-    """
-    places = range(len(work.candidates))
-    reranked = {n: c.legs[RERANKER] for n, c in enumerate(work.candidates) if RERANKER in c.legs}
-    if not reranked:
-        return work
-    relevance = fusion.blend({n: work.candidates[n].relevance for n in places}, reranked)
-    ordered = sorted(places, key=lambda n: (-relevance[n], n))
-    return work.with_candidates(work.candidates[n].with_relevance(relevance[n]) for n in ordered)

@@ -109,7 +109,8 @@ def vector_retriever(
             missing = f"{documents} text without vectors and may be missed. Run: clawmem embed"
         if building := embeddings.building():
             note = f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
-        return found._replace(degraded="; ".join(filter(None, (found.degraded, missing))), note=note)
+        degraded = "; ".join(filter(None, (found.degraded, missing)))
+        return found._replace(degraded=degraded, note=note, space=stored)
 
     return search
 

@@ -75,11 +75,16 @@ def _run(future: Future[Found], work: Callable[[], Found]) -> None:
 
 
 class RetrieverResult(NamedTuple):
-    """Hits of a retriever, the reason for incomplete hits (empty if complete), and a note for the trace."""
+    """
+    Hits of a retriever, the reason for incomplete hits (empty if complete), and a note for the trace.
+
+    ``space`` is the fingerprint of the embedder whose vectors were searched.
+    """
 
     hits: Mapping[str, Sequence[Hit]]
     degraded: str = ""
     note: str = ""
+    space: str = ""
 
 
 Retriever = Callable[[RetrievalRequest, Work], RetrieverResult]
@@ -138,12 +143,14 @@ class RunRetrievers:
             if name in local:
                 _run(waiting[name], call)
         found: dict[str, Sequence[Hit]] = {}
+        space = ""
         first_error: Exception | None = None
         for name, future in waiting.items():
             within = self._patience_s.get(name, self._deadline_s)
             try:
                 answer = future.result(max(0.0, began + within - perf_counter()))
                 found.update(answer.hits)
+                space = space or answer.space
                 if answer.degraded:
                     trace.degraded[name] = answer.degraded
                 if answer.note:
@@ -160,4 +167,4 @@ class RunRetrievers:
                 f"Nothing answered within {self._deadline_s:g} s. Try again in a moment."
             )
         trace.hits.update({name: len(hits) for name, hits in found.items()})
-        return work._replace(legs=found)
+        return work._replace(legs=found, space=space)

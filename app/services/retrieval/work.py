@@ -188,11 +188,13 @@ class Work(NamedTuple):
     """
     State of a pipeline: the hits of every retriever, then one list of candidates.
 
+    ``space`` is the fingerprint of the embedder whose vectors were searched; empty without vectors.
     ``variants`` are reformulations of the question for the retrievers. ``intent`` is the classified intent; None if
     no stage classified it. ``texts`` holds what was read of the documents.
     """
 
     legs: Mapping[str, Sequence[Hit]] = MappingProxyType({})
+    space: str = ""
     candidates: tuple[Candidate, ...] = ()
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None

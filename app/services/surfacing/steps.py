@@ -154,7 +154,7 @@ def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder:
 
     The line with most words of the prompt is often in another note than the one that answers as a whole.
     """
-    steps: list[Stage] = [fuse, weigh_vectors(stores.lexical, stores.embeddings)]
+    steps: list[Stage] = [fuse, weigh_vectors(stores.lexical)]
     if late:
         steps.insert(1, compare(stores, late, embedder))
 

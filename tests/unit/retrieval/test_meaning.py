@@ -10,7 +10,7 @@ from clawmem.domain.retrieval.fusion import COVERED, COVERED_OTHERWISE, meaning_
 
 COVERAGES = st.floats(0, 5)
 MODELS = {
-    "minilm:384:int8:x": COVERED["minilm:384"],
+    "bge-small:384:int8:x": COVERED["bge-small:384"],
     "wordllama:l2": COVERED_OTHERWISE,
     "": COVERED_OTHERWISE,
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -17,8 +18,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
 from clawmem.adapters.models import local
-from clawmem.adapters.models.local import OnnxEmbedder
-from clawmem.adapters.models.store import ModelFolder
+from clawmem.adapters.models.local import OnnxEmbedder, OnnxReranker
+from clawmem.adapters.models.store import EMBED, RERANK, ModelFolder
 
 Floats = npt.NDArray[np.float32]
 
@@ -39,15 +40,27 @@ def files(seed: int = 7) -> dict[str, bytes]:
 
 
 def install(folder: Path, seed: int = 7) -> OnnxEmbedder:
-    """The embedder of the model, installed in *folder* as ``minilm``."""
-    place = ModelFolder(folder, "minilm")
+    """The embedder of the model, installed in *folder* as ``bge-small``."""
+    place = ModelFolder(folder, "bge-small")
 
     def collect(draft: Path) -> None:
         for name, content in files(seed).items():
             (draft / name).write_bytes(content)
 
-    place.install(collect, local.inspect)
+    place.install(collect, partial(local.inspect, role=EMBED))
     return OnnxEmbedder(place)
+
+
+def install_reranker(folder: Path) -> OnnxReranker:
+    """The reranker of the small cross-encoder, installed in *folder* as ``ms-marco``."""
+    place = ModelFolder(folder, "ms-marco")
+
+    def collect(draft: Path) -> None:
+        (draft / "model.onnx").write_bytes(cross_encoder())
+        (draft / "tokenizer.json").write_bytes(tokenizer())
+
+    place.install(collect, partial(local.inspect, role=RERANK))
+    return OnnxReranker(place)
 
 
 def wheel(path: Path, content: Mapping[str, bytes]) -> Path:
@@ -73,40 +86,55 @@ def tokenizer() -> bytes:
     return made.to_str().encode()
 
 
+_NAMES = ("input_ids", "attention_mask", "token_type_ids")
+# Each token gets half of the mean of all tokens, which makes its vector contextual.
+_TRANSFORMER = [
+    helper.make_node("Gather", ["table", "input_ids"], ["words"]),
+    helper.make_node("Gather", ["types", "token_type_ids"], ["kinds"]),
+    helper.make_node("Add", ["words", "kinds"], ["x"]),
+    helper.make_node("ReduceMean", ["x", "axis"], ["mean"], keepdims=1),
+    helper.make_node("Mul", ["mean", "half"], ["context"]),
+    helper.make_node("Add", ["x", "context"], ["sum"]),
+    helper.make_node("Tanh", ["sum"], ["activated"]),
+    helper.make_node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
+    helper.make_node("Unsqueeze", ["mask", "last"], ["masks"]),
+    helper.make_node("Mul", ["activated", "masks"], ["last_hidden_state"]),
+]
+
+
 @cache
 def model(seed: int = 7) -> bytes:
-    """A graph that adds half of the mean of all tokens to each token, which makes its vectors contextual."""
+    """An embedder."""
+    return _saved(_TRANSFORMER, "last_hidden_state", ["b", "t", DIMENSIONS], seed)
+
+
+@cache
+def cross_encoder(seed: int = 7) -> bytes:
+    """A model with one output for a pair: the mean of all its vectors."""
+    pooled = helper.make_node("ReduceMean", ["last_hidden_state", "axes"], ["mean of all"], keepdims=0)
+    column = helper.make_node("Unsqueeze", ["mean of all", "axis"], ["logits"])
+    return _saved([*_TRANSFORMER, pooled, column], "logits", ["b", 1], seed)
+
+
+def _saved(nodes: list[onnx.NodeProto], output: str, shape: list[int | str], seed: int) -> bytes:
     table, types = _tables(seed)
-    nodes = [
-        helper.make_node("Gather", ["table", "input_ids"], ["words"]),
-        helper.make_node("Gather", ["types", "token_type_ids"], ["kinds"]),
-        helper.make_node("Add", ["words", "kinds"], ["x"]),
-        helper.make_node("ReduceMean", ["x", "axis"], ["mean"], keepdims=1),
-        helper.make_node("Mul", ["mean", "half"], ["context"]),
-        helper.make_node("Add", ["x", "context"], ["sum"]),
-        helper.make_node("Tanh", ["sum"], ["activated"]),
-        helper.make_node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
-        helper.make_node("Unsqueeze", ["mask", "last"], ["masks"]),
-        helper.make_node("Mul", ["activated", "masks"], ["last_hidden_state"]),
-    ]
     constants = {
         "table": table,
         "types": types,
         "axis": np.array([1]),
+        "axes": np.array([1, 2]),
         "last": np.array([2]),
         "half": np.float32(0.5),
     }
-    names = ("input_ids", "attention_mask", "token_type_ids")
     graph = helper.make_graph(
         nodes,
         "tiny",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in names],
-        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "t", DIMENSIONS])],
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in _NAMES],
+        [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
     )
     opset = [helper.make_opsetid("", 20)]
-    made = helper.make_model(graph, opset_imports=opset, ir_version=10)
-    content: bytes = made.SerializeToString()
+    content: bytes = helper.make_model(graph, opset_imports=opset, ir_version=10).SerializeToString()
     return content
 
 
