@@ -25,6 +25,7 @@ class ChosenModel(Result):
 
     embedder: str
     config: str
+    next: str = Field(default="clawmem embed --force", description="What changes a vault with other vectors.")
 
 
 @operation(
