@@ -146,7 +146,9 @@ class ModelSelection:
     def _local_name(self, role: ModelRole) -> str:
         """Return the name of the first model of the role that is installed, else of the last."""
         names = _ROLES[role][1:]
-        return next((n for n in names if catalogue.model_named(n, self.settings.models).is_there()), names[-1])
+        return next(
+            (n for n in names if catalogue.model_named(n, self.settings.models).is_there()), names[-1]
+        )
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self.stack.callback(model.close)
