@@ -115,7 +115,7 @@ class TestAtTheCommandLine:
 
         said = added("embed", "--force").stdout
 
-        assert f"replaced: {before['model']}" in said
+        assert f"in place of those of {before['model']}" in said
         after = status(added)
         assert (after["model"][:13], after["building"]) == ("bge-small:48:", None)
         assert after["embeddings"] == before["embeddings"]

@@ -51,7 +51,8 @@ class EmbedReport:
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"Vectors: {self.embedded} made{failed}, {self.pending} texts wait"
+        replaced = f", in place of those of {self.replaced}" if self.replaced else ""
+        return f"Vectors: {self.embedded} made{replaced}{failed}, {self.pending} texts wait"
 
     @property
     def is_whole(self) -> bool:
