@@ -11,6 +11,9 @@ from itertools import chain, count
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.frontmatter import content_type
+from clawmem.domain.retrieval.changes import CHANGE, SHARED
+from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.text.likeness import has_words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Speaker
@@ -18,10 +21,27 @@ from clawmem.ports.sessions import Speaker
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 TITLE_CHARS = 80
-_NAME_CHARS = 60  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
+_NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
+_NUMBER = re.compile(r"[+(]*\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
+
+_CORRECTION = re.compile(
+    r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich)\b", re.IGNORECASE
+)
 
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def corrected_topic(text: str) -> Sequence[str]:
+    """Return the words that a correction is about; none if *text* neither begins as one nor says that something changed."""
+    opening = _CORRECTION.match(text)
+    return content_words(text[opening.end() if opening else 0 :]) if opening or CHANGE.search(text) else ()
+
+
+def corrects(topic: Sequence[str], line: str) -> int:
+    """Return how many words of a topic *line* has; 0 if they are fewer than three, and than half of the topic."""
+    shared = sum(has_words(topic, line))
+    return shared if shared >= min(SHARED, (len(topic) + 1) // 2) else 0
 
 
 def checked_text(text: str) -> str:
@@ -68,10 +88,10 @@ def file_names(title: str, day: str) -> Iterator[str]:
     """
     Yield file names for a note, ``<day>-<words of the title>.md`` and then numbered ones.
 
-    Letters and digits of every script are kept in lower case; every other run of characters becomes a hyphen, so
-    that a title cannot name another folder, a hidden file or a device.
+    Letters and digits of every script are kept in lower case, without long numbers; every other run of characters
+    becomes a hyphen, so that a title cannot name another folder, a hidden file or a device.
     """
-    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
+    words = re.sub(r"[^\w]+", "-", _NUMBER.sub(" ", title.lower())).strip("-_")
     if len(words) > _NAME_CHARS:
         words = words[:_NAME_CHARS].rpartition("-")[0] or words[:_NAME_CHARS]
     stem = f"{day}-{words.strip('-_') or 'note'}"
@@ -89,8 +109,9 @@ def note_text(
     is_decision = any(kind_of(sentence, Speaker.USER) is Kind.DECISION for sentence in sentences(text))
     inferred = content_type(None, title)
     declared = None if inferred == "note" or (inferred == "decision" and is_decision) else "note"
+    heading = text.splitlines()[0].lstrip("#").strip() if text.startswith("#") else ""
     fields = {
-        "title": title,
+        "title": "" if heading == title else title,
         "tags": list(dict.fromkeys(tags)),
         "content_type": declared,
         "supersedes": supersedes,

@@ -13,6 +13,8 @@ from interface_world import InterfaceWorld
 from typer.testing import CliRunner
 
 from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.app.interfaces.cli import operations
+from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.domain.documents.frontmatter import split
 from clawmem.domain.documents.times import parse_iso
 
@@ -38,7 +40,7 @@ def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -
 
     [file] = saved_files(notes)
     head = front_matter(file)
-    assert file.name.endswith("-haruka-prefers-the-green-ticket-machine-the-red-one-sticks.md")
+    assert file.name.endswith("-haruka-prefers-the-green-ticket-machine.md")
     assert (head["title"], head["tags"], head["supersedes"]) == (THOUGHT, ["team", "taste"], redis)
     assert split(file.read_text("utf-8")).body == f"\n{THOUGHT}\n"
     assert (said["action"], said["origin"], said["supersedes"]) == ("saved", "user", f"notes/{redis}")
@@ -116,7 +118,6 @@ def test_bad_input_writes_nothing(
     remembered: Invoke, notes: Path, arguments: list[str], stdin: bytes, remedy: str
 ) -> None:
     """The error says what is wrong and what to do."""
-    from clawmem.app.interfaces.cli.command_line import cli
 
     done = CliRunner().invoke(cli, ["remember", *arguments], input=stdin)
 
@@ -241,6 +242,63 @@ def test_only_the_note_that_was_meant_is_superseded(remembered: Invoke, notes: P
     meant = ask_json(remembered, "get", f"a/{name}")["superseded_by"]
     assert (meant is not None) == (done.exit_code == 0), done.output
     assert len(saved_files(notes)) == (done.exit_code == 0)
+
+
+CORRECTIONS = [
+    "Correction: the rent is 900 a month.",
+    "Actually the rent is 900.",
+    "scratch that, the rent is 900 a month",
+    "I no longer pay a rent of 850.",
+]
+
+
+@pytest.mark.parametrize("text", CORRECTIONS)
+def test_a_correction_names_the_note_that_it_corrects(remembered: Invoke, notes: Path, text: str) -> None:
+    """Programs repeat it with ``supersedes``; the text is stored once."""
+    write_notes(notes, NOTES)
+    remembered("update")
+
+    said = ask_json(remembered, "remember", text)
+    [similar] = said["similar"]
+    assert (said["action"], similar["file"]) == ("saved", "notes/rent.md") and similar["docid"] in said[
+        "remarks"
+    ][0]
+    again = ask_json(remembered, "remember", text, "--supersedes", similar["docid"])
+    assert (again["action"], again["supersedes"], again["similar"]) == ("saved", "notes/rent.md", [])
+    assert len(saved_files(notes)) == 1
+    assert ask_json(remembered, "get", "rent.md")["superseded_by"]["file"] == again["file"]
+
+
+def test_a_correction_asks_on_a_terminal(
+    remembered: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it replaces the note; other texts ask nothing."""
+    write_notes(notes, NOTES)
+    remembered("update")
+    monkeypatch.setattr(operations, "may_ask", lambda ctx: True)
+
+    kept = CliRunner().invoke(cli, ["remember", CORRECTIONS[0]], input="n\n")
+    assert (kept.exit_code, "Does it replace notes/rent.md?" in kept.stdout) == (0, True)
+    done = CliRunner().invoke(cli, ["remember", CORRECTIONS[1]], input="y\n")
+    assert (done.exit_code, "superseding notes/" in done.stdout) == (0, True)
+    assert "replace" not in CliRunner().invoke(cli, ["remember", "The ferry leaves at nine."]).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Ada Pike, call +44 20 7946 0958", "ada-pike-call"),
+        ("+49 (89) 123456-78", "note"),
+        ("Card 4111 1111 1111 1111 expires in 2027", "card-expires-in-2027"),
+        ("# Wifi of the hut\n\nIt is on the door.", "wifi-of-the-hut"),
+    ],
+)
+def test_the_name_of_a_file_is_short(remembered: Invoke, notes: Path, text: str, name: str) -> None:
+    """It has no long number, and a heading is not repeated as the title."""
+    assert remembered("remember", text).exit_code == 0
+    [file] = saved_files(notes)
+    assert file.name[len("2026-11-29-") :] == f"{name}.md"
+    assert text.startswith("#") is ("title" not in front_matter(file))
 
 
 def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> None:

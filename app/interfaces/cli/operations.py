@@ -301,6 +301,9 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
         called = services.called_by(CALLER, progress)
         try:
             result = operation.run(called, request)
+            for note in getattr(result, "similar", ())[: may_ask(ctx)]:
+                if typer.confirm(f"Does it replace {note.file}?", default=False):
+                    result = operation.run(called, request.model_copy(update={"supersedes": note.docid}))
         except ConfirmationMissing as missing:
             if not (only_preview or agreed or may_ask(ctx)):
                 raise ConfirmationMissing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from clawmem.app.services.documents.lookup import Lookup
-from clawmem.app.services.documents.records import DocumentReference, place_of
+from clawmem.app.services.documents.records import DocumentReference, place_of, reference_to
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.folders import Folder, root_of
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -19,6 +19,8 @@ from clawmem.domain.capture.remembering import (
     FOLDER,
     checked_name,
     checked_text,
+    corrected_topic,
+    corrects,
     file_names,
     note_text,
     title_of,
@@ -34,9 +36,10 @@ from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.files import NewFiles
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.records import Document, Grain, Origin
+from clawmem.ports.records import Document, Grain, LexicalQuery, Origin
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
+MOST_SIMILAR = 3  # notes that a text seems to correct
 
 
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
@@ -48,6 +51,10 @@ class SavedNote(DocumentReference):
     action: Literal["saved", "known"]
     line: int | None = None
     supersedes: str | None = Field(default=None, description="The path of the replaced note.")
+    similar: list[DocumentReference] = Field(
+        default=[],
+        description="Notes that the text seems to correct. To replace one, repeat with supersedes.",
+    )
     remarks: list[str] = Field(default=[])
 
     @property
@@ -90,7 +97,8 @@ class Remember:
         """
         Save *text*, unless a note states it already; with *anyway* also then.
 
-        A superseded note states nothing any more. If the file cannot be indexed, it is removed again.
+        A superseded note states nothing any more. The same text again with *supersedes* replaces the note of the first
+        time. If the file cannot be indexed, it is removed again.
 
         Args:
             collection: The name of one, or empty for the usual one.
@@ -107,8 +115,12 @@ class Remember:
         tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
         folder, inbox = self._place(collection)
         past = self._superseded(supersedes, folder)
-        if not anyway and (known := self._known(text, past)):
-            return known
+        known = None if anyway else self._known(text, past)
+        document, line = known or (None, 0)
+        is_again = bool(past and document and document.path.startswith(f"{inbox}/"))
+        is_again &= bool(document and (self.documents.body(document.id) or "").strip() == text)
+        if document and not is_again:
+            return self._known_note(document, line, text)
         if origin is not Origin.USER:
             tags.append(as_tag(origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
@@ -122,10 +134,21 @@ class Remember:
             if self.documents.at(folder.name, f"{inbox}/{name}") is None
         )
         saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
+        if document:
+            self.new_files.remove(folder.root, document.path)
+            self.update(replace(folder, only=frozenset([document.path])))
+        similar = (
+            [] if past else [reference_to(self.documents, note) for note in self._corrected(text, saved)]
+        )
+        remarks += [
+            f"It seems to correct {note.file}. If so, repeat it with supersedes: {note.docid}"
+            for note in similar
+        ]
         return SavedNote(
             **place_of(self.documents, saved),
             action="saved",
             supersedes=past.display_path if past else None,
+            similar=similar,
             remarks=remarks,
         )
 
@@ -190,32 +213,52 @@ class Remember:
             raise InvalidInput("NOT_SAVED", message)
         return document
 
-    def _known(self, text: str, past: Document | None) -> SavedNote | None:
-        """Return the verified note that states *text* already; one to be superseded only if its text is the same."""
-        query = query_forms(text[:1_000]).relaxed
+    def _current(self, query: LexicalQuery) -> Iterator[tuple[Document, str]]:
+        """Yield the verified notes that *query* finds and that nothing supersedes, with their bodies."""
         grains = (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE) if query.terms else ()
         hits = [hit for grain in grains for hit in self.lexical.search(query, grain, LOOKED_AT)]
         numbers = list(dict.fromkeys(hit.key.document_id for hit in hits))
         documents, bodies = self.documents.many(numbers), self.documents.bodies(numbers)
         newer = current_successors(self.documents, self.successions, numbers)
         for number in numbers:
-            document, body = documents.get(number), bodies.get(number, "")
-            if document is None or document.inactive or number in newer or not is_verified(document.origin):
-                continue
-            if past and number == past.id and body.strip() != text:
+            document = documents.get(number)
+            if document and not document.inactive and number not in newer and is_verified(document.origin):
+                yield document, bodies.get(number, "")
+
+    def _known(self, text: str, past: Document | None) -> tuple[Document, int] | None:
+        """Return the note that states *text* already and its line; one to be superseded only if its text is the same."""
+        for document, body in self._current(query_forms(text[:1_000]).relaxed):
+            if past and document.id == past.id and body.strip() != text:
                 continue
             if line := restating_line(text, body):
-                place = place_of(self.documents, document)
-                is_part = document.stamp is not None and is_longer_note(text, body)
-                remedy = f'to replace that note, --supersedes "{place["docid"]}".'
-                remedy = "to change it, edit that line." if is_part else remedy
-                return SavedNote(
-                    **place,
-                    action="known",
-                    line=document.body_line + line - 1,
-                    remarks=[f"Nothing was written. To write it all the same, add --anyway; {remedy}"],
-                )
+                return document, line
         return None
+
+    def _known_note(self, document: Document, line: int, text: str) -> SavedNote:
+        place = place_of(self.documents, document)
+        is_part = document.stamp and is_longer_note(text, self.documents.body(document.id) or "")
+        remedy = (
+            "to change it, edit that line."
+            if is_part
+            else f'to replace that note, --supersedes "{place["docid"]}".'
+        )
+        return SavedNote(
+            **place,
+            action="known",
+            line=document.body_line + line - 1,
+            remarks=[f"Nothing was written. To write it all the same, add --anyway; {remedy}"],
+        )
+
+    def _corrected(self, text: str, saved: Document) -> list[Document]:
+        """Return the notes that *text* seems to correct, the likeliest first."""
+        topic = corrected_topic(text)
+        found = {
+            document: max(corrects(topic, f"{document.title}\n{line}") for line in body.splitlines() or [""])
+            for document, body in self._current(query_forms(" ".join(topic)).relaxed)
+            if document.id != saved.id
+        }
+        likely = sorted(filter(found.get, found), key=lambda document: document.authored_at, reverse=True)
+        return sorted(likely, key=lambda document: -found[document])[:MOST_SIMILAR]
 
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""
