@@ -69,3 +69,11 @@ def test_a_match_deep_in_a_long_line_is_shown() -> None:
     assert shown.text.startswith("...") and shown.text.endswith("...")
     assert len(shown.text) <= 300
     assert (shown.start_line, shown.line_count) == (1, 1)
+
+
+def test_code_ends_with_a_statement() -> None:
+    """A line that leaves a bracket open is left out with the rest of its statement."""
+    body = "```python\nretry = 1\ndelay(\n    retry * 100,\n)\n```\n"
+
+    assert snippet(body, ["retry"], max_length=35).text == "```python\nretry = 1"
+    assert snippet(body, ["retry"], max_length=60).text.endswith("```")
