@@ -97,8 +97,17 @@ class Result(ResultFields):
 
     @cached_property
     def _shown(self) -> Snippet:
-        """The lines that answer: of a question in a conversation the reply, after the question if both have room."""
+        """
+        The lines that answer: of a question in a conversation the reply, after the question if both have room.
+
+        Rows of a file with columns come below its first line.
+        """
         best = self._best_lines()
+        if (
+            self.document.path.lower().endswith((".csv", ".tsv"))
+            and best.start_line > self.document.body_line
+        ):
+            return best._replace(text=f"{self.body.partition(chr(10))[0][: self.shown_length]}\n{best.text}")
         if self.unit is Unit.LINE or self.document.content_type != CONVERSATION:
             return best
         start, _ = self._place(best)
