@@ -75,5 +75,5 @@ def test_code_ends_with_a_statement() -> None:
     """A line that leaves a bracket open is left out with the rest of its statement."""
     body = "```python\nretry = 1\ndelay(\n    retry * 100,\n)\n```\n"
 
-    assert snippet(body, ["retry"], max_length=28).text == "```python\nretry = 1"
+    assert snippet(body, ["retry"], max_length=28).text == "retry = 1"
     assert snippet(body, ["retry"], max_length=60).text.endswith("```")
