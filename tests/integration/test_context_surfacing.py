@@ -107,6 +107,27 @@ class TestAPrompt:
         with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
             assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
 
+    def test_a_note_that_is_in_the_conversation_is_only_named(
+        self, run: Run, hook: Run, bootstrapped: Path, notes: Path, environ: dict[str, str], home: Path
+    ) -> None:
+        """It is quoted again to another session, after a compaction, and when it was changed."""
+        quoted, again = "Login sessions live in Redis for", "How many days do login sessions live?"
+        talk = transcript(home / "s1.jsonl", ("Where do sessions live?", "We decided to keep them in Redis."))
+        session: dict[str, Any] = {"session_id": "s1", "transcript_path": str(talk)}
+
+        assert quoted in context_of(hook(QUESTION, **session))
+        assert quoted not in (named := context_of(hook(again, **session)))
+        assert "** (decision) notes/decisions/2026-02-11-redis.md:3, 2026-02-11" in named
+        assert quoted in context_of(hook(again, session="s2"))
+
+        ask(environ, home, "precompact-extract", {"hook_event_name": "PreCompact", **session})
+        assert quoted in context_of(hook("Login sessions live where, and for how long?", **session))
+
+        note = notes / "decisions/2026-02-11-redis.md"
+        note.write_text(note.read_text("utf-8").replace("14 days", "30 days"), "utf-8")
+        run("update")
+        assert "for 30 days" in context_of(hook("For how many days do login sessions live now?", **session))
+
 
 class TestDeep:
     """What only the deep profile does, and what it learns from one turn for the next."""

@@ -1,6 +1,6 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import day_of, shown_successor
@@ -18,18 +18,28 @@ from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.text.words import token_count
-from clawmem.ports.records import EVERYTHING, Document, Scope, Span, one_line
+from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Scope, Span, one_line
 
 OLD, OLD_MS = "over 6 months old", 182 * DAY_MS  # still true when the block is read again
 LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
 
 
-class BlockContent(NamedTuple):
-    """Content of a block: rendered entries and relations, and the candidates behind the entries."""
+class Quotation(NamedTuple):
+    """Lines of a document that a block quoted, and the hash of its text at that time."""
 
-    entries: tuple[str, ...] = ()
-    relations: tuple[str, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
+    document_id: int
+    hash: str
+    first: int
+    last: int
+
+
+class BlockContent(NamedTuple):
+    """Content of a block: rendered entries and relations, and the candidates behind the entries, with quoted lines."""
+
+    entries: tuple[str, ...]
+    relations: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    lines: tuple[tuple[int, int], ...]
 
 
 class _Passage(NamedTuple):
@@ -55,8 +65,18 @@ class _Passage(NamedTuple):
     header: str = ""
 
 
-def compose(stores: RetrievalStores, work: Work, request: RetrievalRequest, budget: int) -> BlockContent:
-    """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
+def compose(
+    stores: RetrievalStores,
+    work: Work,
+    request: RetrievalRequest,
+    budget: int,
+    known: Iterable[Quotation] = (),
+) -> BlockContent:
+    """
+    Return the passages that fit into *budget* tokens, best first, and the relations of their documents.
+
+    Of the passages that *known* contains, only note and place are named.
+    """
     candidates = work.candidates
     best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
@@ -66,12 +86,13 @@ def compose(stores: RetrievalStores, work: Work, request: RetrievalRequest, budg
         for number, document in documents.items()
     }
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
+    spans |= {c.best: c.span for c in candidates if c.span}
     # The threshold already dropped weak candidates; the tier only limits the length of the text.
     passages = [
         _cut(
-            _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), c.span or spans.get(c.best)),
+            _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), spans.get(c.best)),
             request,
-            quoted_characters(c.score / best),
+            0 if _is_known(c, spans, known) else quoted_characters(c.score / best),
         )
         for c in candidates
     ]
@@ -96,7 +117,19 @@ def compose(stores: RetrievalStores, work: Work, request: RetrievalRequest, budg
     lines = [one_line(f"- {titles[r.source]} --[{r.kind}]--> {titles[r.target]}") for r in strongest]
     left = budget - token_count(SEPARATOR.join(entries))
     packed = pack_lines(lines, left, blocks.RELATIONS_FRAME)
-    return BlockContent(tuple(entries), tuple(packed), tuple(passage.candidate for passage in shown))
+    lines_of = tuple(p.lines if p.text else (0, 0) for p in shown)
+    return BlockContent(tuple(entries), tuple(packed), tuple(p.candidate for p in shown), lines_of)
+
+
+def _is_known(candidate: Candidate, spans: Mapping[FragmentKey, Span], known: Iterable[Quotation]) -> bool:
+    span, document = spans.get(candidate.best), candidate.document
+    if span is None or document is None:
+        return False
+    return any(
+        (document.id, document.hash) == (quoted.document_id, quoted.hash)
+        and quoted.first <= span.start_line <= span.end_line <= quoted.last
+        for quoted in known
+    )
 
 
 def _head(document: Document, now_ms: int, succession: str) -> blocks.Entry:

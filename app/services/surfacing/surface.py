@@ -20,7 +20,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.rerank import RERANKER
 from clawmem.app.services.retrieval.scheduling import NamedThreads
 from clawmem.app.services.retrieval.work import Trace, Work
-from clawmem.app.services.surfacing.composing import compose
+from clawmem.app.services.surfacing.composing import Quotation, compose
 from clawmem.app.services.surfacing.steps import (
     Choices,
     RetrievalDependencies,
@@ -29,7 +29,7 @@ from clawmem.app.services.surfacing.steps import (
     retrieval_steps,
     text_of,
 )
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before, quoted_before
 from clawmem.app.settings.model import Settings
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.retrieval.diversity import without_copies
@@ -57,13 +57,18 @@ Part = TypeVar("Part")
 
 
 class Surfaced(NamedTuple):
-    """Surfaced block (empty if nothing is surfaced), its token count, and the answer and request it was made from."""
+    """
+    Surfaced block (empty if nothing is surfaced), its token count, and the answer and request it was made from.
+
+    ``lines`` has the first and last line that is quoted for each result of the answer; 0 if none is.
+    """
 
     block: str
     tokens: int
     answer: Answer
     request: RetrievalRequest
     ms: float
+    lines: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +147,16 @@ class SurfaceContext:
         hint = routing_hint(request.question.text)
         reminder = _optional(partial(self._reminder, turns), "")
         frame = token_count(block([""], hint=hint, nudge=reminder))
-        content = compose(stores, work, request, choices.profile.budget - frame)
+        quoted = partial(quoted_before, turns, self.stores.receipts, choices.compacted_at)
+        known: set[Quotation] = _optional(partial(quoted, {c.document_id for c in work.candidates}), set())
+        content = compose(stores, work, request, choices.profile.budget - frame, known)
         facts = partial(facts_about, request.question.text, choices.profile.facts_budget, self.stores)
         lines: list[str] = _optional(facts, []) if content.entries and choices.profile.facts_budget else []
         own = [c for c in content.candidates if c.document and is_verified(c.document.origin)]
         text = block(content.entries, content.relations, lines, hint=hint, nudge=reminder, of_others=not own)
         results = describe(work.texts, stores, request, content.candidates)
         answer = Answer(request.question.text, results, trace, answered=work.answered)
-        return Surfaced(text, token_count(text), answer, request, 0.0)
+        return Surfaced(text, token_count(text), answer, request, 0.0, content.lines)
 
     def _with_texts_of_others(
         self, request: RetrievalRequest, retrieving: Pipeline, filtering: Pipeline
@@ -187,19 +194,13 @@ class SurfaceContext:
         filtering: Pipeline,
         alone: Ranked,
     ) -> Ranked:
-        """Return the candidates of a prompt together with the prompts before it, without those they have surfaced."""
+        """Return the candidates of a prompt together with the prompts before it."""
         now_ms = request.question.now_ms
         earlier: list[Receipt] = _optional(partial(asked_before, turns, self.stores.receipts, now_ms), [])
         text = looking_back(request.question.text, [receipt.question for receipt in earlier])
         if text == request.question.text:
             return alone
-        work, trace = self._with_texts_of_others(request.asking(text), retrieving, filtering)
-        places = {(item["document_id"], item["start_line"]) for receipt in earlier for item in receipt.items}
-        surfaced = {
-            c.best for c in work.candidates if c.span and (c.document_id, c.span.start_line) in places
-        }
-        trace.drop([c for c in work.candidates if c.best in surfaced], "surfaced a moment ago")
-        return work.with_candidates(c for c in work.candidates if c.best not in surfaced), trace
+        return self._with_texts_of_others(request.asking(text), retrieving, filtering)
 
     def _reminder(self, turns: Turns) -> str:
         """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
@@ -215,6 +216,8 @@ class SurfaceContext:
             explain = Explain(stores.documents, stores.embeddings)
             explained = explain(answer, surfaced.request, CONTEXT_SURFACING, surfaced.ms)
             explained.asked |= {"profile": choices.profile.name, "tokens": surfaced.tokens}
+            for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
+                item |= {"hash": result.document.hash, "quoted": lines}
             return pack(explained)
 
         best: dict[int, Result] = {}  # telemetry counts a document once

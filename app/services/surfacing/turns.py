@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash, unpack
+from clawmem.app.services.surfacing.composing import Quotation
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.surfacing.gate import LOOK_BACK, MOST_MINUTES
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry
@@ -75,6 +77,21 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> list[Receipt]
     recent = (receipt_of(receipts, row) for row in reversed(turns.rows) if row.asked_at > since)
     # One more, because one may equal the current prompt.
     return list(islice((receipt for receipt in recent if receipt and receipt.question), LOOK_BACK + 1))
+
+
+def quoted_before(
+    turns: Turns, receipts: Receipts, moment: str, document_ids: Collection[int]
+) -> set[Quotation]:
+    """Return what blocks of the session quoted of these documents after *moment*."""
+    rows = (
+        row
+        for row in turns.rows
+        if row.asked_at > moment and any(hit.document_id in document_ids for hit in row.hits)
+    )
+    items = (item for row in rows if (receipt := receipt_of(receipts, row)) for item in receipt.items)
+    return {
+        Quotation(item["document_id"], item["hash"], *item["quoted"]) for item in items if item.get("quoted")
+    }
 
 
 def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
