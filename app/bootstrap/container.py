@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.capture.memories import Diary
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import FeedbackLoop, RedactedTranscripts
+    from clawmem.app.services.capture.visibility import Withheld
     from clawmem.app.services.conversations.mining import MineConversations
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
     from clawmem.app.services.documents.lookup import Lookup
@@ -306,6 +307,7 @@ class UseCases(containers.DeclarativeContainer):
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
+    withheld: Withheld = use_case("capture.visibility:Withheld", private=option.private_collections)
     briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions

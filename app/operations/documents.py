@@ -164,11 +164,13 @@ def get(
     note, stored = vault.notes.get(document.id), vault.properties.many([document.id]).get(document.id, ())
     pairs = [(property.name, property.value) for property in stored if property.name != TAGS]
     pairs += [(TAGS, tag) for tag in document.tags]
+    private = "Private: kept out of prompts and briefings." if document.id in services.withheld() else ""
+    context = services.settings.context_of(document.collection, document.path)
     return text_of(
         excerpt,
         is_numbered=line_numbers,
         as_of=as_of,
-        context=services.settings.context_of(document.collection, document.path) or "",
+        context=" ".join(filter(None, (private, context))),
         properties=properties_to_read(pairs, origin),
         backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:BACKLINKS]),
         note=without_orders(note.context or ", ".join(note.keywords), origin) if note else "",

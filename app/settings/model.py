@@ -138,6 +138,9 @@ class CollectionSettings(Section):
     update: str | None = None  # shell command of `update --pull`, run in the folder
     # Trust in its notes; notes of any level but `user` are quoted in prompts.
     trust: Literal["user", "shared", "outside"] = "user"
+    private: bool = (
+        False  # whether its notes are kept out of prompts, profile, briefings and questions to models
+    )
     # Whether reading the folder ends with the vectors that are missing.
     autoEmbed: bool | None = None  # noqa: N815
 
@@ -293,6 +296,11 @@ class Settings(BaseModel):
     def roots(self) -> dict[str, str]:
         """The folder of each configured collection."""
         return {name: str(folder.path) for name, folder in self.collections.items()}
+
+    @property
+    def private_collections(self) -> frozenset[str]:
+        """The configured collections whose notes no model sees unasked."""
+        return frozenset(name for name, folder in self.collections.items() if folder.private)
 
     def context_of(self, collection: str, path: str) -> str | None:
         """Return the descriptions of everything, and of the folders above *path*; ``None`` without any."""

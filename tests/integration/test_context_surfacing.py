@@ -208,3 +208,30 @@ class TestSurface:
         assert surfaced(QUESTION).stdout.startswith("<vault-context>\n")
         assert (surfaced("hi").stdout, surfaced("hi").returncode) == ("", 0)
         assert surfacings(home) == []
+
+
+class TestPrivate:
+    """What the person alone is to find."""
+
+    def test_private_notes(
+        self, run: Run, hook: Run, bootstrapped: Path, notes: Path, home: Path, environ: dict[str, str]
+    ) -> None:
+        """A property, or a collection, keeps them out of prompts, profile and briefing; a search finds them."""
+        text = "# Pay\n\nWe decided to pay Tom Berg 4200 euros.\n"
+        (notes / "pay.md").write_text(f"---\ncontent_type: decision\nprivate: true\n---\n{text}", "utf-8")
+        (home / "diary").mkdir()
+        (home / "diary" / "knee.md").write_text("# Knee\n\nRuth Amsel treats the knee.\n", "utf-8")
+        run("collection", "add", home / "diary")
+        config = home / ".config/clawmem/config.yaml"
+        folder = f"path: {home / 'diary'}\n"
+        config.write_text(config.read_text("utf-8").replace(folder, f"{folder}    private: true\n"), "utf-8")
+        run("update")
+        prompts = {"How much do we pay Tom Berg?": "4200", "Who treats the knee?": "Ruth Amsel"}
+
+        for prompt, answer in prompts.items():
+            assert answer in run("query", prompt).stdout
+            assert answer not in context_of(hook(prompt))
+        assert "4200" not in run("profile").stdout
+        start = {"hook_event_name": "SessionStart", "session_id": "s9", "source": "startup"}
+        assert "4200" not in ask(environ, home, "session-bootstrap", start).context
+        assert "Private: kept out of prompts" in run("get", "diary/knee.md").stdout

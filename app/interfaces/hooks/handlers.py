@@ -95,7 +95,6 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     if is_skipped or event.in_subagent or not event.prompted_by_person:
         return ""  # before anything is imported that a search needs
     from clawmem.app.environment.session_topics import Topics, project_of
-    from clawmem.app.services.capture.visibility import applying_elsewhere
     from clawmem.app.services.surfacing.steps import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.app.settings.model import load_settings
@@ -129,7 +128,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             session_id=event.session_id,
             compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
             loaded=files.loaded_by_client(),
-            elsewhere=applying_elsewhere(vault.properties, project_of(event.cwd)),
+            withheld=services.withheld(project_of(event.cwd)),
         )
         surface = services.prompt_surfacing(settings, profile)
         return surface(event.prompt, turns, choices, context.offer).block

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from clawmem.app.services.capture.visibility import (
     DAY,
-    applying_elsewhere,
+    Withheld,
     day_of,
     may_show,
     projects_elsewhere,
@@ -139,6 +139,7 @@ class Briefings:
     sessions: SessionStore
     search: Callable[[RetrievalRequest], Answer]
     clock: Clock
+    withheld: Withheld
 
     def profile(self, project: str = "") -> str:
         """
@@ -238,9 +239,9 @@ class Briefings:
 
     def _shown(self, project: str = "", limit: int | None = None) -> list[Document]:
         """Return the served documents that may be shown unasked, last written first."""
-        now, elsewhere = iso_utc(self.clock.now_ms()), applying_elsewhere(self.properties, project)
+        now, withheld = iso_utc(self.clock.now_ms()), self.withheld(project)
         latest = self.documents.latest(limit=limit)
-        return [note for note in latest if note.id not in elsewhere and may_show(note, now)]
+        return [note for note in latest if note.id not in withheld and may_show(note, now)]
 
     def _in_force(self, notes: Sequence[Document], project: str) -> list[ProfileLine]:
         """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
@@ -353,7 +354,12 @@ class Briefings:
         """Return the results of a search for *text* that may be shown unasked."""
         now_ms = self.clock.now_ms()
         answer = self.search(read_request(text, now_ms=now_ms, limit=LOOKED_AT, show_all=True))
-        return [result for result in answer.results if may_show(result.document, iso_utc(now_ms))]
+        now, withheld = iso_utc(now_ms), self.withheld()
+        return [
+            result
+            for result in answer.results
+            if result.document.id not in withheld and may_show(result.document, now)
+        ]
 
 
 def curation_note(

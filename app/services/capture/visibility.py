@@ -1,16 +1,18 @@
 """Rules for documents that are shown to a session unasked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Scope
 
 PROJECT = "project"  # property of a memory: the project of its session
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
+NOT_PRIVATE = frozenset({"false", "no", "0", ""})  # values of the property `private`
 DAY = len("2026-03-31")
 
 
@@ -19,9 +21,9 @@ def day_of(document: Document) -> str:
     return document.authored_at[:DAY] if document.has_own_date else ""
 
 
-def shown_successor(successor: Document | None) -> str:
+def shown_successor(successor: Document | None, withheld: Collection[int] = ()) -> str:
     """Return the mark of a superseded note; empty without a successor. The path of a private successor is not named."""
-    if successor is not None and is_private(successor.display_path):
+    if successor is not None and (successor.id in withheld or is_private(successor.display_path)):
         return "superseded"
     return successor_label(successor.display_path, successor.authored_at) if successor else ""
 
@@ -46,12 +48,6 @@ def may_show(document: Document, now: str) -> bool:
     return not is_kept_back and is_verified(document.origin)
 
 
-def applying_elsewhere(properties: PropertyStore, project: str) -> frozenset[int]:
-    """Return the ids of memories that apply to other projects than *project* alone; none if it is unknown."""
-    local = properties.named(APPLIES_TO).items() if project else ()
-    return frozenset(number for number, values in local if all(value.value != project for value in values))
-
-
 def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:
     """Return the labels of documents of other projects than *project* by id, ``project work/shop``; none if it is unknown."""
     own = {project, project.rpartition("/")[2]}
@@ -61,3 +57,27 @@ def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, 
         for number, name in projects.items()
         if name not in own
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """
+    Selection of the notes that no model sees unasked.
+
+    Args:
+        private: Collections of which every note is private.
+    """
+
+    documents: DocumentStore
+    properties: PropertyStore
+    private: frozenset[str] = frozenset()
+
+    def __call__(self, project: str = "") -> frozenset[int]:
+        """Return the ids of private notes, and of memories that apply to other projects than *project* alone."""
+        marks = self.properties.named("private").items()
+        local = self.properties.named(APPLIES_TO).items() if project else ()
+        return frozenset().union(
+            (number for number, values in marks if NOT_PRIVATE.isdisjoint(value.key for value in values)),
+            self.documents.ids(Scope(self.private)) if self.private else (),
+            (number for number, values in local if all(value.value != project for value in values)),
+        )

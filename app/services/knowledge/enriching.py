@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from clawmem.app.services.capture.visibility import Withheld
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts, Resolve, merge_concept
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
@@ -129,6 +130,7 @@ class Enrich:
     notes: NoteStore
     transactions: Transactions
     clock: Clock
+    withheld: Withheld
     ask: Ask | None = None
 
     def __call__(
@@ -157,7 +159,9 @@ class Enrich:
         """
         ask = self.ask
         due = set(self.notes.waiting(EVERY, by_model=False))
-        queue = self.notes.waiting(EVERY, by_model=ask is not None)
+        private = self.withheld()  # no model reads them
+        waiting = self.notes.waiting(EVERY, by_model=ask is not None)
+        queue = [number for number in waiting if number in due or number not in private]
         if anew and ask:
             with suppress(ModelUnavailable):  # reported with the first waiting document
                 model = ask.model
@@ -177,11 +181,12 @@ class Enrich:
                 receive = partial(tell, number)
                 if number in due:
                     part += self._by_rules(reading, receive)
-                if ask and not report.stopped:
+                if ask and not report.stopped and number not in private:
                     part += self._by_model(reading, ask, receive)
             report += part
             progress(done, len(numbers))
-        return replace(report, waiting=len(self.notes.waiting(EVERY, by_model=ask is not None)))
+        waiting = self.notes.waiting(EVERY, by_model=ask is not None)
+        return replace(report, waiting=sum(number not in private for number in waiting))
 
     def _waits(self, document: Document) -> bool:
         """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
@@ -310,7 +315,8 @@ class Enrich:
     ) -> list[tuple[int, enrichment.Link]]:
         """Return the links to similar documents that a model sees, strongest first."""
         similar = nearest_documents(self.embeddings, self.vectors, document_id, 0.0, enrichment.NEIGHBOURS)
-        bodies = self.documents.bodies([number for number, _ in similar])
+        private = self.withheld()
+        bodies = self.documents.bodies([number for number, _ in similar if number not in private])
         texts: dict[int, str] = {}
         for number in (number for number, _ in similar if bodies.get(number)):
             title, note = self._title(number), self.notes.get(number)

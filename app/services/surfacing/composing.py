@@ -1,6 +1,6 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import day_of, shown_successor
@@ -71,18 +71,19 @@ def compose(
     request: RetrievalRequest,
     budget: int,
     known: Iterable[Quotation] = (),
+    withheld: Collection[int] = (),
 ) -> BlockContent:
     """
     Return the passages that fit into *budget* tokens, best first, and the relations of their documents.
 
-    Of the passages that *known* contains, only note and place are named.
+    Of the passages that *known* contains, only note and place are named. Successors in *withheld* are not named.
     """
     candidates = work.candidates
     best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     heads = {
-        number: _head(document, request.question.now_ms, shown_successor(newer.get(number)))
+        number: _head(document, request.question.now_ms, shown_successor(newer.get(number), withheld))
         for number, document in documents.items()
     }
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)

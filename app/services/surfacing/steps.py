@@ -57,7 +57,7 @@ class Choices(NamedTuple):
         topic: Topic of the session; empty if none is set.
         session_id: Session of the prompt. Its own texts are not repeated to it while they are in its context.
         compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
-        elsewhere: Ids of documents that apply to other projects.
+        withheld: Ids of documents that are private or apply to other projects.
         loaded: Text that the client itself loaded into the context, with runs of whitespace collapsed.
     """
 
@@ -65,7 +65,7 @@ class Choices(NamedTuple):
     topic: str = ""
     session_id: str = ""
     compacted_at: str = ""
-    elsewhere: frozenset[int] = frozenset()
+    withheld: frozenset[int] = frozenset()
     loaded: str = ""
 
 
@@ -202,8 +202,8 @@ def visible(captures: CaptureStore, choices: Choices) -> Stage:
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
             return "never surfaced from there"
-        if document.id in choices.elsewhere:
-            return "of another project"
+        if document.id in choices.withheld:
+            return "private, or of another project"
         if document.is_snoozed(now):
             return "snoozed"
         if document.collection == OWN_COLLECTION and is_in_context(document.id):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -149,8 +149,10 @@ class SurfaceContext:
         frame = token_count(block([""], hint=hint, nudge=reminder))
         quoted = partial(quoted_before, turns, self.stores.receipts, choices.compacted_at)
         known: set[Quotation] = _optional(partial(quoted, {c.document_id for c in work.candidates}), set())
-        content = compose(stores, work, request, choices.profile.budget - frame, known)
-        facts = partial(facts_about, request.question.text, choices.profile.facts_budget, self.stores)
+        content = compose(stores, work, request, choices.profile.budget - frame, known, choices.withheld)
+        facts = partial(
+            facts_about, request.question.text, choices.profile.facts_budget, self.stores, choices.withheld
+        )
         lines: list[str] = _optional(facts, []) if content.entries and choices.profile.facts_budget else []
         own = [c for c in content.candidates if c.document and is_verified(c.document.origin)]
         text = block(content.entries, content.relations, lines, hint=hint, nudge=reminder, of_others=not own)
@@ -243,9 +245,11 @@ def _optional(part: Callable[[], Part], default: Part) -> Part:
         return default
 
 
-def facts_about(prompt: str, budget: int, stores: SurfacingStores) -> list[str]:
+def facts_about(
+    prompt: str, budget: int, stores: SurfacingStores, withheld: Collection[int] = ()
+) -> list[str]:
     """
-    Return the current facts about the entities that *prompt* names, as lines.
+    Return the current facts about the entities that *prompt* names, as lines, without those of *withheld* notes.
 
     They fit into *budget* tokens together with the enclosing tags. Related entities are not followed, and names shared
     by two entities are ignored.
@@ -260,7 +264,7 @@ def facts_about(prompt: str, budget: int, stores: SurfacingStores) -> list[str]:
         written = set[str]()
         for entity_id in islice(named, MOST_ENTITIES):
             triples = stores.triples.recorded(entity_id, TRIPLES_EACH, ended=False)
-            sources = documents.many({triple.document_id for triple in triples})
+            sources = documents.many({triple.document_id for triple in triples}.difference(withheld))
             for triple in triples:
                 source = sources.get(triple.document_id)
                 line = " ".join(f"{triple.subject.name} {triple.predicate} {triple.object_name}".split())
