@@ -318,7 +318,7 @@ _OPENERS = [
         ("by", "by", None),
         ("between", "between|zwischen", re.compile(r"(?<!\s)\s+(?:and|und)\s+")),
         ("from", "from|vo[nm]", _TO),
-        ("in", "in|im|during|throughout|within|während", _OR),
+        ("in", "in|im|during|throughout|within|während|aus(?: dem)?|für(?: den)?", _OR),
         ("on", "on|am|over|at(?= the weekend)", _OR),
     )
 ]

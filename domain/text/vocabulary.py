@@ -76,9 +76,9 @@ def _numbered(text: str, first: int = 1) -> dict[str, int]:
 MONTHS: Mapping[str, int] = MappingProxyType(
     _numbered(
         """
-        january jan januar jänner janvier enero janeiro gennaio
+        january jan januar jänner jaenner janvier enero janeiro gennaio
         february feb februar février febrero fevereiro febbraio
-        march mar märz mars marzo março
+        march mar märz maerz mars marzo março
         april apr avril abril aprile
         may mai mayo maio maggio
         june jun juni juin junio junho giugno

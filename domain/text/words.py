@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
 
 # Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are indexed
 # as overlapping pairs of characters, which needs no dictionary and is exact for two-character words.
@@ -13,12 +12,9 @@ _RANGES = (
     "\u3041-\u3096 \u309d-\u309f \u30a1-\u30fa \u30fc-\u30ff \u31f0-\u31ff \u3400-\u4dbf \u4e00-\u9fff "
     "\uac00-\ud7a3 \uf900-\ufaff \U00020000-\U0003ffff"
 ).split()
-_UNSPACED = "".join(_RANGES)
-_FIRST_UNSPACED = _UNSPACED[0]
-_FROM_FIRST_UNSPACED = re.compile(
-    f"[{_FIRST_UNSPACED}-\U0010ffff]"
-)  # also the dashes and quotes of other scripts
-_SPACED_WORD = re.compile("[^\\W_]+")
+_UNSPACED = re.compile(f"[{''.join(_RANGES)}]+")
+_ASCII_WORD = re.compile("[^\\W_]+")
+_WORD = re.compile(f"[{''.join(_RANGES)}]+|[^\\W_{''.join(_RANGES)}]+")
 # Signs that belong to a name: "C++" and "C#" are not "C".
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
@@ -124,27 +120,26 @@ def index_text(text: str) -> str:
     is found as the prefix of one. Emoji and the signs of names such as ``C++``, ``C#`` and ``.NET`` are spelled out.
     """
     folded = fold(_with_signs(normalise(text)))
-    if not _holds_unspaced(folded):
+    if folded.isascii():
         return folded
-    return _unspaced_run().sub(lambda run: f" {' '.join([*pairs(run[0]), run[0][-1]])} ", folded)
+    return _UNSPACED.sub(lambda run: f" {' '.join([*_pairs(run[0]), run[0][-1]])} ", folded)
 
 
 def words(text: str) -> list[str]:
     """Return the words of *text* in order, in lower case, split at all characters except letters and digits."""
     lower = normalise(_with_signs(normalise(text)).lower())  # "İ" becomes "i" and a combining dot
-    if not _holds_unspaced(lower):
-        return _SPACED_WORD.findall(lower)
-    return [word for run in _word().findall(lower) for word in _split(run)]
+    if lower.isascii():
+        return _ASCII_WORD.findall(lower)
+    return [word for run in _WORD.findall(lower) for word in (is_unspaced(run) and _pairs(run)) or [run]]
 
 
-def pairs(run: str) -> list[str]:
-    """Return the overlapping pairs of characters; none for a single character."""
+def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
 def is_unspaced(word: str) -> bool:
     """Whether *word* belongs to a script written without spaces."""
-    return _is_unspaced_sign(word[:1])
+    return _UNSPACED.match(word) is not None
 
 
 def is_picture(word: str) -> bool:
@@ -161,29 +156,3 @@ def _spelled(picture: re.Match[str]) -> str:
     # A number in the end is no ending that a stemmer takes off.
     is_picture = unicodedata.category(picture[0]) == "So"
     return f" emoji{ord(picture[0])} " if is_picture else picture[0]
-
-
-def _holds_unspaced(text: str) -> bool:
-    if text.isascii():
-        return False
-    return any(_is_unspaced_sign(sign[0]) for sign in _FROM_FIRST_UNSPACED.finditer(text))
-
-
-@lru_cache(4096)  # a language has few distinct characters, and these are tested for each text
-def _is_unspaced_sign(sign: str) -> bool:
-    return sign >= _FIRST_UNSPACED and any(text[0] <= sign <= text[-1] for text in _RANGES)
-
-
-def _split(run: str) -> list[str]:
-    return (pairs(run) or [run]) if is_unspaced(run) else [run]
-
-
-# Compiled on first use: compiling these ranges takes longer than answering a question.
-@cache
-def _unspaced_run() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+")
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
