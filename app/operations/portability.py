@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,6 +23,7 @@ from clawmem.app.environment.private_files import (
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few
+from clawmem.app.services.maintenance.status import BACKUP_MARK
 from clawmem.app.services.portability.bundle import write_bundle
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
 from clawmem.app.settings.model import Settings, load_settings
@@ -112,7 +113,15 @@ def backup(
     """
     target = file.expanduser().absolute()
     with _new_file(services, target, force=force) as draft:
-        return Export(file=str(target), documents=services.back_up(str(draft)))
+        documents = services.back_up(str(draft))
+    _mark_backup(services.settings.vault, target)
+    return Export(file=str(target), documents=documents)
+
+
+def _mark_backup(vault: Path, target: Path) -> None:
+    """Note next to the vault that a copy of it was made, for `status`; a read-only folder has no mark."""
+    with suppress(OSError):
+        write_whole(vault.with_name(f"{vault.name}{BACKUP_MARK}"), f"{target}\n".encode())
 
 
 @operation(Effect.READS, is_tool=False, in_own_process=True)
@@ -153,6 +162,8 @@ def export(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
                 documents += 1
+    if form == "bundle" and not (names or since):
+        _mark_backup(services.settings.vault, target)
     return Export(file=str(target), documents=documents, removed=removed)
 
 

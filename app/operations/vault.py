@@ -78,6 +78,7 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
             since = " It has answered since." if failure.answered_at else ""
             when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"
             yield "  last failure", f"{when}; {WITHOUT[failure.role]}.{since}"
+    yield from (("next step", step) for step in report.next_steps)
     if full:
         yield "facts", report.facts
         yield "past review", f"{report.stale_documents} documents"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from command_line import Invoke, ask_json, write_notes
 from wired import status, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -37,3 +38,24 @@ def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
     assert (report.documents, report.unfinished) == (3, [])
     assert list(report.content_types.items()) == [("decision", 1), ("note", 2)]
     assert report.newest == "2023-11-12T22:13:20.000Z"
+
+
+def test_status_suggests_next_steps(invoke: Invoke, tmp_path: Path) -> None:
+    """At most three: a moved folder, missing vectors, and a backup of what is in no file; none when all is done."""
+    notes = tmp_path / "notes"
+    write_notes(notes, {"lamp.md": "# Lamp\n\nThe lamp is green.\n"})
+    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+    assert invoke("diary", "write", "The lamp came today.").exit_code == 0
+    notes.rename(tmp_path / "elsewhere")
+    lost = ask_json(invoke, "status")["next_steps"]
+
+    (tmp_path / "elsewhere").rename(notes)
+    assert invoke("embed").exit_code == 0
+    assert invoke("backup", tmp_path / "copy.sqlite").exit_code == 0
+
+    assert [step.partition("Run: ")[2] or step.partition("run: ")[2] for step in lost] == [
+        "clawmem collection add PATH --name notes",
+        "clawmem embed",
+        "clawmem backup FILE",
+    ]
+    assert ask_json(invoke, "status")["next_steps"] == []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.indexing.collections import Collection
@@ -26,6 +27,8 @@ from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Receipts, Telemetry
 
 DAY = len("2026-03-31")
+MOST_STEPS = 3
+BACKUP_MARK = ".backup"  # ending of the file next to the vault that a backup leaves
 RECENT = 5  # sessions
 
 
@@ -41,7 +44,7 @@ class StatusReport:
     when no time remains. ``recalls`` counts the recorded questions, ``receipts`` their stored receipts. ``notes``
     counts enriched documents, ``relations`` the relations of each kind. ``roles`` lists the provider of each model
     role and its last failure. ``stale_documents`` are past their review date, ``facts`` hold. ``recent_sessions`` are
-    the latest ones, newest first.
+    the latest ones, newest first. ``next_steps`` are at most three sentences about what the user would do next.
     """
 
     at: str
@@ -64,6 +67,7 @@ class StatusReport:
     average_access_count: float
     facts: int
     recent_sessions: list[Session]
+    next_steps: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Status:
     roles: Callable[[], list[Provider]]
     collections: Callable[[], list[Collection]]
     read_only: bool
+    language_advice: Callable[[], str] = str
 
     def __call__(self) -> StatusReport:
         """
@@ -98,11 +103,11 @@ class Status:
             for document in every_served(self.documents)
         ]
         kinds, moments, reviews, accesses = zip(*served, strict=True) if served else ((), (), (), ())
-        collections = self.collections()
+        collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
         return StatusReport(
             at=now,
             # An operation that reads opens the vault for reading, which says nothing about the vault itself.
-            info=replace(self.storage.info(), read_only=self.read_only),
+            info=replace(info, read_only=self.read_only),
             documents=len(served),
             collections=collections,
             unfinished=[
@@ -110,7 +115,7 @@ class Status:
                 for collection in collections
                 if self.captures.cursor(collection.name, READER) == UNFINISHED
             ],
-            embeddings=self.embeddings.counts(),
+            embeddings=embeddings,
             model=self.embeddings.fingerprint(),
             building=self.embeddings.building(),
             content_types=dict(sorted(Counter(kinds).items())),
@@ -125,7 +130,23 @@ class Status:
             average_access_count=round(sum(accesses) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
             recent_sessions=self.sessions.recent(RECENT),
+            next_steps=[*self._next_steps(info, collections, embeddings)][:MOST_STEPS],
         )
+
+    def _next_steps(
+        self, info: VaultInfo, collections: list[Collection], embeddings: EmbeddingCounts
+    ) -> Iterator[str]:
+        for collection in collections:
+            if collection.documents and collection.path and not Path(collection.path).is_dir():
+                moved = f"If it moved, run: clawmem collection add PATH --name {collection.name}"
+                yield f"{collection.path} is gone, and its notes are kept. {moved}"
+        if embeddings.pending:
+            yield f"Texts that are not found by their meaning yet: {embeddings.pending}. Run: clawmem embed"
+        if advice := self.language_advice():
+            yield advice
+        memories = sum(collection.documents for collection in collections if not collection.path)
+        if memories and not Path(f"{info.location}{BACKUP_MARK}").exists():
+            yield f"Memories that are in no file and in no backup: {memories}. Run: clawmem backup FILE"
 
 
 MAX_TOP = 1000
