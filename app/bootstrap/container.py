@@ -360,6 +360,9 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # connected clients, and the state of the vault
+    language_advice: Callable[..., str] = function(
+        "models:language_advice", embedder=selection.embedder.how.chosen
+    )
     embedder_provider = embedder.provided.shown_provider.call(selection.embedder.how)
     roles = shared(
         "models:Roles",

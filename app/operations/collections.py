@@ -135,6 +135,8 @@ def bootstrap(
             raise InvalidInput(
                 "NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {OTHER_PATTERN}"
             )
+        if advice := opened.language_advice():
+            reading.remarks.append(f"Languages: {advice}")
     return reading
 
 

@@ -28,6 +28,7 @@ from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Rank
 from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.retrieval.routing import Route
 from clawmem.domain.text.dates import as_of_day
 
@@ -252,6 +253,9 @@ def answer_question(
     answer = find(asked)
     if services.vault.documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
+        is_unlikely = answer.answered is not None and likelihood_of(answer.answered) is Likelihood.UNLIKELY
+        if is_unlikely and (advice := services.language_advice(question=request.query)):
+            answer.trace.degraded["languages"] = advice
     else:
         answer.trace.degraded["vault"] = "it has no notes yet. Run: clawmem bootstrap PATH"
     took_ms = (perf_counter() - began) * 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -9,7 +10,9 @@ from functools import partial
 from typing import Any
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.text.vocabulary import language_of
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import (
     ClawmemError,
     EmbeddingError,
@@ -18,9 +21,13 @@ from clawmem.ports.errors import (
     ModelUnavailable,
     VaultError,
 )
+from clawmem.ports.indexes import surfaces
 from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole, for_background, is_in_process
 
 NONE = "none"
+ENGLISH = frozenset({"static", "bge-small"})  # models whose vectors connect words of one language
+SAMPLE, SAMPLE_CHARS = 200, 2000  # documents, and characters of each, from which languages are counted
+LEAST_SHARE = 0.1  # of the documents, above which a language counts
 
 # Effect on answers when the model of a role failed.
 WITHOUT = {
@@ -64,6 +71,22 @@ class ModelState:
     size_bytes: int
     origin: str
     summary: str
+
+
+def language_advice(documents: DocumentStore, embedder: str, question: str = "") -> str:
+    """Return how to find notes across languages, if notes and *question* are in several and *embedder* knows one."""
+    if embedder not in ENGLISH:
+        return ""
+    bodies = documents.bodies(document.id for document in documents.latest(limit=SAMPLE)).values()
+    numbers = Counter(language_of(surfaces(body[:SAMPLE_CHARS])) for body in bodies)
+    languages = {language for language, number in numbers.items() if number > len(bodies) * LEAST_SHARE}
+    languages = (languages | {language_of(surfaces(question))}) - {""}
+    if not numbers or len(languages) < 2:
+        return ""
+    return (
+        f"several languages ({', '.join(sorted(languages))}) are used, which these vectors do not connect. "
+        "Run: clawmem models use multilingual, then: clawmem embed --force"
+    )
 
 
 class Roles:

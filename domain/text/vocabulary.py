@@ -167,6 +167,13 @@ FORMER = frozenset(
 )
 
 
+def language_of(words: Collection[str]) -> str:
+    """Return the language with the most function words among *words*, in lower case; empty with fewer than two."""
+    counts = {language: len(some.intersection(words)) for language, some in FUNCTION_WORDS.items()}
+    language = max(counts, key=counts.__getitem__)  # English, the first, wins ties
+    return language if counts[language] >= LEAST_FUNCTION_WORDS else ""
+
+
 def function_words(words: Collection[str]) -> frozenset[str]:
     """
     Return the function words of the language of a question: English, and another language if it has more of them.
@@ -174,10 +181,7 @@ def function_words(words: Collection[str]) -> frozenset[str]:
     Args:
         words: The words of the question, in lower case.
     """
-    counts = {language: len(some.intersection(words)) for language, some in FUNCTION_WORDS.items()}
-    language = max(counts, key=counts.__getitem__)  # English, the first, wins ties
-    spoken = language if counts[language] >= LEAST_FUNCTION_WORDS else "en"
-    return STOP_WORDS | FUNCTION_WORDS[spoken]
+    return STOP_WORDS | FUNCTION_WORDS[language_of(words) or "en"]
 
 
 def any_of(names: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
 
 CHECKS = (
-    "storage, forgotten notes, folder notes, collections, word index, vectors, model, model test, "
+    "storage, forgotten notes, folder notes, collections, word index, vectors, model, languages, model test, "
     "stored vectors, generator, reranker"
 ).split(", ")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import tiny_onnx as tiny
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, write_file
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.store import ModelFolder, sha256_of
@@ -55,6 +55,19 @@ def test_added_used_and_removed(added: Invoke, models: Path) -> None:
     assert added("models", "remove", "bge-small").exit_code == 0
     assert not folder.exists()
     assert not state(added, "bge-small")["there"]
+
+
+def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path: Path) -> None:
+    """Until its vectors are used: by bootstrap, by a question without a confident answer, and by doctor."""
+    texts = ("The roof is new and it was not cheap.", "Das Dach ist neu und es war nicht billig.")
+    for number, text in enumerate(texts):
+        write_file(tmp_path / "notes" / f"{number}.md", f"# {number}\n\n{text}\n")
+    question = ("query", "what is the wifi password of the airline")
+    said = [invoke("bootstrap", tmp_path / "notes"), invoke(*question), invoke("doctor")]
+    invoke("models", "use", "multilingual", archive)
+
+    assert ["models use multilingual" in done.output for done in said] == [True] * 3
+    assert "models use multilingual" not in invoke("doctor").output
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", "folder", "empty"])

@@ -134,6 +134,7 @@ class Doctor:
     folders: Sequence[Folder]
     leftovers: Callable[[], Mapping[str, int]] = dict
     forget_warnings: Callable[[], Sequence[str]] = tuple
+    language_advice: Callable[[], str] = str
     embedder: Callable[[], Embedder | None] = lambda: None
     generator: Callable[[], Generator | None] = lambda: None
     reranker: Callable[[], Reranker | None] = lambda: None
@@ -150,6 +151,9 @@ class Doctor:
             "word index": self._lexical,
             "vectors": self._vectors,
             "model": self._model,
+            "languages": lambda name: CheckResult(
+                name, True, self.language_advice() or "the vectors suit the languages of the notes"
+            ),
             "model test": partial(_tested, self.embedder, embedder_fault, test),
             "stored vectors": self._stored,
             "generator": partial(
