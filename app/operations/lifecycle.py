@@ -49,6 +49,12 @@ class SweepReport(Result):
     snooze: Sequence[str] = ()
     problems: Sequence[str] = ()
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return how to undo the sweep, and its problems."""
+        undo = "To serve an archived note again, run: clawmem restore NOTE"
+        return [undo, *self.problems] if self.archived and not self.dry_run else self.problems
+
 
 @operation(
     Effect.READS,

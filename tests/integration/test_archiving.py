@@ -116,4 +116,5 @@ def test_the_hook(
 
     assert (done.code, done.log) == (0, "")
     assert "decisions/2026-02-11-redis.md" in done.context
+    assert ("clawmem restore NOTE" in done.context) is (dry_run == "false")
     assert json.loads(invoke("status", "--json").stdout)["documents"] == left

@@ -37,7 +37,8 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     config = home / ".config/clawmem/config.yaml"
     config.write_text(config.read_text("utf-8").replace("30,", "30, dry_run: false,"), "utf-8")
     assert read(invoke, "archive", "--dry-run")["dry_run"] is True
-    assert f"archived: notes/{OLD}" in done(invoke("archive"))
+    swept = invoke("archive")
+    assert f"archived: notes/{OLD}" in done(swept) and "clawmem restore NOTE" in swept.stderr
 
     assert OLD in done(invoke("archive", "redis", "sessions"))
     assert "Nothing archived" in done(invoke("archive", "lighthouse"))

@@ -24,10 +24,12 @@ from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.operations.indexing import embed_new
+from clawmem.app.operations.output import few
 from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.capture.session import Session
+from clawmem.app.services.documents.records import files_of
 from clawmem.app.settings.model import load_settings
-from clawmem.domain.briefing.blocks import file_name
+from clawmem.domain.briefing.blocks import block, file_name
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, is_echo, to_bytes
 from clawmem.domain.security.redaction import redact
@@ -214,7 +216,11 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
     policy = load_settings(vault=context.vault, environ=context.environ).archive_policy
     if policy and not policy.only_previews:
         with context.writable() as services:
-            services.lifecycle.sweep(policy, by="staleness-check")
+            files = files_of(services.lifecycle.sweep(policy, by="staleness-check"))
+        undo = "The lifecycle policy archived these idle notes now. To serve one again, run: clawmem restore NOTE"
+        swept = block("vault-staleness", undo, [few(files, 5)], 250)
+        due = "\n".join(filter(None, [due, swept]))
+        context.offer(due)
     return due
 
 
