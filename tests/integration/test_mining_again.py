@@ -41,3 +41,13 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     assert changes(mined(invoke, tmp_path / "older.zip"), source)[:3] == (0, 0, 0)
     assert documents(invoke) == found
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
+
+
+def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:
+    """A repetition is no success, unless something else was read before."""
+    file = tmp_path / "shopping.txt"
+    file.write_text("Bread and milk.\n", "utf-8")
+
+    for _ in range(2):
+        done = invoke("mine", file)
+        assert (done.exit_code, "Files without a conversation: 1" in done.stdout) == (1, True)

@@ -191,9 +191,9 @@ class _Import:
         return self._stores.captures.cursor(key, self._reader) == state
 
     def finish(self, part: FileFinished) -> None:
-        """Record that a file was imported, unless earlier exchanges of it were left out."""
+        """Record that a file was imported, unless it has no conversation or earlier exchanges were left out."""
         self.report.files += bool(part.source)
-        if self._options.since_ms is None and not self._options.dry_run:
+        if part.source and self._options.since_ms is None and not self._options.dry_run:
             with self._stores.transactions.writing():
                 self._put(*self._position(part.file))
 
