@@ -47,12 +47,10 @@ def test_an_entry_says_who_it_comes_from(home: Home, tmp_path: Path, origin: Ori
     """What is the user's own says nothing; what nobody here stands behind is introduced and quoted."""
     home.take_in(tmp_path / "more", {"lamp.md": note(FACT, "Lamp", as_tag(origin))})
 
-    head, *text = (
-        home.ask(PROMPT, confidence=about_lamps)
-        .block.partition("<facts>\n")[2]
-        .partition("\n</facts>")[0]
-        .splitlines()
-    )
+    block = home.ask(PROMPT, confidence=about_lamps).block
+    head, *text = block.partition("<facts>\n")[2].partition("\n</facts>")[0].splitlines()
+
+    assert ("from the memory of the person" in block) == (origin not in UNVERIFIED)
 
     assert head.endswith(SOURCES[origin])
     assert text == ([LEADS[origin], f"> {FACT}"] if origin in UNVERIFIED else [FACT])

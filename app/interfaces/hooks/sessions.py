@@ -255,13 +255,14 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> str:
 
 
 def pretool_inject(event: HookEvent, context: HookContext) -> str:
-    """Return up to three lessons about a file that is about to be changed; silence if there are none."""
+    """Return up to three lessons about a file that is about to be changed, once a session; silence without any."""
     paths = [event.tool_input.get(field) for field in FILE_FIELDS]
     path = next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]
     if not SHORTEST <= len(file_name(path)) <= LONGEST:
         return ""
     lessons = context.read(event, lambda services: services.briefings.file_lessons(path))
-    return _inject(lessons, event, context)
+    known = InjectedFingerprints(context.vault).of(event.session_id)
+    return "" if is_echo(lessons, known, at_least=1) else _inject(lessons, event, context)
 
 
 def _inject(text: str, event: HookEvent, context: HookContext) -> str:
