@@ -59,6 +59,7 @@ def test_a_session_of_the_client(client: Client) -> None:
     assert set(said) == set(HOOKS)
     assert "in Redis for" in said["context-surfacing"].context
     assert "Never run the formatter over schema_v2.sql." in said["pretool-inject"].context
+    assert asked(client, "pretool-inject")["pretool-inject"].context == ""  # once a session
     assert "And the tests?" in said["postcompact-inject"].context
     assert "Where the last session stopped" in said["session-bootstrap"].context
     for name, one in said.items():

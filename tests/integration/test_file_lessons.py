@@ -14,6 +14,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.briefing import Briefings
 from clawmem.contracts.samples import document, fragments
+from clawmem.ports.vault import Vault
 
 SET = json.loads((Path(__file__).parents[1] / "data" / "file_lessons.json").read_text("utf-8"))
 
@@ -62,3 +63,15 @@ def test_how_many_lessons_are_of_use(lessons: Briefings) -> None:
 def test_silence_for_files_of_another_name_or_folder(lessons: Briefings, case: dict[str, Any]) -> None:
     """One of the same name elsewhere, one that is merely listed, one that nobody wrote of."""
     assert lessons.file_lessons(case["file"]) == ""
+
+
+def test_the_reason_below_a_heading_is_shown(vault: Vault) -> None:
+    """A heading that names the file repeats the title; the lesson is the sentence below it."""
+    body = "# The lock of tidy.py\n\nNever retry, because the lock stays behind.\n"
+    publisher(vault).publish(
+        document("a.md", body, title="The lock of tidy.py", content_type="problem"), body, fragments(body)
+    )
+
+    block = wired(vault, ManualClock()).briefings().file_lessons("/w/tidy.py")
+
+    assert "): Never retry, because the lock stays behind." in block

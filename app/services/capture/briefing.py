@@ -224,9 +224,12 @@ class Briefings:
         name = file_name(path)
         lessons: list[str] = []
         for result in self._results(name):
-            note, body, start = result.document, result.body, 0
+            note, body, start, is_named = result.document, result.body, 0, False
             for line in body.splitlines(keepends=True) if note.content_type in LESSONS else ():
-                if names_file(line, path):
+                is_named = is_named or names_file(line, path)
+                if (
+                    is_named and line.strip() and not line.startswith("#")
+                ):  # below a heading stands the reason
                     shown = redact_part(body, start, start + len(line)).strip()
                     mark = shown_successor(result.superseded_by)
                     lessons.append(_line(note.title, note.content_type, day_of(note), mark, text=shown))
