@@ -10,7 +10,7 @@ ANSWERED_BY_WORDS = AnsweredWeights(bias=-5.018, cosine=0.0, shared=6.312, miss=
 
 ANSWERED = MappingProxyType({
     "wordllama:l2_supercat": AnsweredWeights(bias=-6.285, cosine=9.284, shared=3.461, miss=4.377, specificity=6.378, entries=0.4704, task=2.831),
-    "bge-small:384": AnsweredWeights(bias=-3.997, cosine=9.0, shared=2.27, miss=5.516, specificity=4.97, entries=0.5607, task=2.401),
+    "bge-small:384": AnsweredWeights(bias=-15.81, cosine=18.18, shared=2.949, miss=4.932, specificity=7.544, entries=0.4459, task=2.762),
 })  # fmt: skip
 
 PLACED = MappingProxyType({
