@@ -1,4 +1,4 @@
-"""Repair of a damaged vault: a new vault with every row that SQLite can still read, and records that fit together."""
+"""Repair of a damaged vault, a new one with every row that SQLite can still read; and checked copies of a sound one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 import apsw
 
-from clawmem.adapters.sqlite.database import BUSY_TIMEOUT_S, Database, Row
-from clawmem.adapters.sqlite.schema import APPLICATION_ID, prepare, record_tables, refuse_foreign
+from clawmem.adapters.sqlite.database import BUSY_TIMEOUT_S, Database, Row, open_reader, open_writer
+from clawmem.adapters.sqlite.schema import APPLICATION_ID, NEW_ID, prepare, record_tables, refuse_foreign
+from clawmem.adapters.sqlite.sqlite_errors import write_refusal
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.sqlite.vault_file import is_empty, is_text
-from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
+from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
 
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -238,3 +241,50 @@ def drop_dangling(db: Database) -> None:
             act = f"update {table} set {column} = null" if on_delete == "SET NULL" else f"delete from {table}"
             condition = f"{column} is not null and {column} not in (select {key or 'rowid'} from {parent})"
             db.write(f"{act} where {condition}")
+
+
+def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
+    """
+    Copy the vault *source* to the new file *target* as one consistent snapshot; *source* is opened read-only.
+
+    The copy is one file without a write-ahead log. It shares no index in an object store, because it gets an id of its
+    own; a *detached* copy has no external indexes instead. Return whether it lost some: the indexes in its file are then
+    to be rebuilt.
+
+    Raises:
+        VaultFull: the disk of *target* is full.
+        VaultError: *source* cannot be read, or *target* cannot be written.
+    """
+    try:
+        reader, writer = open_reader(source), open_writer(target)
+        try:
+            with writer.backup("main", reader, "main") as backup:
+                backup.step()
+            writer.pragma("journal_mode", "delete")
+            if detached:
+                writer.execute("delete from indexes")
+                return writer.changes() > 0
+            writer.execute(NEW_ID, {"id": token_hex(8)})
+            return False
+        finally:
+            writer.close()
+            reader.close()
+    except apsw.Error as error:
+        if refused := write_refusal(error, target):
+            raise refused from error
+        raise VaultError(source, f"{source} cannot be copied to {target}: {error}") from error
+
+
+def back_up_vault(source: str, target: str) -> int:
+    """
+    Copy the vault *source* to the new file *target*, check the copy, and return its number of documents.
+
+    Raises:
+        VaultDamaged: the copy has a defect, because *source* has it.
+        VaultFull, VaultError: as `copy_vault`.
+    """
+    copy_vault(source, target)
+    with closing(open_vault(target, read_only=True)) as copy:
+        if defects := copy.storage.check():
+            raise VaultDamaged(source, "; ".join(defects))
+        return sum(copy.documents.collections().values())

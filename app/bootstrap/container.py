@@ -187,8 +187,8 @@ class Gateways(containers.DeclarativeContainer):
     forget_log = Singleton(adapter("files.forget_log:ForgetFile"), Singleton("{}.forgotten".format, place))
 
     # copies and bundles of the vault file
-    copy_vault: Callable[..., bool] = gateway("sqlite.snapshot:copy_vault", place)
-    back_up: Callable[[str], int] = gateway("sqlite.snapshot:back_up_vault", place)
+    copy_vault: Callable[..., bool] = gateway("sqlite.repair:copy_vault", place)
+    back_up: Callable[[str], int] = gateway("sqlite.repair:back_up_vault", place)
     discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
     vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)

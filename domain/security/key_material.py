@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 from clawmem.domain.documents.encoding import decode
-from clawmem.domain.security.secrets import find_secrets
+from clawmem.domain.security.secrets import SecretSpan, find_secrets
 
 READ_CHARS = 64_000  # characters read from the beginning of a file
 MOSTLY = 0.8  # minimum share of credential lines in a list of credentials
 COVERED = 0.3  # a line is a credential if secrets fill more than this share of it
-_PEM = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [A-Z0-9 ]{0,60}-----)?"
-)
 _OTHER_KEYS = ("PuTTY-User-Key-File-", "AGE-SECRET-KEY-1", "openssh-key-v1")
 _SQLITE = b"SQLite format 3\0"
 _REMARKS = ("#", ";", "//")
@@ -28,9 +25,11 @@ def key_material_in(data: bytes) -> str | None:
     if data.startswith(_SQLITE):
         return "an SQLite database"
     text = _text(data[:READ_CHARS]).strip()
-    if text.startswith(_OTHER_KEYS) or _is_mostly_keys(text):
+    secrets = find_secrets(text)
+    keys = sum(secret.end - secret.start for secret in secrets if secret.kind == "private key")
+    if text.startswith(_OTHER_KEYS) or 2 * keys > len(text):
         return "a private key"
-    return "a list of credentials" if _is_list_of_credentials(text) else None
+    return "a list of credentials" if _is_list_of_credentials(text, secrets) else None
 
 
 def _text(data: bytes) -> str:
@@ -40,13 +39,8 @@ def _text(data: bytes) -> str:
         return data.decode("utf-8", "replace")
 
 
-def _is_mostly_keys(text: str) -> bool:
-    return 2 * sum(len(match[0]) for match in _PEM.finditer(text)) > len(text) > 0
-
-
-def _is_list_of_credentials(text: str) -> bool:
+def _is_list_of_credentials(text: str, secrets: Sequence[SecretSpan]) -> bool:
     """Whether at least `MOSTLY` of the lines, apart from blank lines and comments, are credentials."""
-    secrets = find_secrets(text)
     lines = credentials = end = 0
     for line in text.splitlines(keepends=True):
         start, end, content = end, end + len(line), line.strip()
