@@ -33,8 +33,12 @@ def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
             yield ReadFault(member.place, f"the conversation {name} is damaged, its mapping is no object")
 
 
-def _conversation(chat: Record, member: Member) -> Iterator[ImportedConversation]:
-    messages = _chatgpt_branch(chat.object("mapping"), chat.text("current_node"))
+def _conversation(chat: Record, member: Member) -> Iterator[ImportedConversation | ReadFault]:
+    nodes = chat.object("mapping")
+    messages = _chatgpt_branch(nodes, chat.text("current_node"))
+    if len(nodes) > 1 and not any(Record(node).text("parent") for node in nodes.values()):
+        reason = "has messages without links to the ones before; only the last one was read"
+        yield ReadFault(member.place, f"the conversation {chat.text('title') or 'without a title'} {reason}")
     started = chat.time("create_time")
     yield ImportedConversation(
         "chatgpt",

@@ -160,11 +160,21 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
     if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
         return None
     fallbacks = [part.text("fallback", "text") for part in record.objects("attachments")]  # of apps
-    text = record.text("text") or "\n".join(filter(None, fallbacks))
+    layout = "\n".join(map(_layout, record.objects("blocks")))
+    text = record.text("text") or layout or "\n".join(filter(None, fallbacks))
     text = with_attachments(_plain(text, names), record.objects("files"), "name")
     speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
+
+
+def _layout(block: Record) -> str:
+    """Return the text of a block of a layout, or of an element of one; a section is a line."""
+    user = block.text("user_id")
+    own = block.text("text", "url") or block.object("text").text("text") or (f"<@{user}>" if user else "")
+    parts = [own, *map(_layout, [*block.objects("elements"), *block.objects("fields")])]
+    is_line = block.text("type") in ("rich_text_section", "rich_text_quote", "rich_text_preformatted")
+    return ("" if is_line else "\n").join(filter(None, parts))
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:

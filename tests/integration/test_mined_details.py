@@ -72,3 +72,36 @@ def test_claude_ai_attachments_and_artifacts(invoke: Invoke, tmp_path: Path) -> 
     assert "[attached: survey.txt]" in talk
     assert "Varnish plan\n\nMonday: sand the coaming.\n\nTuesday: sand the tiller." in talk
     assert "secret query" not in talk
+
+
+def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path) -> None:
+    """A message whose text is in its layout is read; a conversation that has no order is reported."""
+    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": "It moves to "}]}
+    section["elements"] += [{"type": "user", "user_id": "U2"}, {"type": "text", "text": " on Thursday."}]
+    layouts = [
+        {"type": "rich_text", "elements": [section]},
+        {"type": "section", "text": {"type": "mrkdwn", "text": "Fine, I tell everybody so."}},
+    ]
+    said = [
+        {"type": "message", "user": "U1", "ts": f"17145576{place}0.000100", "text": "", "blocks": [layout]}
+        for place, layout in enumerate(layouts)
+    ]
+    nodes = {
+        name: {"message": {"id": name, "author": {"role": "user"}, "content": {"parts": ["Hinges?"]}}}
+        for name in "ab"
+    }
+    write_notes(
+        tmp_path,
+        {
+            "slack/harbour/2024-05-01.json": json.dumps(said),
+            "slack/users.json": json.dumps([{"id": "U2", "name": "bo"}]),
+            "conversations.json": json.dumps([{"title": "Hinges", "mapping": nodes}]),
+        },
+    )
+
+    report = mined(invoke, tmp_path)
+
+    [file] = [document["file"] for document in documents(invoke).values()]
+    assert "It moves to @bo on Thursday." in text_of(invoke, file)
+    assert "Fine, I tell everybody so." in text_of(invoke, file)
+    assert "the conversation Hinges has messages without links" in " ".join(report["faults"])
