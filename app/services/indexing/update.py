@@ -323,7 +323,10 @@ class _Pass:
         exclusions = Exclusions(update.files, folder)
         scan = scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
-            self._miss(f"{folder.root} is not there, or is no folder; its documents are kept as they are.")
+            remedy = "its documents are kept as they are. If it was moved, run: clawmem collection add NEW_FOLDER"
+            if not any(note.inactive is None for note in known.values()):
+                remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
+            self._miss(f"{folder.root} is not there, or is no folder; {remedy}")
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
@@ -509,8 +512,9 @@ def former_document(
     """
     Return the document whose file was moved or renamed to the new file *parsed*; ``None`` if several match.
 
-    It has the same text, and its file is gone: its folder can be read and does not have it any more. A served document
-    goes before a removed one. Of several new files the first one is the document, and the others are copies.
+    It has the same text, and its file is gone, alone or with the folder of its collection. A served document goes before
+    a removed one, and one with the same path before others. Of several new files the first one is the document, and the
+    others are copies.
 
     Args:
         roots: The absolute folder of each collection, by its name.
@@ -519,12 +523,13 @@ def former_document(
     holders = [note for note in holders if note.stamp]
     matches = [note for note in holders if note.inactive is None and _has_lost_file(files, roots, note)]
     matches = matches or [note for note in holders if note.inactive is InactiveReason.REMOVED]
+    matches = [note for note in matches if note.path == parsed.document.path] or matches
     return matches[0] if len(matches) == 1 else None
 
 
 def _has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:
     root = roots.get(document.collection)
-    if root is None or not files.scan(root, enter=lambda path: False, wanted=lambda path: False).root_exists:
+    if root is None:
         return False
     try:
         files.read(root, document.path)
