@@ -39,8 +39,18 @@ class LookupContract(VaultContract):
         save(vault, "c.md", "Two.")  # sha-256 begins with another digit
 
         for length in (1, 6, 64):
-            assert _ids(vault.documents.by_hash(sha("One.")[:length])) == [first, second]
-        assert vault.documents.by_hash(sha("Three.")) == []
+            assert _ids(vault.documents.by_docid(sha("One.")[:length])) == [first, second]
+        assert vault.documents.by_docid(sha("Three.")) == []
+
+    def test_an_edit_keeps_the_first_hash(self, vault: Vault) -> None:
+        """Unless another document has it, as notes from one template have."""
+        first, second = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
+        save(vault, "b.md", "Two.")
+        save(vault, "a.md", "Three.")
+        save(vault, "b.md", "Four.")
+
+        assert _ids(vault.documents.by_docid(sha("One."))) == [first]
+        assert _ids(vault.documents.by_docid(sha("Two."))) == [second]
 
     def test_hash_prefix_is_ordered_and_active(self, vault: Vault) -> None:
         """The results are ordered by collection and path, without inactive documents."""
@@ -49,7 +59,7 @@ class LookupContract(VaultContract):
         first = save(vault, "a.md", "One.", collection="n")
         vault.documents.deactivate([save(vault, "gone.md", "One.")], InactiveReason.REMOVED)
 
-        assert _ids(vault.documents.by_hash(sha("One.")[:8])) == [first, second, last]
+        assert _ids(vault.documents.by_docid(sha("One.")[:8])) == [first, second, last]
 
     def test_path_suffix(self, vault: Vault) -> None:
         """A suffix of whole path parts, up to the whole `collection/path`, finds the document."""

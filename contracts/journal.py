@@ -175,7 +175,7 @@ class TendingContract(VaultContract):
         assert vault.documents.body(gone) == vault.documents.body(alone) == ""
         assert vault.documents.fragments(gone) == []
         assert vault.documents.body(twin) == "Said by both."
-        assert [entry.id for entry in vault.documents.by_hash(fetch(vault, twin).hash)] == [twin]
+        assert [entry.id for entry in vault.documents.by_docid(fetch(vault, twin).hash)] == [twin]
 
     def test_scrubbing_changes_no_answer(self, vault: Vault) -> None:
         """Scrubbing changes no remaining record in any table; an empty vault can be scrubbed as well."""

@@ -67,8 +67,8 @@ class DocumentStore(Protocol):
     def at(self, collection: str, path: str) -> Document | None:
         """Return the document at exactly this place, active or not."""
 
-    def by_hash(self, prefix: str) -> list[Document]:
-        """Return active documents whose body hash begins with *prefix* (lower-case hex), by place."""
+    def by_docid(self, prefix: str) -> list[Document]:
+        """Return active documents whose first hash begins with *prefix* (lower-case hex), by place."""
 
     def holding(self, hash: str) -> list[Document]:
         """Return all documents with this body hash, active or not, by place, except forgotten ones."""

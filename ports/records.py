@@ -148,8 +148,9 @@ class Document(NamedTuple):
     """
     Metadata of one document in the vault; ``id`` is 0 until it is stored.
 
-    ``hash`` is the SHA-256 of the body, ``source_hash`` that of the whole file. ``body_line`` is the file line on which
-    the body begins. ``authored_at`` is the time of writing that users and agents see, ``modified_at`` the time of the
+    ``hash`` is the SHA-256 of the body, ``source_hash`` that of the whole file. ``first_hash``, which begins with the
+    docid, is the ``hash`` of the first body that no other document had; the store sets it. ``body_line`` is the file
+    line on which the body begins. ``authored_at`` is the time of writing that users and agents see, ``modified_at`` the time of the
     last change of the body, taken from its file.
     """
 
@@ -182,6 +183,7 @@ class Document(NamedTuple):
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
     front_matter: str = ""  # verbatim from the file's second line on, without the fences
     origin: Origin = Origin.USER
+    first_hash: str = ""
     id: int = 0
 
     @property

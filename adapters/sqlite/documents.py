@@ -67,7 +67,7 @@ update documents set embed_state = 'synced'
 _NOTHING = sha256(b"").hexdigest()
 _FORGET = """
 update documents set
-    inactive = 'forgotten', title = '', hash = :nothing, source_hash = '', tags = '[]', aliases = '[]', front_matter = '', domain = null,
+    inactive = 'forgotten', title = '', hash = :nothing, first_hash = '', source_hash = '', tags = '[]', aliases = '[]', front_matter = '', domain = null,
     workstream = null, review_by = null, pinned = 0, pinned_in_note = 0, snoozed_until = null, access_count = 0, last_accessed_at = null,
     revision_count = 1, duplicate_count = 1, body_line = 1, body_length = 0, source_size = null, source_mtime_ns = null
  where id = :id
@@ -109,13 +109,18 @@ class SqliteDocuments(Store):
 
     def save(self, document: Document, body: str, fragments: Sequence[Fragment]) -> int:
         with self._db.atomic():
-            sql = "select hash, inactive from documents where collection = ? and path = ?"
-            former_hash, inactive = self._db.row(sql, (document.collection, document.path)) or (None, None)
+            place = document.collection, document.path
+            sql = "select hash, first_hash, inactive from documents where collection = ? and path = ?"
+            former_hash, first_hash, inactive = self._db.row(sql, place) or (None, "", None)
             if inactive == InactiveReason.FORGOTTEN:
                 reason = f"{document.display_path} was forgotten on request and is not indexed again."
                 raise InvalidInput("FORGOTTEN", reason)
             self._db.write("insert or ignore into content values (?, ?)", (document.hash, body))
-            document_id = int(self._db.write(_SAVE, _values(document))[0][0])
+            # Until one of them is edited, notes made from one template have the same first hash.
+            sql = "select 1 from documents where first_hash = ? and (collection, path) <> (?, ?)"
+            if not first_hash or (former_hash != document.hash and self._db.row(sql, (first_hash, *place))):
+                first_hash = document.hash
+            document_id = int(self._db.write(_SAVE, _values(document._replace(first_hash=first_hash)))[0][0])
             if former_hash not in (None, document.hash):
                 self._drop_body(former_hash)
             first, last = span(document_id)
@@ -181,9 +186,9 @@ class SqliteDocuments(Store):
     def at(self, collection: str, path: str) -> Document | None:
         return next(iter(self._documents("where collection = ? and path = ?", (collection, path))), None)
 
-    def by_hash(self, prefix: str) -> list[Document]:
+    def by_docid(self, prefix: str) -> list[Document]:
         # A range instead of LIKE: no character of the prefix is a wildcard, and the index answers it.
-        sql = "where hash >= ? and hash < ? and inactive is null order by collection, path"
+        sql = "where first_hash >= ? and first_hash < ? and inactive is null order by collection, path"
         return self._documents(sql, (prefix, f"{prefix}g"))
 
     def holding(self, hash: str) -> list[Document]:

@@ -22,6 +22,7 @@ create table documents (
     path             text not null,
     title            text not null,
     hash             text not null references content (hash),
+    first_hash       text not null default '',      -- begins with the docid; edits do not change it
     source_hash      text not null,
     authored_at      text not null,
     modified_at      text not null,
@@ -53,6 +54,7 @@ create table documents (
     unique (collection, path)
 ) strict;
 create index documents_hash on documents (hash);
+create index documents_first_hash on documents (first_hash);
 create index documents_unembedded on documents (id) where inactive is null and embed_state <> 'synced';
 create index documents_removed on documents (hash) where inactive = 'removed';
 -- Lists and timelines are ordered by the time at which a note was written, not by the time of its file.

@@ -241,7 +241,7 @@ def memory_forget(
     if note.inactive is InactiveReason.FORGOTTEN:
         result, report = Forgotten(name=note.display_path, changed=False), ForgetReport((note,))
     else:
-        if not (confirm is True and digits and note.hash.startswith(normalise_docid(digits))):
+        if not (confirm is True and digits and note.first_hash.startswith(normalise_docid(digits))):
             place = place_of(services.vault.documents, note)
             derived = files_of(derived_documents(services.vault, [note.id]))
             raise ConfirmationMissing(

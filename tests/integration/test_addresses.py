@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from itertools import cycle
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -23,7 +24,7 @@ from addressed_notes import (
     docid_of,
     rows,
 )
-from command_line import Invoke
+from command_line import Invoke, ask_json
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -159,3 +160,19 @@ def test_a_tool_takes_no_text_for_true(addressed: Invoke, confirm: object) -> No
     assert rows() == before
     assert not by_tool("memory_pin", query=docid, unpin=False).refused
     assert not by_tool("memory_forget", query=docid, confirm=True).refused
+
+
+def test_a_docid_stays_when_a_note_is_edited_and_moved(addressed: Invoke, tmp_path: Path) -> None:
+    """It names the same note afterwards, and is the one that lists print."""
+    (queue,) = [one for one in ask_json(addressed, "list", "-n", 99)["documents"] if one["file"] == QUEUE]
+    file = tmp_path / QUEUE
+    file.write_text(file.read_text("utf-8") + "\nOne more line.\n", "utf-8")
+    addressed("update")
+    file.rename(file.with_name("renamed.md"))
+    addressed("update")
+
+    assert "One more line." in addressed("get", queue["docid"]).stdout
+    (renamed,) = [
+        one for one in ask_json(addressed, "list", "-n", 99)["documents"] if "renamed" in one["file"]
+    ]
+    assert renamed["docid"] == queue["docid"]

@@ -94,3 +94,21 @@ def test_a_heading_without_text_is_found_at_its_line(invoke: Invoke, tmp_path: P
 
     for question, line in {"gutters zinc": 7, "tiles slate": 5, "larch boards": 11}.items():
         assert f"v/roof.md:{line} " in invoke("search", question).stdout
+
+
+def test_a_moved_folder_is_recognised_by_its_texts(invoke: Invoke, tmp_path: Path) -> None:
+    """Its notes move to the collection of the new folder and keep their docids; no note is there twice."""
+    notes = {f"{tree}.md": f"The {tree} grows.\n" for tree in ("larch", "birch", "rowan")}
+    write_notes(tmp_path / "old", notes)
+    invoke("bootstrap", tmp_path / "old")
+    docids = {one["docid"] for one in ask_json(invoke, "list")["documents"]}
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert "collection add" in invoke("update").stdout
+
+    invoke("collection", "add", tmp_path / "new")
+    invoke("update")
+
+    moved = ask_json(invoke, "list")["documents"]
+    assert {one["file"] for one in moved} == {f"new/{path}" for path in notes}
+    assert {one["docid"] for one in moved} == docids
+    assert "collection remove old" in invoke("update").stdout

@@ -20,10 +20,13 @@ from clawmem.ports.records import Candidate, Document, InactiveReason, Scope
 
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
-    """Return the shortest unique prefix of each document's hash, by document id."""
-    prefixes = {document.hash[:DOCID_LENGTH] for document in documents}
-    hashes = {prefix: {note.hash for note in store.by_hash(prefix)} for prefix in prefixes}
-    return {document.id: docid(document.hash, hashes[document.hash[:DOCID_LENGTH]]) for document in documents}
+    """Return the shortest unique prefix of each document's first hash, by document id."""
+    prefixes = {document.first_hash[:DOCID_LENGTH] for document in documents}
+    hashes = {prefix: {note.first_hash for note in store.by_docid(prefix)} for prefix in prefixes}
+    return {
+        document.id: docid(document.first_hash, hashes[document.first_hash[:DOCID_LENGTH]])
+        for document in documents
+    }
 
 
 def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[Candidate]:

@@ -226,9 +226,11 @@ class Lookup:
 
         def had_docid(note: Document) -> bool:
             acts = self.acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()
-            return note.hash.startswith(digits) or any(act.before == digits[:DOCID_LENGTH] for act in acts)
+            return note.first_hash.startswith(digits) or any(
+                act.before == digits[:DOCID_LENGTH] for act in acts
+            )
 
-        documents = self.documents.by_hash(digits) or self._inactive(had_docid)
+        documents = self.documents.by_docid(digits) or self._inactive(had_docid)
         return [document for document in documents if place.startswith(document.display_path) or not place]
 
     def _places(self, address: Address) -> list[tuple[str, str]] | None:

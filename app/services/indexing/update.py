@@ -129,7 +129,7 @@ class NoteClaims:
         if address.docid:
             return [
                 document
-                for document in self.documents.by_hash(normalise_docid(address.docid))
+                for document in self.documents.by_docid(normalise_docid(address.docid))
                 if document.id != note.id
             ]
         place = parse_virtual_path(address.name)
@@ -323,7 +323,9 @@ class _Pass:
         exclusions = Exclusions(update.files, folder)
         scan = scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
-            remedy = "its documents are kept as they are. If it was moved, run: clawmem collection add NEW_FOLDER"
+            remedy = (
+                "its documents are kept as they are. If it was moved, run: clawmem collection add NEW_FOLDER"
+            )
             if not any(note.inactive is None for note in known.values()):
                 remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
             self._miss(f"{folder.root} is not there, or is no folder; {remedy}")

@@ -108,7 +108,7 @@ class Forgetting:
                 texts |= {number: self._text(note) for number, note in every.items()}
                 reasons = {note.id: f"derived from {part[0].display_path}" for note in derived}
                 acts = [
-                    ActEntry(note.id, act, by, now, reasons.get(note.id, why), note.hash[:DOCID_LENGTH])
+                    ActEntry(note.id, act, by, now, reasons.get(note.id, why), note.first_hash[:DOCID_LENGTH])
                     for note in every.values()
                 ]
                 self._forget(sources, derived, acts, now)
