@@ -429,3 +429,13 @@ def test_doctor_names_what_is_wrong_with_the_settings(
     monkeypatch.chdir(home / "project")
     invoke("setup", "claude-code", "--project", "--profile", "deep")
     assert f"once more in {home / 'project'}" in invoke("doctor").output
+
+
+def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: Path) -> None:
+    """The last removal names the memory and the command that deletes it; one of several agents says nothing."""
+    for agent in ("codex", "gemini"):
+        invoke("setup", agent)
+    vault = home / ".cache" / "clawmem" / "index.sqlite"
+
+    assert "The memory stays" not in invoke("setup", "codex", "--remove").stdout
+    assert f"rm -r {vault}*" in invoke("setup", "gemini", "--remove").stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.app.bootstrap.opening import unopened_services
+from clawmem.app.client.autostart import is_running
 from clawmem.app.client.connection import (
     PROFILE,
     PROGRAM,
@@ -23,7 +25,7 @@ from clawmem.app.client.connection import (
     passed_variables,
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
-from clawmem.app.client.request import ToolSet
+from clawmem.app.client.request import ToolSet, announced
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import (
@@ -114,6 +116,8 @@ def setup(
         changes = setup.change(name, remove=remove, dry_run=dry_run)
         hidden = "" if dry_run else "-" if remove else "+"
         lines = setup.lines(name, changes, is_done=not (remove or dry_run), hidden=hidden)
+        if remove and not dry_run:
+            lines += setup.remains()
         show_outcome(ctx, {**_record(name, changes), "dry_run": dry_run}, "\n".join(lines))
     else:
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
@@ -142,6 +146,17 @@ class Setup:
         )
         action = self.clients.uninstall if remove else self.clients.install
         return action(agent, connection, dry_run=dry_run)
+
+    def remains(self) -> list[str]:
+        """Return what stays when no agent is connected any more, with the command to delete it; stop the server."""
+        vault, states = self._settings.vault, map(self.clients.state, self.clients.titles)
+        if any(state.commands or state.has_plugin for state in states) or not is_there(vault):
+            return []
+        if (server := announced(vault)) and is_running(vault):
+            os.kill(server.pid, signal.SIGTERM)
+        states_of = "states of conversations (memory/precompact-state-*.md next to transcripts)"
+        text = f"No agent is connected now; the server was stopped. The memory stays, and so do your notes and {states_of}."
+        return [f"{text} To delete the memory: rm -r {vault}*"]
 
     def lines(
         self, name: str, changes: Sequence[FileChange], *, is_done: bool = True, hidden: str = "+"
