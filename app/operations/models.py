@@ -25,7 +25,7 @@ class ChosenModel(Result):
 
     embedder: str
     config: str
-    next: str = Field(default="clawmem embed --force", description="What changes a vault with other vectors.")
+    next: str = Field(default="clawmem embed --force", description="Command for a vault with other vectors.")
 
 
 @operation(

@@ -25,7 +25,7 @@ FOLLOWED = {
 }
 HARMLESS = set(
     (
-        "beads, bootstrap, collection add, collection remove, export, doctor, "
+        "backup, beads, bootstrap, collection add, collection remove, export, doctor, "
         "archive --purge, embed --force, get, import, links --broken, list --where source, maintain --journal, maintain enrich, restore, "
         "import jsonl, import bundle, rebuild --backend, rebuild --backend lancedb, mine, mine --forget, models add, models add bge-small, models use, "
         "models use static, openclaw index --agent, serve --background, serve --status, setup, setup --check, setup hooks, "
