@@ -326,3 +326,13 @@ def test_a_secret_is_reported_and_saved_as_written(remembered: Invoke, notes: Pa
     assert "redacted" in file.name
     assert text in file.read_text("utf-8")
     assert "secret" not in remembered("remember", "The gate code is 4711.").stderr
+
+
+def test_the_diary_answers_what_was_done(remembered: Invoke) -> None:
+    """Its entries come before what was remembered on that day."""
+    remembered("diary", "write", "Painted the keel.")
+    remembered("remember", "The bike lock is blue.")
+
+    first, *_ = ask_json(remembered, "query", "what did I do this week")["results"]
+
+    assert first["file"].startswith("_clawmem/diary/")

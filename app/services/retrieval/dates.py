@@ -87,10 +87,11 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             def place(number: int) -> tuple[bool, bool, bool]:
                 document = matching_notes[number]
                 is_other_kind = document.content_type not in question.kinds
+                is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
                 return (
                     is_other_kind,
-                    is_other_kind and not is_own(document),
-                    file_name(document.path) != diary,
+                    is_other_kind and not is_own(document) and not is_entry,
+                    file_name(document.path) != diary and not is_entry,
                 )
 
             order = sorted(newest_first(dates, (), undated), key=place)
