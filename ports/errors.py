@@ -43,6 +43,17 @@ class InvalidInput(ClawmemError):
         return {"candidates": records} if records else {}
 
 
+_NEXT_STEPS = {
+    "document": "Look for it: clawmem search WORDS",
+    "tag": "All tags: clawmem tags",
+    "property": "The properties of a note: clawmem get NOTE --json",
+    "entity": "All entities: clawmem entities",
+    "collection": "All collections: clawmem collection list",
+    "receipt": "All receipts: clawmem why",
+    "act": "All acts: clawmem undo",
+}
+
+
 class NotFound(InvalidInput):
     """No object has the name; ``candidates`` are documents that may be meant, ``suggestions`` other names."""
 
@@ -61,7 +72,8 @@ class NotFound(InvalidInput):
         self.candidates = tuple(candidates)
         self.suggestions = tuple(suggestions) or tuple(candidate.file for candidate in candidates)
         near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
-        sentences = (f"No {what} matches {name!r}.", f"Did you mean: {near}?" if near else "", remark)
+        step = f"Did you mean: {near}?" if near else ("" if remark else _NEXT_STEPS.get(what, ""))
+        sentences = (f"No {what} matches {name!r}.", step, remark)
         super().__init__("NOT_FOUND", " ".join(filter(None, sentences)))
 
 

@@ -176,7 +176,7 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     yield from map(session_line, answer.sessions or ())
     if not answer.results:
         unlikely = " (nothing here is likely to answer)" if answer.answered is not None else ""
-        yield f"Nothing found for: {answer.query}{unlikely}"
+        yield f"Nothing found for: {answer.query}{unlikely}. Try other words, or fewer conditions."
     elif answer.answered is not None:
         words = {result.likelihood for result in answer.results} - {None}
         if (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}:

@@ -85,9 +85,12 @@ class Text(SelectedResult, DatedDocument):
         """Return whose text it is, what supersedes or changed it, and which notes link to it."""
         marks = (label_of_others(self.origin), successor_mark(self.superseded_by))
         sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in self.backlinks)]
+        properties = {name.casefold(): values for name, values in self.properties.items()}
+        project = title_to_read(", ".join(properties.get("project", ())), self.origin)
+        projects = [f"Project: {project}."] if properties.get("project") else []
         links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
         changes = [f"This text was changed on {self.changed_after[:10]}."] if self.changed_after else []
-        return [*(f"{self.file} is {mark}." for mark in marks if mark), *changes, *links]
+        return [*(f"{self.file} is {mark}." for mark in marks if mark), *projects, *changes, *links]
 
     @property
     def heading(self) -> str:
@@ -309,7 +312,7 @@ class TagCount(Result):
 @operation(
     Effect.READS,
     columns="tag count=notes",
-    empty="No note has a tag.",
+    empty="No note has a tag. Write #tag in a note, or tags: in its front matter.",
     items="tags",
     route="/tags",
     commands=(Command("tags"),),
@@ -339,7 +342,7 @@ def list_tags(
     Effect.READS,
     name="links",
     columns="source line written target problem",
-    empty="No links.",
+    empty="No links. [[Name]] in a note links it to another.",
     items="links",
     route="/links",
 )

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, ask_json, write_notes
+from command_line import Invoke, ask_json, found_paths, write_notes
 
 
 @pytest.mark.parametrize("verb", ["search", "query --mode=vectors", "query"])
@@ -33,6 +33,62 @@ def test_a_question_names_its_day(remembered: Invoke, words: str) -> None:
     assert (found["as_of"], len(found["results"])) == ("2026-04-30", 1)
     assert found["results"][0]["changed_after"] > "2026-06"
     assert "as_of" not in ask_json(remembered, "search", "sessions redis postgres as of today")
+
+
+def test_the_project_of_a_note_is_shown(invoke: Invoke, home: Path) -> None:
+    """`get` and `list` show it, and a question is limited to it, in any case."""
+    notes = {name: f"---\nproject: {name}\n---\nThe ferry is late.\n" for name in ("Harbour", "Kiln")}
+    write_notes(home / "notes", {f"{name}.md": text for name, text in notes.items()})
+    invoke("bootstrap", home / "notes", "--skip-embed")
+
+    assert "Project: Kiln." in invoke("get", "Kiln").stderr
+    [note] = ask_json(invoke, "list", "--where", "project=harbour")["documents"]
+    assert note["properties"] == {"project": ["Harbour"]}
+    assert found_paths(invoke, "search", "ferry", "--where", "project=kiln") == ["Kiln.md"]
+
+
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        (("get", "qqq"), "clawmem search WORDS"),
+        (("timeline", "qqq"), "clawmem search WORDS"),
+        (("links", "qqq"), "clawmem search WORDS"),
+        (("list", "--tag", "qqq"), "clawmem tags"),
+        (("list", "--where", "qqq=1"), "clawmem get NOTE --json"),
+        (("entities", "--facts", "qqq"), "clawmem entities"),
+        (("search", "qqq"), "other words"),
+        (("links", "haruka"), "[[Name]]"),
+    ],
+)
+def test_what_is_not_there_names_the_next_step(remembered: Invoke, words: tuple[str, ...], step: str) -> None:
+    """In one sentence."""
+    assert step in remembered(*words).output
+
+
+def test_types_of_one_word_are_shown(invoke: Invoke, home: Path) -> None:
+    """`list` shows them, and searches are limited to them; a sentence, a number or a folder's own type is none."""
+    heads = {
+        "a": "type: Meeting",
+        "b": "Type: livre",
+        "decisions/c": "type: adr",
+        "d": 'type: "[[Book]] notes"',
+        "e": "type: 7",
+        "f": "type: meeting\ncontent_type: note",
+    }
+    notes = {f"{name}.md": f"---\n{head}\n---\nThe ferry is late.\n" for name, head in heads.items()}
+    write_notes(home / "notes", notes)
+    invoke("bootstrap", home / "notes", "--skip-embed")
+
+    listed = ask_json(invoke, "list")["documents"]
+    assert {Path(note["file"]).stem: note["content_type"] for note in listed} == {
+        "a": "meeting",
+        "b": "livre",
+        "c": "decision",
+        "d": "note",
+        "e": "note",
+        "f": "note",
+    }
+    assert found_paths(invoke, "search", "ferry", "--type", "meeting") == ["a.md"]
 
 
 def test_lists_are_of_a_day(remembered: Invoke) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
@@ -89,6 +90,9 @@ def parse_source(
     if known is not None and known.hash == digest:
         modified_ms = times.parse_iso(known.modified_at) or modified_ms
     kind = frontmatter.content_type(facts.content_type, path)
+    if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
+        types = [value.strip().lower() for key, value in facts.extra if key.strip().casefold() == "type"]
+        kind = next((name for name in types if re.fullmatch(r"[^\W\d][\w-]*", name)), kind)
     headings = [heading.label for heading in note.headings]
     document = Document(
         collection=collection,
