@@ -36,7 +36,12 @@ OPENING = {
         "clientInfo": {"name": "test", "version": "1"},
     },
 }
-QUESTION = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": {"name": "status", "arguments": {}}}
+QUESTION = {
+    "jsonrpc": "2.0",
+    "id": 99,
+    "method": "tools/call",
+    "params": {"name": "query", "arguments": {"query": "redis \ud83d"}},
+}
 
 
 @pytest.fixture(params=["alone", "with a server"])
@@ -54,7 +59,7 @@ def vault(
 
 @pytest.mark.usefixtures("vault")
 def test_later_messages_are_answered(home: Path, environ: dict[str, str]) -> None:
-    """Nothing but messages of the protocol is written, and a request after the wrong lines has its result."""
+    """Nothing but the protocol is written; a request after the wrong lines has its result, with a lone surrogate too."""
     initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     lines = [
         json.dumps(OPENING).encode(),

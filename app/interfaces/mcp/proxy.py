@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import sys
 import threading
 from functools import partial
@@ -65,7 +66,7 @@ class Proxy:
     def run(self) -> None:
         """Forward messages until the end of input, and wait at most `DRAIN_S` seconds for each running request."""
         running: list[threading.Thread] = []
-        for line in filter(bytes.strip, sys.stdin.buffer):
+        for line in filter(bytes.strip, map(paired, sys.stdin.buffer)):
             message = _object(line)
             if message.get("method") == "notifications/cancelled":
                 number = json.dumps(_object(message.get("params")).get("requestId"))
@@ -137,6 +138,16 @@ class Proxy:
             with self._writing:
                 sys.stdout.buffer.write(answer + b"\n")
                 sys.stdout.buffer.flush()
+
+
+def paired(line: bytes) -> bytes:
+    """Return *line*, a JSON text, without lone surrogates: the library of the protocol does not answer such a request."""
+    if not re.search(rb"\\u[dD][89a-fA-F]", line):
+        return line
+    try:
+        return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return line
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -12,9 +13,11 @@ from time import monotonic
 from typing import Any
 from urllib.parse import unquote
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
+from mcp.server.stdio import stdio_server
 from mcp.types import (
     CallToolResult,
     EmbeddedResource,
@@ -26,6 +29,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from clawmem.app.client.request import ToolSet
+from clawmem.app.interfaces.mcp.proxy import paired
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
@@ -251,6 +255,19 @@ class MemoryServer(MCPServer[Any]):
     def protocol(self) -> Any:
         """Protocol server, which communicates with a transport."""
         return self._lowlevel_server
+
+    async def run_stdio_async(self) -> None:
+        """Run the server on stdin and stdout; child processes do not read this stdin."""
+        wire = os.fdopen(os.dup(0), "rb")
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+        async def lines() -> AsyncIterator[str]:
+            async for line in anyio.wrap_file(wire):
+                yield paired(line).decode("utf-8", "replace")
+
+        stdin: Any = lines()
+        async with stdio_server(stdin) as streams:
+            await self.protocol.run(*streams, self.protocol.create_initialization_options())
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools."""
