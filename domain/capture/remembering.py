@@ -22,7 +22,7 @@ FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 TITLE_CHARS = 80
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
-_NUMBER = re.compile(r"[+(]*\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
+_NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 
 _CORRECTION = re.compile(
     r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich)\b", re.IGNORECASE
