@@ -11,7 +11,7 @@ import pytest
 from llama_server import Role, write_model
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
-from clawmem.adapters.models.catalogue import known_models
+from clawmem.adapters.models.catalogue import model_named
 from clawmem.contracts.models import EmbedderContract, GeneratorContract, RerankerContract
 
 Models = dict[str, Any]
@@ -27,7 +27,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Models]:
     folder = tmp_path_factory.mktemp("models")
     with ExitStack() as stack:
         opened: Models = {}
-        for model in known_models(folder)[2:]:
+        for name in ("embeddinggemma", "qmd-query-expansion", "qwen3-reranker"):
+            model = model_named(name, folder)
             write_model(Role(model.role), folder / "tiny.gguf")
             model.add(folder / "tiny.gguf")
             opened[model.role] = stack.enter_context(closing(model.opened()))  # type: ignore[type-var]

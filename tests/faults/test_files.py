@@ -317,7 +317,7 @@ class TestFrontMatter:
 
         (problem,) = world.update().problems
 
-        assert problem.startswith("notes/a.md: front matter left out: ") and "line 4" in problem
+        assert problem.startswith("notes/a.md: front matter left out: ") and "line 3" in problem
         assert (world.at("a.md").title, world.at("a.md").tags) == ("Ferry", ("boat",))
         assert world.body("a.md") == "The text below.\n"
 

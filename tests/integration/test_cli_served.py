@@ -141,8 +141,9 @@ def steady(heard: Heard) -> Heard:
         heard.out,
         flags=re.MULTILINE,
     )
-    out = lines if "stage" in heard.out else heard.out
-    return heard._replace(out=re.sub(r'"due_in_seconds": \{[^}]*\}|"at": "[^"]*"', "", out))
+    return heard._replace(
+        out=re.sub(r'"due_in_seconds": \{[^}]*\}|"at": "[^"]*"', "", re.sub(" +", " ", lines))
+    )
 
 
 class TestBothWays:

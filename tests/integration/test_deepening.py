@@ -123,7 +123,7 @@ class TestFaults:
     )
     def test_a_bad_server(self, home: Home, servers: Servers, make: Any, leg: str, bad: Answer) -> None:
         """In time, to the byte the block without it; the diary says what was missing."""
-        alone, offered = deep(home, Models()), list[str]()
+        alone, offered = deep(home, Models(), session="alone"), list[str]()
         began = time.monotonic()
 
         answer = deep(home, make(servers, bad), profile=HASTY, receive=offered.append)
@@ -132,4 +132,4 @@ class TestFaults:
         assert answer.block == alone.block
         assert offered == [alone.block]
         assert answer.answer.trace.degraded.keys() == {leg}
-        assert [row.degraded for row in home.rows("deep")] == [(), (leg,)]
+        assert [row.degraded for row in home.rows("deep")] == [(leg,)]

@@ -155,7 +155,7 @@ class TestMigrate:
             said = station.run("rebuild", "--backend", backend).stdout
             words, vectors = METHODS[backend]
 
-            assert f"backend: {backend}\n" in said
+            assert f"({backend})" in said
             assert station.methods() == (words, vectors)
             assert station.run("doctor", "--verify").stdout == AGREED
             now = station.answers(*VERBS)

@@ -34,7 +34,7 @@ def test_copies_collapse_into_one_and_push_nothing_out(tmp_path: Path) -> None:
     copies = {f"{n}.md": f"---\ntags: [origin:imported]\n---\n# Copy\n\n{PROMPT} {MARK}\n" for n in range(20)}
 
     home.take_in(tmp_path / "web", copies)
-    after = [line for line in home.ask(PROMPT).block.splitlines() if line.startswith("**")]
+    after = [line for line in home.ask(PROMPT, session="s2").block.splitlines() if line.startswith("**")]
 
     assert after[:-1] == before
     assert "web/" in after[-1]

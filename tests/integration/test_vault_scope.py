@@ -333,6 +333,7 @@ class TestVerbs:
         """Every verb says and changes nothing of another vault."""
         monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
         Path("memories.jsonl").write_text('{"id": "nobody", "text": "Nobody sails."}\n', "utf-8")
+        Path("nobody.md").write_text("Nobody sails.\n", "utf-8")
         for words in COMMANDS:
             with world.opening(OPEN):
                 done = told(world, "--vault", OPEN, *words)
