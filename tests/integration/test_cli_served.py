@@ -136,7 +136,7 @@ def alone(*arguments: str) -> Heard:
 def steady(heard: Heard) -> Heard:
     """Without how long each stage took, how long until a lane is due, which receipt it is, and the time now."""
     lines = re.sub(
-        r' +\d+\.\d\b *| +$|(?<=ms": )[\d.]+|(?<="receipt": )\d+|^receipt: .*|^asked .*|(?<="asked_at": ).*',
+        r' +\d+\.\d+\b *| +$|(?<=ms": )[\d.]+|(?<="receipt": )\d+|^receipt: .*|^asked .*|(?<="asked_at": ).*',
         "",
         heard.out,
         flags=re.MULTILINE,
