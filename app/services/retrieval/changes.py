@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clawmem.app.services.retrieval.dates import has_time_of_file
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.retrieval.changes import states_change
@@ -26,7 +27,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
     A question about the past or about a named time leaves the order as it is. Turns of chats neither change nor are changed:
-    people say "now" without a decision. Of lines, the best of each note counts.
+    people say "now" without a decision. Nor does a note without a date of its own, whose file may have been copied. Of lines, the best of each note counts.
     """
     question = request.question
     is_current = question.version.wanted in (Wanted.CURRENT, Wanted.ANY) and not question.named_time
@@ -46,7 +47,11 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
-        later = (n for n in first if documents[n].authored_at[:DAY] > note.authored_at[:DAY])
+        later = (
+            n
+            for n in first
+            if documents[n].authored_at[:DAY] > note.authored_at[:DAY] and not has_time_of_file(documents[n])
+        )
         newer = [n for n in later if states_change(bodies.get(n, ""), topic, passage)]
         if not newer:
             continue
