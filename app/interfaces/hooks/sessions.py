@@ -199,7 +199,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> str:
     briefing = context.read(event, lambda services: services.briefings.at_start(project_of(event.cwd)))
     _inject(briefing, event, context)
     if event.session_id:
-        with context.writable() as services:
+        with context.writable() as services, services.vault.transactions.writing():
             sessions, now = services.vault.sessions, iso_utc(services.clock.now_ms())
             known = sessions.get(event.session_id)
             new = SessionRecord(event.session_id, now, machine=gethostname())
