@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import EEXIST
 from filecmp import cmp
 from pathlib import Path
 from shutil import rmtree
@@ -98,8 +99,10 @@ def draft_of(file: Path) -> Iterator[Path]:
     The draft is readable by the owner only, in a folder that is deleted with all that is left in it.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written, or is a device or a pipe, which a draft would replace.
     """
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise FileExistsError(EEXIST, "It is a device or a pipe, not a file", str(file))
     with draft_folder(file) as folder, private_umask():
         draft = folder / file.name
         yield draft

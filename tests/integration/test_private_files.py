@@ -10,6 +10,8 @@ import pytest
 from command_line import Invoke, write_file
 from hook_process import ask, transcript
 
+from clawmem.app.environment.private_files import write_whole
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are inherited from the folder of the user")
 
 
@@ -96,3 +98,12 @@ def test_what_hooks_keep_is_private(invoke: Invoke, environ: dict[str, str], hom
     store = home / ".cache" / "clawmem"
     assert (store / "index.sqlite.hooks").is_dir()
     assert readable_by_others(store) == []
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    """A pipe or a device in the place of the file stays what it is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="not a file"):
+        write_whole(pipe, b"text")
+    assert pipe.is_fifo()
