@@ -9,9 +9,6 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 CHUNK_CHARS = 4000
 OVERLAP_CHARS = 200
 
-# Integer weights, so that equal scores compare as equal: a query term counts 1.0, an intent term 0.5.
-_TERM, _INTENT_TERM = 2, 1
-
 
 def choose_chunk(
     body: str,
@@ -31,20 +28,10 @@ def choose_chunk(
     the first wins, in the order given here.
 
     Args:
-        body: The text.
-        terms: Terms of the query.
-        intent_terms: Terms of the intent.
         around: Character offsets (start, end) of the matching fragment; clamped to the length of the text.
         chars: Length of a window, more than *overlap*.
         overlap: Characters that neighbouring windows share.
-
-    Raises:
-        ValueError: *overlap* is negative or not less than *chars*, or *around* is no range.
     """
-    if not 0 <= overlap < chars:
-        raise ValueError(f"windows of {chars} characters cannot overlap by {overlap}")
-    if around is not None and not 0 <= around[0] <= around[1]:
-        raise ValueError(f"around must be (start, end) with 0 <= start <= end, not {around}")
     if len(body) <= chars:
         return body
     first = 0
@@ -57,7 +44,7 @@ def choose_chunk(
 
     def worth(window: str) -> int:
         lower = window.lower()
-        return _TERM * sum(t in lower for t in wanted) + _INTENT_TERM * sum(t in lower for t in intended)
+        return 2 * sum(term in lower for term in wanted) + sum(term in lower for term in intended)
 
     return max((body[start : start + chars] for start in starts), key=worth)  # the first of equals
 

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from clawmem.domain.retrieval.relevance import family
 
@@ -29,13 +29,7 @@ COVERED = MappingProxyType({"bge-small:384": 1.1})
 COVERED_OTHERWISE = 0.4  # static vectors, and models that were not measured
 
 
-class SortableKey(Hashable, Protocol):
-    """A key that is hashable and sortable, so that ties are broken deterministically."""
-
-    def __lt__(self, other: Any, /) -> bool: ...
-
-
-Key = TypeVar("Key", bound=SortableKey)
+Key = TypeVar("Key", bound=Hashable)
 
 
 def rrf(
@@ -50,7 +44,6 @@ def rrf(
 
     Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. With *bonus*, each
     retriever adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, regardless of its weight. Ties are broken by the key.
-    The order of the retrievers does not matter.
 
     Args:
         rankings: Keys by name of the retriever, best first. A repeated key counts once, at its best rank.
@@ -61,24 +54,18 @@ def rrf(
 
     Returns:
         Every key of a retriever with nonzero weight, and its score, best first.
-
-    Raises:
-        ValueError: A weight names an unknown retriever.
     """
-    weights = weights or {}
-    if unknown := sorted(weights.keys() - rankings.keys()):
-        raise ValueError(f"weights for unknown retrievers: {', '.join(unknown)}")
     damping = k if math.isfinite(k) and k > 0 else K
     shares: defaultdict[Key, list[float]] = defaultdict(list)
     for retriever, ranking in rankings.items():
-        weight = weights.get(retriever, 1.0)
+        weight = (weights or {}).get(retriever, 1.0)
         if not (math.isfinite(weight) and weight >= 0):
             weight = 1.0
         for rank, key in enumerate(dict.fromkeys(ranking) if weight else ()):
             extra = TOP_RANK_BONUS[rank] if bonus and rank < len(TOP_RANK_BONUS) else 0.0
             shares[key].append(weight / (damping + rank + 1) + extra)
-    total = _exact_sums(shares)
-    return [(key, total[key]) for key in sorted(sorted(total), key=lambda key: -total[key])]
+    total = {key: math.fsum(values) for key, values in shares.items()}  # exact, so independent of the order
+    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[Key, float]:
@@ -90,50 +77,25 @@ def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[
     Args:
         floor: The score that means "no match"; scores at or below it become 0, and all do if none is above it.
             ``None`` uses the lowest score.
-
-    Returns:
-        The scaled scores in the given order; empty if no score is finite.
-
-    Raises:
-        ValueError: *floor* is not finite.
     """
-    if floor is not None and not math.isfinite(floor):
-        raise ValueError(f"floor must be a finite number, not {floor}")
-    if not all(map(math.isfinite, scores.values())):
-        scores = {key: score for key, score in scores.items() if math.isfinite(score)}
-    if not scores:
-        return {}
-    high, least = max(scores.values()), min(scores.values())
-    low = least if floor is None else floor
+    scores = {key: score for key, score in scores.items() if math.isfinite(score)}
+    high = max(scores.values(), default=0.0)
+    low = min(scores.values(), default=0.0) if floor is None else floor
     if high <= low:
         return dict.fromkeys(scores, 1.0 if floor is None else 0.0)
-    if least < low:
-        scores = {key: max(low, score) for key, score in scores.items()}
-    width = high - low
-    return {key: (score - low) / width for key, score in scores.items()}
+    return {key: (max(low, score) - low) / (high - low) for key, score in scores.items()}
 
 
 def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key, float]:
     """
     Return the weighted sum of scores by key; a key absent from a mapping gets 0 from it.
 
-    With weights that sum to 1 and scores in [0, 1] the result is in [0, 1], up to rounding. The order of *parts* does
-    not affect a sum.
-
-    Raises:
-        ValueError: A weight is not finite.
+    The order of *parts* does not affect a sum.
     """
     shares: defaultdict[Key, list[float]] = defaultdict(list)
     for weight, scores in parts:
-        if not math.isfinite(weight):
-            raise ValueError(f"a weight must be a finite number, not {weight}")
         for key, score in scores.items():
             shares[key].append(weight * score)
-    return _exact_sums(shares)
-
-
-def _exact_sums(shares: Mapping[Key, Iterable[float]]) -> dict[Key, float]:
-    """Return sums that are rounded once, at the end, and therefore do not depend on the order of the shares."""
     return {key: math.fsum(values) for key, values in shares.items()}
 
 
@@ -155,26 +117,11 @@ def blend(
     ``share * top``, which is more than ``(1 - share) * top`` of its worst with fused score *top*. A candidate that it
     did not score has r = 0. If its scores are within `LEAST_SPREAD` of each other, the fused scores are returned
     unchanged. Scores that are not finite count as missing.
-
-    Args:
-        fused: Scores >= 0.
-        reranked: Scores for the same keys, or some of them.
-        share: Weight of the reranker, 0 to 1.
-
-    Returns:
-        A score for every key of *fused*, in its order, none above the best of *fused*.
-
-    Raises:
-        ValueError: *share* is not between 0 and 1.
     """
-    if not 0.0 <= share <= 1.0:
-        raise ValueError(f"share must lie between 0 and 1, not {share}")
-    read = {key: score for key, score in reranked.items() if key in fused}
-    scaled = min_max(read)
-    spread = [read[key] for key in scaled]
-    if not spread or max(spread) - min(spread) < LEAST_SPREAD:
+    scores = {key: score for key, score in reranked.items() if key in fused and math.isfinite(score)}
+    if not scores or max(scores.values()) - min(scores.values()) < LEAST_SPREAD:
         return dict(fused)
-    top = max(fused.values())
+    top, scaled = max(fused.values()), min_max(scores)
     return {key: (1 - share) * score + share * top * scaled.get(key, 0.0) for key, score in fused.items()}
 
 

@@ -12,15 +12,12 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clawmem.ports.records import FragmentKey
 
 # Shares of the neighbours' similarity that count for a line: "it" in one line is often named in the line before.
 NEIGHBOUR_SHARES = (1.0, 0.8, 0.5)
-
-# Share that the names of a note contribute to its lines: a note about a person seldom repeats the person's name.
-NAME_SHARE = 1.0
 
 Row = Sequence[float]
 
@@ -34,9 +31,6 @@ def coverage(weights: Row, nearest: Row) -> float:
     Args:
         weights: Weights of the question's words, not negative; they sum to 1, so that the result is in [0, 1].
         nearest: For each word the similarity of the most similar word of the text, in [0, 1].
-
-    Raises:
-        ValueError: the arguments differ in length.
     """
     return math.fsum(weight * near for weight, near in zip(weights, nearest, strict=True))
 
@@ -61,55 +55,43 @@ def line_coverage(
         shares: Factors by distance in lines.
         names: By document, the contribution of its names to each word; see `name_contributions`.
     """
-    width = len(weights)
-    return {
-        key: coverage(weights, _best(key, rows, width, shares, names.get(key.document_id, ())))
-        for key in keys
-    }
+    covered = {}
+    for key in keys:
+        lent = [names.get(key.document_id) or [0.0] * len(weights)]
+        for step in range(1 - len(shares), len(shares)):
+            if row := rows.get(FragmentKey(key.document_id, key.seq + step)):
+                lent.append([shares[abs(step)] * near for near in row])
+        covered[key] = coverage(weights, [max(word) for word in zip(*lent, strict=True)])
+    return covered
 
 
 def name_contributions(
     question: Sequence[str], names: Mapping[int, Collection[str]]
 ) -> dict[int, list[float]]:
     """
-    Return by document the contribution of its names to each word of *question*, in [0, `NAME_SHARE`].
+    Return by document the contribution of its names to each word of *question*, in [0, 1].
 
-    A name contributes to the words it contains. The contribution of a word decreases with the number of documents
-    whose names contain it; a word in all of them contributes nothing. Documents without a contribution are left out.
+    A name contributes to the words it contains: a note about a person seldom repeats the person's name. The contribution
+    of a word decreases with the number of documents whose names contain it; a word in all of them contributes nothing.
+    Documents without a contribution are left out.
 
     Args:
         question: Words of the question.
         names: The words of the names of each document that is compared.
     """
-    named = {document: frozenset(question).intersection(some) for document, some in names.items()}
-    counts = Counter(word for some in named.values() for word in some)
+    counts = Counter(word for some in names.values() for word in frozenset(question).intersection(some))
     others = max(1, len(names) - 1)
-    lent = {word: NAME_SHARE * (1 - (count - 1) / others) for word, count in counts.items()}
+    lent = {word: 1 - (count - 1) / others for word, count in counts.items()}
     rows = {
-        document: [lent[word] if word in some else 0.0 for word in question]
-        for document, some in named.items()
+        number: [lent[word] if word in some else 0.0 for word in question] for number, some in names.items()
     }
-    return {document: row for document, row in rows.items() if any(row)}
+    return {number: row for number, row in rows.items() if any(row)}
 
 
 def around(keys: Collection[FragmentKey], shares: Row = NEIGHBOUR_SHARES) -> set[FragmentKey]:
     """Return *keys* and the keys of the neighbouring lines that may contribute to them."""
     reach = range(1 - len(shares), len(shares))
     return {FragmentKey(key.document_id, key.seq + step) for key in keys for step in reach}
-
-
-def _best(
-    key: FragmentKey, rows: Mapping[FragmentKey, Row], width: int, shares: Row, named: Row
-) -> list[float]:
-    document_id, seq = key
-    at: Mapping[Any, Row] = rows  # looked up by plain tuples, which are cheaper to create than keys
-    found = [
-        (share, row)
-        for step in range(1 - len(shares), len(shares))
-        if (share := shares[abs(step)]) and (row := at.get((document_id, seq + step)))
-    ]
-    lent = [[share * near for near in row] for share, row in found]
-    return [max(word) for word in zip(named or [0.0] * width, *lent, strict=True)]
 
 
 class Rows(NamedTuple):
@@ -121,17 +103,10 @@ class Rows(NamedTuple):
 
 
 def read_rows(sketch: bytes, dimensions: int) -> Rows | None:
-    """
-    Return the rows of a sketch; ``None`` for an empty sketch.
-
-    Raises:
-        ValueError: *dimensions* is not a positive multiple of 8, or the sketch ends in the middle of a row.
-    """
-    width, rest = divmod(dimensions, 8)
-    if rest or width < 1 or len(sketch) % width:
-        raise ValueError(f"a sketch of {len(sketch)} bytes does not consist of rows of {dimensions} bits")
+    """Return the rows of a sketch, each of *dimensions* bits, a multiple of 8; ``None`` for an empty sketch."""
     if not sketch:
         return None
+    width = dimensions // 8
     whole, *words = (int.from_bytes(sketch[at : at + width]) for at in range(0, len(sketch), width))
     return Rows(dimensions, whole, tuple(words))
 
@@ -144,7 +119,6 @@ def agreement(one: int, other: int, bits: int) -> float:
 def nearest_words(question: Rows, line: Rows) -> tuple[float, ...]:
     """Return for each word of the question its similarity to the nearest word of the line, in [0, 1]."""
     bits = question.bits
-    differing = [
-        min(((word ^ other).bit_count() for other in line.words), default=bits) for word in question.words
-    ]
-    return tuple(max(0.0, 1.0 - 2.0 * count / bits) for count in differing)
+    return tuple(
+        max((agreement(word, other, bits) for other in line.words), default=0.0) for word in question.words
+    )

@@ -66,13 +66,8 @@ def snippet(
     Args:
         found: Offsets of the matching fragment.
         within: The part of the body to search; the whole body if it has no text. Offsets are clamped.
-        max_length: In characters.
         first_line: Line of the file on which the body begins, > 1 after front matter.
-
-    Raises:
-        ValueError: *max_length* below 4, *first_line* below 1, or *found* or *within* is no range.
     """
-    _check(max_length, first_line, found, within)
     wanted = {term.lower(): _INTENT_TERM for term in intent_terms if term.strip()}
     wanted |= {term.lower(): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
@@ -195,16 +190,6 @@ def holds_any(text: str, terms: Sequence[str]) -> bool:
     """Whether *text* contains one of *terms*, as a substring, ignoring case."""
     lower = text.lower()
     return any(term.lower() in lower for term in terms if term.strip())
-
-
-def _check(max_length: int, first_line: int, *places: Place | None) -> None:
-    if max_length <= len(ELLIPSIS):
-        raise ValueError(f"max_length must be at least {len(ELLIPSIS) + 1}, not {max_length}")
-    if first_line < 1:
-        raise ValueError(f"first_line counts from 1, not {first_line}")
-    for place in places:
-        if place is not None and not 0 <= place[0] <= place[1]:
-            raise ValueError(f"a place must be (start, end) with 0 <= start <= end, not {place}")
 
 
 def _is_bare(line: str) -> bool:

@@ -53,16 +53,6 @@ def _numbers(value: Any) -> Any:
     return _NOT_IN_JSON.get(value, value) if isinstance(value, str) else value
 
 
-def _refusable(answer: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
-    def refused_or_answered(given: dict[str, Any]) -> Any:
-        try:
-            return answer(given)
-        except ValueError:
-            return {"error": True}
-
-    return refused_or_answered
-
-
 def _rrf(given: dict[str, Any]) -> list[list[Any]]:
     return [list(pair) for pair in rrf(**_numbers(given))]
 
@@ -122,13 +112,6 @@ def _relevance(given: dict[str, Any]) -> dict[str, float]:
 
 
 _USUAL: dict[str, Mapping[str, float]] = {"document": DOCUMENT_WEIGHTS, "line": LINE_WEIGHTS}
-
-
-def _coverage(given: dict[str, Any]) -> Any:
-    try:
-        return coverage(**given)
-    except ValueError:
-        return {"error": True}
 
 
 def _covered(given: dict[str, Any]) -> list[list[Any]]:
@@ -214,15 +197,15 @@ def _sketched(question: str, line: str, dimensions: int) -> list[Any] | None:
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "lexical_score": lambda given: lexical_score(**_numbers(given)),
-    "rrf": _refusable(_rrf),
-    "min_max": _refusable(lambda given: min_max(**_numbers(given))),
+    "rrf": _rrf,
+    "min_max": lambda given: min_max(**_numbers(given)),
     "recency": lambda given: recency(**_numbers(given)),
     "confidence": _confidence,
     "published": lambda given: published(**_scored(given)),
     "calibrated": _calibrated,
     "recency_intent": lambda given: has_recency_intent(**given),
-    "mmr": _refusable(_mmr),
-    "snippet": _refusable(_snippet),
+    "mmr": _mmr,
+    "snippet": _snippet,
     "lease": _lease,
     "decomposition": _decomposition,
     "cooccurrence": lambda given: cooccurrence_score(**given),
@@ -230,7 +213,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "likelihood": lambda given: str(likelihood_of(**given)),
     "worth_showing": lambda given: results_to_show(**given),
     "time_intent": lambda given: time_intent(**given).value,
-    "coverage": _coverage,
+    "coverage": lambda given: coverage(**given),
     "line_coverage": _covered,
     "variant_weights": lambda given: with_variants(_weights(given), given["names"]),
     "refine": _refine,
@@ -241,8 +224,8 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "planning": _planning,
     "expansion": _expansion,
     "strong_signal": lambda given: is_strong_signal(**given),
-    "chunk_choice": _refusable(lambda given: _chunk_choice(dict(given))),
+    "chunk_choice": lambda given: _chunk_choice(dict(given)),
     "intent_terms": lambda given: list(intent_terms(**given)),
-    "blend": _refusable(lambda given: blend(**given)),
-    "sketches": _refusable(lambda given: _sketched(**given)),
+    "blend": lambda given: blend(**given),
+    "sketches": lambda given: _sketched(**given),
 }

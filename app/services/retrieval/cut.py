@@ -49,4 +49,4 @@ def _diversified(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
         title = candidate.document.title if candidate.document else ""
         return f"{title}\n{bodies.get(candidate.document_id, '')[:READ_FOR_DIVERSITY]}"
 
-    return [*diversity.diversify(head, beginning, enough=request.limit), *tail]
+    return [*diversity.diversify(head, beginning), *tail]
