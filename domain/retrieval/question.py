@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import cached_property
 from itertools import takewhile
@@ -19,7 +20,7 @@ from clawmem.domain.retrieval.intent import (
     time_intent,
 )
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
-from clawmem.domain.retrieval.versions import WantedVersion, begins_then, wanted_version
+from clawmem.domain.retrieval.versions import Wanted, wanted_version
 from clawmem.domain.text.dates import TimeRange, temporal_range
 from clawmem.domain.text.vocabulary import NEWEST, function_words
 from clawmem.domain.text.words import words
@@ -111,6 +112,7 @@ def _is_newest(name: str, before: str) -> bool:
     return name in NEWEST or (name in _RECENT and before in _MOST)
 
 
+@dataclass(frozen=True)
 class Question:
     """
     The text of a question, asked at a moment in a time zone, and what it asks for.
@@ -118,24 +120,9 @@ class Question:
     Each aspect is derived from the text at its first use and kept: stages that share a question read the text once.
     """
 
-    def __init__(self, text: str, now_ms: int, zone: tzinfo = UTC) -> None:
-        self.text = text
-        self.now_ms = now_ms
-        self.zone = zone
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Question) and hash(self) == hash(other)
-
-    def __hash__(self) -> int:
-        return hash((self.text, self.now_ms, self.zone))
-
-    def with_text(self, text: str) -> Question:
-        """Return another *text*, asked at the same moment."""
-        return Question(text, self.now_ms, self.zone)
-
-    def at(self, now_ms: int) -> Question:
-        """Return the same text, asked at another moment."""
-        return Question(self.text, now_ms, self.zone)
+    text: str
+    now_ms: int
+    zone: tzinfo = UTC
 
     @cached_property
     def forms(self) -> QueryForms:
@@ -204,8 +191,6 @@ class Question:
         return self.named_time is None and _LEAVING_OFF.issuperset(self.topic)
 
     @cached_property
-    def version(self) -> WantedVersion:
-        """Version of a subject that the text asks for."""
-        named = self.named_time
-        is_over = named is not None and not begins_then(self.text[: named.start])
-        return wanted_version(self.text, named.authored_until if named and is_over else None)
+    def version(self) -> Wanted:
+        """Version of a subject that the text asks for: at the end of the named time the one that was current then."""
+        return Wanted.CURRENT if self.named_time else wanted_version(self.text)

@@ -23,15 +23,12 @@ _ASIDE_FOLDERS = frozenset(
 _ASIDE_WORDS = frozenset(
     "draft copy kopie copie copia clip clipping entwurf brouillon borrador rascunho".split()
 )
-_PAST_FOLDERS = frozenset("archive archived archiv old".split())
 HUB = "hub"
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-def standing(
-    path: str, tags: Iterable[str], content_type: str, asked: Collection[str], *, of_the_past: bool = False
-) -> float:
+def standing(path: str, tags: Iterable[str], content_type: str, asked: Collection[str]) -> float:
     """
     Return the share of its relevance that a note keeps, in (0, 1].
 
@@ -40,14 +37,11 @@ def standing(
         tags: Tags of the note.
         content_type: Type of the note.
         asked: Words of the question. A question that names drafts wants them ("the draft of the offer").
-        of_the_past: Whether the question asks for a former state, which the archive may hold.
     """
     if content_type == HUB and HUB not in asked and "overview" not in asked:
         return OVERVIEW
     aside = _aside(path) | (_ASIDE_WORDS & {tag.casefold() for tag in tags})
-    if of_the_past:
-        aside -= _PAST_FOLDERS
-    return SET_ASIDE if aside and not _is_asked(aside, asked) else FULL
+    return SET_ASIDE if aside and aside.isdisjoint(asked) else FULL
 
 
 def is_own(document: Document) -> bool:
@@ -60,9 +54,3 @@ def _aside(path: str) -> frozenset[str]:
     *folders, file = path.casefold().split("/")
     named = {word for folder in folders for word in _WORD.findall(folder)} & _ASIDE_FOLDERS
     return frozenset(named | (_ASIDE_WORDS & set(_WORD.findall(file.rpartition(".")[0]))))
-
-
-def _is_asked(aside: Iterable[str], asked: Collection[str]) -> bool:
-    """Whether the question names one of the words, in singular or plural."""
-    stems = {word.removesuffix("s") for word in asked}
-    return any(word.removesuffix("s") in stems for word in aside)

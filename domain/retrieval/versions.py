@@ -11,8 +11,6 @@ from enum import StrEnum
 from itertools import combinations
 from typing import NamedTuple
 
-from clawmem.domain.retrieval.intent import TimeIntent, time_intent
-from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.text.vocabulary import FORMER, MONTHS, ORDINALS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
 
@@ -40,47 +38,22 @@ _EARLIEST = re.compile(
     r"|(?:the|my|our|your|her|his|its|at|very)\s+first)\b",
     re.IGNORECASE,
 )
-_BEGINS = re.compile(r"\b(?:from|since|starting|as\s+of|ab|seit|depuis|desde)(?:\s+the)?\s*\Z", re.IGNORECASE)
-_BEFORE = re.compile(
-    r"\b(?:before|until|till|ahead\s+of|prior\s+to)\b(?P<event>.*)", re.IGNORECASE | re.DOTALL
-)
 _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
-_WHY = re.compile(r"\A\W*why\b", re.IGNORECASE)
-_PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
 class Wanted(StrEnum):
     """Version of a subject that a question asks for."""
 
     CURRENT = "current"
-    ANY = "any"  # the best match: a question in the past tense may mean each of them
     FORMER = "former"
     EARLIEST = "earliest"
 
 
-class WantedVersion(NamedTuple):
-    """
-    The version of a subject that a question asks for.
-
-    ``event`` contains the words for the event that ended it ("before Stripe"). ``until`` is the end of the time that the
-    question names, an ISO time: the version that was valid then is meant.
-    """
-
-    wanted: Wanted
-    event: frozenset[str] = frozenset()
-    until: str | None = None
-
-
 class Version(NamedTuple):
-    """
-    One note of a subject: when it was written, the words of its names, its relevance, whether its file name contains a year
-    that has not begun, and the number of notes that have superseded it.
-    """
+    """One note of a subject: when it was written, its relevance, and the number of notes that have superseded it."""
 
     written: str
-    names: frozenset[str]
     relevance: float
-    is_future: bool = False
     successors: int = 0
 
 
@@ -113,65 +86,30 @@ def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:
     return frozenset((folder, *subject) for subject in (*first, *pairs))
 
 
-def names_future_year(path: str, now: str) -> bool:
-    """Whether the file name of *path* contains a year after that of *now*, an ISO time."""
-    return any(_YEAR.match(word) and word > now[:4] for word in words(path.rpartition("/")[2]))
-
-
-def wanted_version(query: str, named_until: str | None = None) -> WantedVersion:
-    """
-    Return the version that *query* asks for.
-
-    Args:
-        named_until: End of the time that the question names, ``None`` if it names none.
-    """
-    if named_until is not None:
-        return WantedVersion(Wanted.CURRENT, until=named_until)
-    if _WHY.search(query):
-        return WantedVersion(Wanted.CURRENT)
+def wanted_version(query: str) -> Wanted:
+    """Return the version that *query* asks for by its words, the current one unless it says otherwise."""
     if _EARLIEST.search(query):
-        return WantedVersion(Wanted.EARLIEST)
-    if not _FORMER.search(query):
-        is_undecided = _PAST_TENSE.search(query) and time_intent(query) in (
-            TimeIntent.ANY,
-            TimeIntent.HISTORY,
-        )
-        return WantedVersion(Wanted.ANY if is_undecided else Wanted.CURRENT)
-    before = _BEFORE.search(query)
-    return WantedVersion(Wanted.FORMER, frozenset(content_words(before["event"])) if before else frozenset())
+        return Wanted.EARLIEST
+    return Wanted.FORMER if _FORMER.search(query) else Wanted.CURRENT
 
 
-def begins_then(before: str) -> bool:
-    """Whether the text *before* a named time says that something begins with it: "from September"."""
-    return _BEGINS.search(before) is not None
-
-
-def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> list[int]:
+def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str | None = None) -> list[int]:
     """
     Return the documents of one subject, the one that the question means first.
 
-    The current version is the last written one, unless it is for a year that has not begun, or the last one written
-    before the end of the named time. A former
-    version is the one directly before the version that the question names, else the best match of all but the current.
+    The current version is the last written one, or the last one written before the ISO time *until*. A former version
+    is the best match of all but the current.
     """
     newest = sorted(
         versions,
         key=lambda number: (-versions[number].successors, versions[number].written, number),
         reverse=True,
     )
-    if asked.until is not None:
-        known = [number for number in newest if versions[number].written < asked.until]
+    if until is not None:
+        known = [number for number in newest if versions[number].written < until]
         return [*known, *(number for number in newest[::-1] if number not in known)]
-    if asked.wanted is Wanted.EARLIEST:
+    if wanted is Wanted.EARLIEST:
         return newest[::-1]
-    if asked.wanted is Wanted.CURRENT:
-        return sorted(newest, key=lambda number: versions[number].is_future)
-    if asked.wanted is Wanted.ANY:
-        return sorted(versions, key=lambda number: -versions[number].relevance)
-    # After the oldest version that the event names, if an older one exists, else after the newest.
-    named = [place for place, number in enumerate(newest[:-1]) if asked.event & versions[number].names]
-    after = max(named, default=0)
-    former = newest[after + 1 :]
-    if not asked.event or not any(asked.event & versions[number].names for number in newest):
-        former = sorted(former, key=lambda number: -versions[number].relevance)
-    return [*former, *newest[: after + 1]]
+    if wanted is Wanted.FORMER:
+        return [*sorted(newest[1:], key=lambda number: -versions[number].relevance), newest[0]]
+    return newest

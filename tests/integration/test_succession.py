@@ -83,26 +83,6 @@ class TestOrder:
         }
         assert answer.results[place - 1].snippet().text
 
-    @pytest.mark.parametrize("head", ["supersedes: pages.md", "superseded_by: site.md"])
-    def test_a_predecessor_that_shares_no_word_is_brought_in(self, notes: Notes, head: str) -> None:
-        """The note of what was before an event seldom names the event; only such a question is answered by it."""
-        dates = {"pages.md": "date: 2021-01-01", "site.md": "date: 2022-01-01"}
-        said_by = "site.md" if head.startswith("supersedes") else "pages.md"
-        dates[said_by] += f"\n{head}"
-        texts = {
-            "pages.md": f"---\n{dates['pages.md']}\n---\n# Leaflets\n\nPrinted every spring.\n",
-            "site.md": f"---\n{dates['site.md']}\n---\n# Hugo\n\nThe shop shows its seeds with Hugo.\n",
-            "other.md": "---\ndate: 2020-01-01\n---\n# Shop\n\nThe shop opens at nine.\n",
-        }
-        notes.add({path: texts[path] for path in ("pages.md", "site.md", "other.md")})
-
-        assert paths(notes.ask("where did the shop show its seeds before Hugo")) == [
-            "pages.md",
-            "site.md",
-            "other.md",
-        ]
-        assert paths(notes.ask("where does the shop show its seeds")) == ["site.md", "other.md"]
-
 
 class TestPins:
     @pytest.mark.parametrize(("head", "pinned"), [("true", True), ("false", False), ("maybe", False)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from clawmem.domain.retrieval.succession import last_successors
-from clawmem.ports.documents import ClaimKind, DocumentStore, Succession, SuccessionStore
+from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document
 
 
@@ -18,26 +18,6 @@ def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) 
         direct = successions.direct(waiting)
         pairs |= direct
         waiting = {pair.newer for pair in direct} - known
-    return pairs
-
-
-def successions_to(
-    store: DocumentStore, successions: SuccessionStore, documents: Iterable[Document]
-) -> set[Succession]:
-    """Return all successions that end at these documents, transitively. It reads every claim, so ask it rarely."""
-    claims = successions.claims()
-    pairs: set[Succession] = set()
-    waiting, known = {note.id: note for note in documents}, set[int]()
-    while waiting:
-        known |= waiting.keys()
-        places = {(note.collection, note.path) for note in waiting.values()}
-        claiming = {c.document_id for c in claims if c.kind is ClaimKind.SUPERSEDED_BY and c.place in places}
-        named = (c.place for c in claims if c.kind is ClaimKind.SUPERSEDES and c.document_id in waiting)
-        at_place = [note for place in named if (note := store.at(*place))]
-        older = claiming | {same.id for note in at_place for same in store.holding(note.hash)}
-        direct = {pair for pair in successions.direct(older) if pair.newer in waiting}
-        pairs |= direct
-        waiting = store.many({pair.older for pair in direct} - known)
     return pairs
 
 

@@ -30,8 +30,8 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     people say "now" without a decision. Nor does a note without a date of its own, whose file may have been copied. Of lines, the best of each note counts.
     """
     question = request.question
-    is_current = question.version.wanted in (Wanted.CURRENT, Wanted.ANY) and not question.named_time
-    if question.time_intent is TimeIntent.HISTORY or not is_current:
+    is_past = question.time_intent is TimeIntent.HISTORY or question.version is not Wanted.CURRENT
+    if is_past or question.named_time:
         return work
     documents = {c.document_id: c.document for c in work.candidates if c.document}
     best = {c.document_id: c for c in reversed(work.candidates)}

@@ -1,6 +1,7 @@
 """Retrieval requests."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
@@ -67,7 +68,7 @@ class RetrievalRequest(NamedTuple):
 
     def asking(self, text: str) -> Self:
         """Return the same request for another question, *text*."""
-        return self._replace(question=self.question.with_text(text))
+        return self._replace(question=replace(self.question, text=text))
 
 
 class Conditions(TypedDict, total=False):
@@ -148,9 +149,8 @@ def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
         return request
     until = min(request.as_of, request.scope.authored_until or request.as_of)
     scope = request.scope._replace(authored_until=until)
-    return request._replace(
-        scope=scope, question=request.question.at(min(request.question.now_ms, moment_ms - 1))
-    )
+    question = replace(request.question, now_ms=min(request.question.now_ms, moment_ms - 1))
+    return request._replace(scope=scope, question=question)
 
 
 def first_after(text: str, zone: tzinfo = UTC) -> str | None:

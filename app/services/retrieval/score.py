@@ -23,7 +23,6 @@ EXACT_NAME = (
 # For a note of the kind and of the time that the question names ("decisions taken in June", "notes of last week"): both
 # decide, and relevance orders such notes.
 OF_KIND_AND_TIME = 1.0
-OF_TIME = 0.05  # for any other note of that time
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
 RESPELT, COMPARED = 0.05, 20
 DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
@@ -89,17 +88,11 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
         recency_intent=question.time_intent is TimeIntent.RECENT,
         current_intent=question.time_intent is TimeIntent.CURRENT,
     )
-    share = standing(
-        document.path,
-        document.tags,
-        document.content_type,
-        question.forms.words,
-        of_the_past=question.time_intent is TimeIntent.HISTORY,
-    )
+    share = standing(document.path, document.tags, document.content_type, question.forms.words)
     terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
     if words(question.text) in map(words, document_names(document)):
         terms["name"] = EXACT_NAME
-    if question.named_time and is_within(document.authored_at, question.named_time):
-        is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
-        terms["time"] = OF_KIND_AND_TIME if is_of_kind else OF_TIME
+    is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
+    if is_of_kind and question.named_time and is_within(document.authored_at, question.named_time):
+        terms["time"] = OF_KIND_AND_TIME
     return terms

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from clawmem.app.services.documents.succession import known_by, successions_from, successions_to
+from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.versions import (
@@ -17,17 +15,14 @@ from clawmem.domain.retrieval.versions import (
     Wanted,
     decision_subjects,
     in_wanted_order,
-    names_future_year,
     subject_name,
 )
-from clawmem.domain.text.words import words
 from clawmem.ports.documents import Succession
 from clawmem.ports.records import Document, FragmentKey, Scope
 
 SUCCESSION, VERSION = "succession", "version"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
 MOST_NAMED = 5
-MOST_PRECEDED = 5  # first candidates whose predecessors are looked up
 DECISION = "decision"  # content type
 
 Newer = Mapping[int, Collection[int]]
@@ -39,8 +34,7 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
 
     Successors come above the notes that they supersede, and are added if they were not found, unless the question asks
     for the past. Versions that no relation joins are notes of one folder whose names differ only in their version
-    ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well. If the question
-    asks for a former state, the notes that the first candidates have superseded are added.
+    ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well.
 
     Args:
         of_lines: Whether lines are arranged as well: the best line of each note.
@@ -49,34 +43,33 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.unit is Unit.LINE and not of_lines:
             return work
-        version, is_past = request.question.version, request.question.time_intent is TimeIntent.HISTORY
-        candidates = [*work.candidates]
-        if version.wanted in (Wanted.FORMER, Wanted.EARLIEST):
-            candidates = with_predecessors(stores, request, candidates)
-        pairs = known_by(
-            stores.documents,
-            successions_from(stores.successions, {c.document_id for c in candidates}),
-            request.as_of,
-        )
+        question = request.question
+        is_past = question.time_intent is TimeIntent.HISTORY
+        found = {c.document_id for c in work.candidates}
+        pairs = known_by(stores.documents, successions_from(stores.successions, found), request.as_of)
         newer = successors(pairs)
-        if is_past and pairs:
-            trace.note("the question asks for what was before")
-        elif pairs:
+        candidates: Sequence[Candidate] = work.candidates
+        if pairs and not is_past:
             candidates = with_successors(work, request, candidates, newer)
+        elif pairs:
+            trace.note("the question asks for what was before")
         listed = {c.document_id: c for c in reversed(candidates) if c.document}
         if not is_past:
             for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
-                _lift(
-                    listed, number, [older for older in listed if number in newer.get(older, ())], SUCCESSION
-                )
+                older = [other for other in listed if number in newer.get(other, ())]
+                _lift(listed, number, older, SUCCESSION)
             trace.note(*_notes(listed, pairs))
-        families = _by_subject(listed, of_decisions=version.wanted is not Wanted.ANY)
-        if version.wanted in (Wanted.FORMER, Wanted.EARLIEST) or version.until is not None:
+        families = _by_subject(listed)
+        until = question.named_time and question.named_time.authored_until
+        if until or question.version is not Wanted.CURRENT:
             families += _by_succession(listed, newer)
-        now = iso_utc(request.question.now_ms)
         for family in families:
-            versions = {n: _version(listed[n], now, len(newer.get(n, ()))) for n in family}
-            order = in_wanted_order(versions, version) if len(family) > 1 else []
+            versions = {
+                number: Version(document.authored_at, listed[number].relevance, len(newer.get(number, ())))
+                for number in family
+                if (document := listed[number].document)
+            }
+            order = in_wanted_order(versions, question.version, until)
             for place in range(len(order) - 2, -1, -1):
                 _lift(listed, order[place], order[place + 1 :], VERSION)
         arranged = [listed.pop(c.document_id, c) for c in candidates]
@@ -106,23 +99,6 @@ def with_successors(
         arranged += [_in_place_of(candidate, documents[n]) for n in sorted(last - known)]
         known |= last
         arranged.append(candidate)
-    return arranged
-
-
-def with_predecessors(
-    stores: RetrievalStores, request: RetrievalRequest, candidates: Sequence[Candidate]
-) -> list[Candidate]:
-    """Return *candidates*, and after each of the first those that it has superseded and that were not found."""
-    first = {c.document_id: c.document for c in candidates[:MOST_PRECEDED] if c.document}
-    pairs = successions_to(stores.documents, stores.successions, first.values())
-    newer = successors(known_by(stores.documents, pairs, request.as_of))
-    missing = stores.documents.many(newer.keys() - {c.document_id for c in candidates})
-    waiting = {n: document for n, document in missing.items() if _is_visible(document, request.scope)}
-    arranged: list[Candidate] = []
-    for candidate in candidates:
-        arranged.append(candidate)
-        for number in [n for n in waiting if candidate.document_id in newer[n]]:
-            arranged.append(_in_place_of(candidate, waiting.pop(number)))
     return arranged
 
 
@@ -160,17 +136,13 @@ def _notes(listed: Mapping[int, Candidate], pairs: Collection[Succession]) -> li
     return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _by_subject(listed: Mapping[int, Candidate], *, of_decisions: bool) -> list[list[int]]:
+def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
     """Return the documents of each subject by their names, and the decisions about one, that match about equally well."""
     families: dict[tuple[str, ...], list[int]] = {}
     for number, candidate in listed.items():
         if (document := candidate.document) is None:
             continue
-        subjects = (
-            set(decision_subjects(document.path))
-            if of_decisions and document.content_type == DECISION
-            else set()
-        )
+        subjects = set(decision_subjects(document.path)) if document.content_type == DECISION else set()
         if subject := subject_name(document.path):
             subjects.add(subject)
         keys = {(document.collection, *subject) for subject in subjects}
@@ -193,12 +165,3 @@ def _by_succession(listed: Mapping[int, Candidate], newer: Newer) -> list[list[i
             joined.update(dict.fromkeys(group, group))
     groups = {min(group): group for group in joined.values()}
     return [[number for number in listed if number in group] for group in groups.values()]
-
-
-def _version(candidate: Candidate, now: str, superseded_by: int) -> Version:
-    document = candidate.document
-    if document is None:
-        return Version("", frozenset(), candidate.relevance)
-    names = frozenset(word for name in document_names(document) for word in words(name))
-    is_future = names_future_year(document.path, now)
-    return Version(document.authored_at, names, candidate.relevance, is_future, superseded_by)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clawmem.domain.retrieval.intent import Intent, TimeIntent
 from clawmem.domain.retrieval.question import Question
 
@@ -11,7 +13,7 @@ def test_another_moment_names_another_time() -> None:
     """The time that a question names depends on when it is asked; its words do not."""
     asked = Question("when was the roof repaired last month", NOW_MS)
 
-    later = asked.at(NOW_MS + 32 * 86_400_000)
+    later = replace(asked, now_ms=NOW_MS + 32 * 86_400_000)
 
     assert asked.named_time and asked.named_time.authored_until.startswith(MARCH)
     assert later.named_time and later.named_time.authored_until.startswith(APRIL)
@@ -24,8 +26,8 @@ def test_another_text_keeps_the_moment() -> None:
     asked = Question("where did we leave off", NOW_MS)
     assert asked.is_handoff_asked
 
-    part = asked.with_text("where did we leave off with the roof")
+    part = replace(asked, text="where did we leave off with the roof")
 
     assert not part.is_handoff_asked
     assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
-    assert asked.with_text("the newest invoice").time_intent is TimeIntent.RECENT
+    assert replace(asked, text="the newest invoice").time_intent is TimeIntent.RECENT

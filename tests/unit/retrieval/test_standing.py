@@ -19,12 +19,5 @@ def test_notes_set_aside(path: str) -> None:
 
 
 def test_a_question_that_names_the_draft_finds_it() -> None:
-    """In the singular or plural."""
-    assert standing("drafts/price.md", (), "note", ("draft", "price")) == FULL
+    assert standing("offer-draft.md", (), "note", ("draft", "price")) == FULL
     assert standing("hub/home.md", (), "hub", ("hub", "home")) == FULL
-
-
-def test_the_archive_answers_about_the_past() -> None:
-    """A question for a former state may find it there; a draft never was the state."""
-    assert standing("archive/rules.md", (), "note", ("rules",), of_the_past=True) == FULL
-    assert standing("drafts/rules.md", (), "note", ("rules",), of_the_past=True) == SET_ASIDE
