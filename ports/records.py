@@ -359,7 +359,7 @@ class Scan(NamedTuple):
 
     ``unreadable`` folders could not be listed, ``misnamed`` files and folders have names that are not UTF-8. ``links``
     are the symbolic links in the folders that were entered, those to folders with a ``/`` at the end; ``special`` are
-    pipes, sockets and devices.
+    pipes, sockets and devices. ``problem`` is a sentence that says why the root is unknown, and what to do.
     """
 
     files: tuple[SourceFile, ...]
@@ -368,3 +368,4 @@ class Scan(NamedTuple):
     misnamed: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     special: tuple[str, ...] = ()
+    problem: str = ""

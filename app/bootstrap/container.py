@@ -141,7 +141,9 @@ class Gateways(containers.DeclarativeContainer):
     clock: Clock = Singleton(adapter("system.clock:SystemClock"))
     holder = Singleton(holder_id)
     is_gone = Object(is_gone)
-    files: FileSource = Singleton(adapter("files.disk:DiskFiles"))
+    files: FileSource = Singleton(
+        adapter("files.commits:CommitFiles"), Singleton(adapter("files.disk:DiskFiles"))
+    )
     single_files = Singleton(adapter("files.disk:DiskFiles"), hard_links=False)
     watcher = Singleton(adapter("files.watching:WatchedFolders"))
     new_files = Singleton(adapter("files.disk:NewDiskFiles"))

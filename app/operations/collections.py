@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,7 @@ from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
+Kind = Literal["files", "git"]
 OTHER_PATTERN = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
 Confirm = Annotated[
     bool | None, Field(description="Do it all the same; false only shows what would be done.")
@@ -63,8 +64,11 @@ def list_all(services: Services) -> list[Collection]:
 )
 def collection_add(
     services: Services,
-    path: Annotated[Path, "A folder of Markdown.", argument("PATH", parser=typed_folder)],
+    path: Annotated[
+        Path, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
+    ],
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
+    kind: Annotated[Kind, "Its files, or with 'git' the commit messages that give reasons."] = "files",
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     exclude: Annotated[
         list[str] | None, "Pattern of files that are not read, as in .gitignore; repeatable."
@@ -78,19 +82,24 @@ def collection_add(
     """
     settings, folder = services.settings, existing_folder(path)
     check_pattern(pattern)
-    name = collection_name(folder.name) if name is None else name
+    name = collection_name(folder.name) + ("-commits" if kind == "git" else "") if name is None else name
     known = settings.collections.get(name)
     fault = fault_of_name(name)
     if fault:
         fault += " Choose another with --name."
-    elif known and known.path.is_dir() and known.path.resolve() != folder:
+    elif known and known.path.is_dir() and (known.path.resolve(), known.kind) != (folder, kind):
         fault = f"Collection {name!r} is the folder {known.path}. Choose another name with --name."
     for other, configured in settings.collections.items():
-        if other != name and (configured.path.resolve(), configured.pattern) == (folder, pattern):
+        place = (configured.path.resolve(), configured.pattern, configured.kind)
+        if other != name and place == (folder, pattern, kind):
             fault = f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
     if fault:
         raise InvalidInput("INVALID_INPUT", fault)
-    is_broad = settings.home.resolve().is_relative_to(folder)
+    if kind == "git":
+        root = CollectionSettings(path=folder, kind=kind).root
+        if problem := services.files.scan(root, enter=bool, wanted=lambda path: False).problem:
+            raise InvalidInput("NOT_A_REPOSITORY", problem)
+    is_broad = kind == "files" and settings.home.resolve().is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
         line = f"Collection {name}: {folder} ({pattern}) would be added."
         if is_broad:
@@ -100,6 +109,7 @@ def collection_add(
             )
         raise ConfirmationMissing([line], {"name": name, "path": str(folder)})
     entry = {"path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
+    entry |= {"kind": kind} if kind == "git" else {}
     set_value(settings.config_file, ("collections", name), entry)
     return Collection(name, 0, str(folder), pattern)
 
@@ -124,6 +134,7 @@ def bootstrap(
     """
     settings, folder = services.settings, existing_folder(path)
     known = {each: configured.path.resolve() for each, configured in settings.collections.items()}
+    known = {each: place for each, place in known.items() if settings.collections[each].kind == "files"}
     added = next((each for each, place in known.items() if place == folder and name in (None, each)), "")
     if not added or confirm is False:
         added = collection_add(services, folder, name, confirm=confirm).name

@@ -130,6 +130,9 @@ class CollectionSettings(Section):
     """One folder of notes."""
 
     path: AbsolutePath  # absolute path of the folder; `~` is the home folder
+    kind: Literal["files", "git"] = (
+        "files"  # whether its files are read, or the commit messages of the repository
+    )
     pattern: Annotated[str, AfterValidator(_glob)] = "**/*.md"  # glob of the files that are read
     exclude: list[str] = []  # patterns of files that are not read, as in .gitignore
     include: list[str] = []  # folders that built-in rules exclude, by name or path, such as `vendor`
@@ -143,6 +146,11 @@ class CollectionSettings(Section):
     )
     # Whether reading the folder ends with the vectors that are missing.
     autoEmbed: bool | None = None  # noqa: N815
+
+    @property
+    def root(self) -> str:
+        """The folder that is read; for commits a name that no folder of files has."""
+        return f"{self.path}/.git" if self.kind == "git" else str(self.path)
 
 
 class LifecycleSettings(Section):
@@ -295,7 +303,7 @@ class Settings(BaseModel):
     @property
     def roots(self) -> dict[str, str]:
         """The folder of each configured collection."""
-        return {name: str(folder.path) for name, folder in self.collections.items()}
+        return {name: folder.root for name, folder in self.collections.items()}
 
     @property
     def private_collections(self) -> frozenset[str]:

@@ -58,7 +58,7 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
         [
             Folder(
                 name,
-                str(collection.path),
+                collection.root,
                 collection.pattern,
                 origin=TRUST[collection.trust],
                 exclude=tuple(collection.exclude),

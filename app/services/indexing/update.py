@@ -328,7 +328,9 @@ class _Pass:
             )
             if not any(note.inactive is None for note in known.values()):
                 remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
-            self._miss(f"{folder.root} is not there, or is no folder; {remedy}")
+            self._miss(
+                f"{scan.problem.rstrip('.') or f'{folder.root} is not there, or is no folder'}; {remedy}"
+            )
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")

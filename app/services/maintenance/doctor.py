@@ -188,7 +188,8 @@ class Doctor:
     def _folder(self, folder: Folder, name: str) -> CheckResult:
         scan = self.files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if not scan.root_exists:
-            detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
+            reason = scan.problem.rstrip(".") or f"{folder.root} does not exist or cannot be listed"
+            detail = f"{reason}; its documents are kept."
             return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
         return CheckResult(name, True, folder.root)
 

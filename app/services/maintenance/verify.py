@@ -104,7 +104,8 @@ class Verify:
         exclusions = Exclusions(self.files, folder)
         scan = scan_folder(self.files, folder, exclusions)
         if not scan.root_exists:
-            yield f"{folder.root} is not there, or is no folder. {MISSING_FOLDER.format(folder.name)}"
+            reason = scan.problem or f"{folder.root} is not there, or is no folder."
+            yield f"{reason} {MISSING_FOLDER.format(folder.name)}"
             return
         for path in scan.unreadable:
             if path in exclusions.unreadable:

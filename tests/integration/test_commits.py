@@ -1,0 +1,125 @@
+"""Commit messages as notes, what a file came to be by, and the memories that clients wrote themselves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Invoke, ask_json, assert_refused
+
+Git = Callable[..., str]
+LEASE = "Renew the lease earlier\n\nBecause the clock of the worker may jump."
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """The folder of an empty repository."""
+    (tmp_path / "shop").mkdir()
+    return tmp_path / "shop"
+
+
+@pytest.fixture
+def git(invoke: Invoke, repository: Path) -> Git:
+    """Run Git in the repository as Ann, whose address its configuration has."""
+
+    def run(*arguments: str | bytes) -> str:
+        command = ["git", "-C", repository, "-c", "commit.gpgSign=false", *arguments]
+        return subprocess.run(command, check=True, capture_output=True).stdout.decode().strip()
+
+    run("init", "-q", "-b", "main")
+    run("config", "user.name", "Ann")
+    run("config", "user.email", "ann@example.org")
+    return run
+
+
+def commit(
+    git: Git, repository: Path, message: str, *files: str, author: str = "Ann <ann@example.org>"
+) -> str:
+    """Commit a change of *files*, by default none; return the path of the note."""
+    for name in files:
+        (file := repository / name).parent.mkdir(exist_ok=True)
+        file.write_text(message, "utf-8")
+    git("add", "-A")
+    git(
+        "commit",
+        "-q",
+        "--allow-empty",
+        f"--author={author}",
+        "--date=2026-03-01T10:00:00+01:00",
+        "-m",
+        message,
+    )
+    return f"shop-commits/{git('rev-parse', 'HEAD')[:16]}.md"
+
+
+def notes(invoke: Invoke) -> dict[str, str]:
+    """Return the titles of the served notes by path."""
+    return {note["file"]: note["title"] for note in ask_json(invoke, "list", "-n", "50")["documents"]}
+
+
+def test_a_commit_with_a_reason_is_a_note(invoke: Invoke, git: Git, repository: Path) -> None:
+    """It has author, date and files, also with names that are no text; merges and commits of programs are none."""
+    lease = commit(git, repository, LEASE, "src/lease.py", "a b.txt")
+    git("checkout", "-q", "-b", "side")
+    other = commit(git, repository, 'Say: "why"\n\nReason: others ask.', author="Bob <bob@example.org>")
+    commit(git, repository, "No reason")
+    commit(git, repository, "Signed\n\nSigned-off-by: Ann <ann@example.org>\nChange-Id: I12")
+    commit(
+        git, repository, "Bump\n\nIt is newer.", author="dependabot[bot] <1+dependabot[bot]@users.example>"
+    )
+    git("checkout", "-q", "main")
+    Path(os.fsdecode(bytes(repository) + b"/\xff.bin")).write_bytes(b"\0")
+    binary = commit(git, repository, "Add a sample\n\nThe decoder needs one.")
+    git("merge", "-q", "--no-ff", "-m", "Merge side\n\nAll of it.", "side")
+
+    invoke("collection", "add", repository, "--kind", "git")
+    assert invoke("update").exit_code == 0
+    titles = {lease: "Renew the lease earlier", other: 'Say: "why"', binary: "Add a sample"}
+    assert notes(invoke) == titles
+    [found] = ask_json(invoke, "search", "clock jump worker")["results"]
+    assert (found["file"], found["authored_at"][:16]) == (lease, "2026-03-01T09:00")
+    text = invoke("get", lease, "--json").stdout
+    assert "src/lease.py" in text and "a b.txt" in text and "Ann" in text
+    assert "not verified" in invoke("search", "others ask").stdout
+    assert "not verified" not in invoke("search", "clock jump").stdout
+
+
+def test_only_new_commits_are_read_and_gone_ones_leave(invoke: Invoke, git: Git, repository: Path) -> None:
+    """A commit that was rewritten stays the same note while its reason is the same."""
+    commit(git, repository, "Begin\n\nSomebody has to.")
+    invoke("collection", "add", repository, "--kind", "git")
+    assert ": 1 added" in invoke("update").stdout
+    commit(git, repository, LEASE, "lease.py")
+    assert ": 1 added, 0 updated, 0 removed, 1 unchanged" in invoke("update").stdout
+    [docid] = [note["docid"] for note in ask_json(invoke, "search", "clock jump")["results"]]
+
+    git("commit", "-q", "--amend", "-m", LEASE.replace("earlier", "sooner"))
+    invoke("update")
+    [found] = ask_json(invoke, "search", "clock jump")["results"]
+    assert (found["docid"], found["title"]) == (docid, "Renew the lease sooner")
+    git("reset", "-q", "--hard", "HEAD~1")
+    assert ": 0 added, 0 updated, 1 removed, 1 unchanged" in invoke("update").stdout
+
+
+def test_what_is_no_repository(
+    invoke: Invoke, git: Git, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder without a repository is refused, an empty repository has no note, and without Git all notes stay."""
+    (repository / "docs").mkdir()
+    for folder in (tmp_path, repository / "docs"):
+        done = invoke("collection", "add", folder, "--kind", "git")
+        assert_refused(done, "Name the top folder of a repository", code=2)
+    assert invoke("collection", "add", repository, "--kind", "git").exit_code == 0
+    assert ": 0 added, 0 updated" in invoke("update").stdout
+    commit(git, repository, LEASE)
+    invoke("update")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path))  # as in a hook of another repository
+    assert ": 0 added, 0 updated, 0 removed, 1 unchanged" in invoke("update").stdout
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = invoke("update")
+    assert done.exit_code == 1 and "Install Git" in done.stdout
+    assert len(notes(invoke)) == 1
+    assert "Install Git" in invoke("doctor").stdout
