@@ -1,8 +1,8 @@
 """
 The default ranking policy `calibrated`: relevance first, metadata for near-ties.
 
-A clearly better match stays ahead regardless of the metadata of the others. Only if a question asks for recent or current
-information can the age outweigh a moderate difference in relevance, and only among documents that match.
+A clearly better match stays ahead regardless of the metadata of the others. Only if a question asks for recent information
+can the age outweigh a moderate difference in relevance, and only among documents that match.
 """
 
 from __future__ import annotations
@@ -17,14 +17,10 @@ PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin deci
 
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
 INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
-CURRENT_RECENCY = 0.10  # lower, because a current fact may be old
-CURRENT_HALF_LIFE_DAYS = 180.0
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
 
-def parts(
-    relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
-) -> dict[str, float]:
+def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -> dict[str, float]:
     """
     Return the terms of the score of one document by name.
 
@@ -32,24 +28,21 @@ def parts(
     relevance more than 0.122 higher always wins.
 
     A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
-    0.25 instead of around zero, with *current_intent* from 0 to 0.10. Both count in full only from a relevance of
-    0.4, so that no document ranks high merely because it is new.
+    0.25 instead of around zero. It counts in full only from a relevance of 0.4, so that no document ranks high merely
+    because it is new.
 
     Args:
         relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
         signals: Metadata of the document: its type, age, accesses and pin. The others changed no judged question.
         recency_intent: The question asks for recent information (`TimeIntent.RECENT`).
-        current_intent: It asks for the current state (`TimeIntent.CURRENT`); ignored with *recency_intent*.
 
     Returns:
         ``relevance``, ``recency``, ``pin``, in this order.
     """
     match = min(1.0, relevance) if relevance > 0.0 else 0.0  # NaN is not above zero
-    comparable = min(1.0, match / COMPARABLE)
     if recency_intent:
+        comparable = min(1.0, match / COMPARABLE)
         age = INTENDED_RECENCY * comparable * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
-    elif current_intent:
-        age = CURRENT_RECENCY * comparable * decay(signals.age_days, CURRENT_HALF_LIFE_DAYS)
     elif half_life_days(signals.content_type) == FOREVER:
         age = 0.0  # the content type does not age
     else:

@@ -42,11 +42,6 @@ _HISTORY = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_AS_OF_TODAY = r"as\s+of\s+(?:now|today)"
-_CURRENT = re.compile(
-    rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b",
-    re.IGNORECASE,
-)
 
 
 class TimeIntent(StrEnum):
@@ -54,7 +49,6 @@ class TimeIntent(StrEnum):
 
     ANY = "any"
     RECENT = "recent"  # recent events
-    CURRENT = "current"  # the current state, however old
     HISTORY = "history"  # a former state
 
 
@@ -141,14 +135,11 @@ def time_intent(query: str) -> TimeIntent:
     Return the time that *query* asks for, by whole words in any case, as `has_recency_intent`.
 
     The first match counts: "the latest", "lately", "the last one" ask for recent events; "before", "formerly",
-    "used to", "the first", "in summer 2025", "why did we leave" for a former state; "now", "currently", "these
-    days", "as of today" for the current state.
+    "used to", "the first", "in summer 2025", "why did we leave" for a former state.
     """
-    if has_recency_intent(re.sub(_AS_OF_TODAY, "now", query, flags=re.IGNORECASE)) or _LATELY.search(query):
+    if has_recency_intent(query) or _LATELY.search(query):
         return TimeIntent.RECENT
-    if _HISTORY.search(query):
-        return TimeIntent.HISTORY
-    return TimeIntent.CURRENT if _CURRENT.search(query) else TimeIntent.ANY
+    return TimeIntent.HISTORY if _HISTORY.search(query) else TimeIntent.ANY
 
 
 def classify_intent(query: str, *, names_time: bool = False) -> Classification:

@@ -141,7 +141,7 @@ class Question:
 
     @cached_property
     def time_intent(self) -> TimeIntent:
-        """Time that the text asks for: what is recent, what holds now, or a former state."""
+        """Time that the text asks for: what is recent, or a former state."""
         return time_intent(self.text)
 
     @cached_property

@@ -139,9 +139,7 @@ class TestBoth:
 
         work, trace = run(stages, vault, request())
 
-        assert [stage.name for stage in trace.stages] == [
-            "expand", "search", "fuse", "choose chunk", "rerank", "blend"
-        ]  # fmt: skip
+        assert [stage.name for stage in trace.stages] == ["expand", "search", "fuse", "rerank"]
         assert names(vault, work)[0] == "answer.md"
         assert trace.degraded == {}
         assert vault.answers.counts() == {EXPANSION: 1, "rerank": len(work.candidates)}

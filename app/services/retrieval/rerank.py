@@ -9,8 +9,8 @@ from time import perf_counter
 from clawmem.app.services.retrieval.models import AnswerCache, Models, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
-from clawmem.domain.retrieval import chunk_choice, fusion
-from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, intent_terms
+from clawmem.domain.retrieval import fusion
+from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, choose_chunk, intent_terms
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.models import is_in_process
 
@@ -31,7 +31,7 @@ def reranking_stages(
     stores: RetrievalStores, models: Models, *, most: int = RERANKED, deadline_s: float = DEADLINE_S
 ) -> dict[str, Stage]:
     """
-    Return the stages between fusion and scoring in which a reranker reads the best candidates; none without one.
+    Return the stage between fusion and scoring in which a reranker reads the best candidates; none without one.
 
     It reads *most* candidates, or the ``candidate_limit`` of the request. Equal texts are scored once, as `RERANKER` in
     ``legs``, and scores are cached. Either all are scored or none: after a failure, reported in ``trace.degraded``,
@@ -41,33 +41,9 @@ def reranking_stages(
         return {}
     reranker, cache = models.reranker, AnswerCache(stores.answers, PURPOSE)
 
-    def choose_chunk(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        is_local = is_in_process(reranker)
-        most_read = min(request.candidate_limit or most, IN_PROCESS if is_local else most)
-        head, tail = work.candidates[:most_read], work.candidates[most_read:]
-        is_document = request.unit is Unit.DOCUMENT
-        chars = (PASSAGE_CHARS if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
-        wanted = intent_terms(request.purpose) if is_document else ()
-        bodies = work.texts.bodies(c.document_id for c in head)
-        spans = work.texts.spans(c.best for c in head if c.span is None)
-        documents = work.texts.documents(c.document_id for c in head) if is_document else {}
-        chosen = []
-        for candidate in head:
-            span = candidate.span or spans.get(candidate.best)
-            chunk = chunk_choice.choose_chunk(
-                bodies.get(candidate.document_id, ""),
-                request.question.forms.words,
-                wanted,
-                around=(span.start, span.end) if span and span.end > span.start else None,
-                chars=chars,
-                overlap=min(OVERLAP_CHARS, chars // 2),
-            )
-            title = documents[candidate.document_id].title if candidate.document_id in documents else ""
-            chosen.append(candidate._replace(chunk=f"{title}\n{chunk}" if title and is_local else chunk))
-        return work.with_candidates([*chosen, *tail])
-
     def rerank(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
+        chunks = chosen_chunks(request, work)
+        texts = list(dict.fromkeys(chunk for chunk in chunks if chunk.strip()))
         if not texts:
             return work
         try:
@@ -75,10 +51,37 @@ def reranking_stages(
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[RERANKER] = reason_of(error)
             return work
+        reranked = {place: scores[chunk] for place, chunk in enumerate(chunks) if chunk in scores}
+        share = fusion.reranker_share(reranker.fingerprint, is_document=request.unit is Unit.DOCUMENT)
+        relevance = fusion.blend({n: c.relevance for n, c in enumerate(work.candidates)}, reranked, share)
         return work.with_candidates(
-            c._replace(legs={**c.legs, RERANKER: scores[c.chunk]}) if c.chunk in scores else c
-            for c in work.candidates
+            work.candidates[n].with_relevance(
+                relevance[n], **({RERANKER: reranked[n]} if n in reranked else {})
+            )
+            for n in sorted(relevance, key=lambda n: (-relevance[n], n))
         )
+
+    def chosen_chunks(request: RetrievalRequest, work: Work) -> list[str]:
+        """Return the text to read of each of the first candidates."""
+        is_local, is_document = is_in_process(reranker), request.unit is Unit.DOCUMENT
+        head = work.candidates[: min(request.candidate_limit or most, IN_PROCESS if is_local else most)]
+        chars = (PASSAGE_CHARS if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
+        bodies, spans = work.texts.bodies(c.document_id for c in head), work.texts.spans(c.best for c in head)
+        titled = work.texts.documents(c.document_id for c in head) if is_document and is_local else {}
+        chunks = []
+        for candidate in head:
+            span = candidate.span or spans.get(candidate.best)
+            chunk = choose_chunk(
+                bodies.get(candidate.document_id, ""),
+                request.question.forms.words,
+                intent_terms(request.purpose) if is_document else (),
+                around=(span.start, span.end) if span and span.end > span.start else None,
+                chars=chars,
+                overlap=min(OVERLAP_CHARS, chars // 2),
+            )
+            document = titled.get(candidate.document_id)
+            chunks.append(f"{document.title}\n{chunk}" if document and document.title else chunk)
+        return chunks
 
     def scored(request: RetrievalRequest, texts: Sequence[str]) -> dict[str, float]:
         until, model, purpose = perf_counter() + deadline_s, reranker.fingerprint, request.purpose.strip()
@@ -104,14 +107,4 @@ def reranking_stages(
             scores |= new
         return scores
 
-    def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        places = range(len(work.candidates))
-        reranked = {n: c.legs[RERANKER] for n, c in enumerate(work.candidates) if RERANKER in c.legs}
-        if not reranked:
-            return work
-        share = fusion.reranker_share(reranker.fingerprint, is_document=request.unit is Unit.DOCUMENT)
-        relevance = fusion.blend({n: work.candidates[n].relevance for n in places}, reranked, share)
-        ordered = sorted(places, key=lambda n: (-relevance[n], n))
-        return work.with_candidates(work.candidates[n].with_relevance(relevance[n]) for n in ordered)
-
-    return {"choose chunk": choose_chunk, "rerank": rerank, "blend": blend}
+    return {"rerank": rerank}

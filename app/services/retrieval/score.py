@@ -29,17 +29,12 @@ DATED = 2.0  # for the first of the notes that the question selects by date, in 
 
 Terms = dict[str, float]
 
-_TIME_NOTES = {
-    TimeIntent.RECENT: "the question asks for what is recent",
-    TimeIntent.CURRENT: "the question asks for what holds now",
-}
-
 
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
     question = request.question
-    if note := _TIME_NOTES.get(question.time_intent):
-        trace.note(note)
+    if question.time_intent is TimeIntent.RECENT:
+        trace.note("the question asks for what is recent")
     documents = work.texts.documents(c.document_id for c in work.candidates)
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
@@ -86,7 +81,6 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
         candidate.relevance,
         signals_of(candidate.relevance, document, question.now_ms),
         recency_intent=question.time_intent is TimeIntent.RECENT,
-        current_intent=question.time_intent is TimeIntent.CURRENT,
     )
     share = standing(document.path, document.tags, document.content_type, question.forms.words)
     terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]

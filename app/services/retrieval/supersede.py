@@ -110,7 +110,6 @@ def _in_place_of(candidate: Candidate, document: Document) -> Candidate:
         span=None,
         legs={},
         terms={SUCCESSION: candidate.score},
-        chunk="",
     )
 
 

@@ -156,7 +156,6 @@ class Candidate(NamedTuple):
     terms: Mapping[str, float] = MappingProxyType({})
     document: Document | None = None
     span: Span | None = None
-    chunk: str = ""  # text for a reranker
     confidence: float | None = None  # the probability that it answers; None if no stage computed it
     changed_by: Document | None = None  # a newer note that says that something changed
 

@@ -12,7 +12,7 @@ from clawmem.domain.retrieval.composite import Signals
 NEUTRAL = Signals(search=0.0, content_type="note", age_days=60)
 
 shares = st.floats(0, 1)
-intents = st.fixed_dictionaries({"recency_intent": st.booleans(), "current_intent": st.booleans()})
+intents = st.fixed_dictionaries({"recency_intent": st.booleans()})
 any_signals = st.builds(
     Signals,
     search=shares,
