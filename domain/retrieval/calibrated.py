@@ -34,7 +34,7 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     Args:
         relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
         signals: Metadata of the document: its type, age, accesses and pin. The others changed no judged question.
-        recency_intent: The question asks for recent information (`TimeIntent.RECENT`).
+        recency_intent: The question asks for recent information.
 
     Returns:
         ``relevance``, ``recency``, ``pin``, in this order.

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.domain.text.vocabulary import FORMER, MONTHS, NEWEST, SEASONS, any_of
+from clawmem.domain.text.vocabulary import MONTHS, NEWEST, SEASONS, any_of
 
 _RECENCY = re.compile(
     r"""\b(?:
@@ -32,24 +32,6 @@ _LATELY = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_HISTORY = re.compile(
-    rf"""\b(?:
-        {any_of(FORMER)} | used?\s+to | back\s+(?:in|then) | in\s+the\s+past | history\s+of
-        | (?:at|the|her|his|our)(?:\s+very)?\s+first
-        | why\s+(?:did|do|have)\s+(?:we|i|they)\s+(?:abandon|chang|drop|leav|left|mov|replac|stop|switch)\w*
-        | (?:in|{any_of(SEASONS)})(?:\s+of)?\s+(?:19|20)[0-9]{{2}}
-        | last\s+(?:{any_of(SEASONS)}|year)
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-
-
-class TimeIntent(StrEnum):
-    """Time that a question is about."""
-
-    ANY = "any"
-    RECENT = "recent"  # recent events
-    HISTORY = "history"  # a former state
 
 
 class Intent(StrEnum):
@@ -130,16 +112,9 @@ def has_recency_intent(query: str) -> bool:
     return _RECENCY.search(query) is not None
 
 
-def time_intent(query: str) -> TimeIntent:
-    """
-    Return the time that *query* asks for, by whole words in any case, as `has_recency_intent`.
-
-    The first match counts: "the latest", "lately", "the last one" ask for recent events; "before", "formerly",
-    "used to", "the first", "in summer 2025", "why did we leave" for a former state.
-    """
-    if has_recency_intent(query) or _LATELY.search(query):
-        return TimeIntent.RECENT
-    return TimeIntent.HISTORY if _HISTORY.search(query) else TimeIntent.ANY
+def asks_for_recent(query: str) -> bool:
+    """Whether the question asks for recent events, also by "lately", "the newest" or "the last one"."""
+    return has_recency_intent(query) or _LATELY.search(query) is not None
 
 
 def classify_intent(query: str, *, names_time: bool = False) -> Classification:

@@ -12,13 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.grains import named_speakers
-from clawmem.domain.retrieval.intent import (
-    Classification,
-    TimeIntent,
-    classify_intent,
-    has_recency_intent,
-    time_intent,
-)
+from clawmem.domain.retrieval.intent import Classification, asks_for_recent, classify_intent
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
 from clawmem.domain.text.dates import TimeRange, temporal_range
@@ -140,14 +134,9 @@ class Question:
         return classify_intent(self.text, names_time=self.named_time is not None)
 
     @cached_property
-    def time_intent(self) -> TimeIntent:
-        """Time that the text asks for: what is recent, or a former state."""
-        return time_intent(self.text)
-
-    @cached_property
-    def is_recency_asked(self) -> bool:
+    def is_recent_asked(self) -> bool:
         """Whether the text asks for recent events."""
-        return has_recency_intent(self.text)
+        return asks_for_recent(self.text)
 
     @cached_property
     def speakers(self) -> frozenset[str]:

@@ -39,21 +39,22 @@ _EARLIEST = re.compile(
     re.IGNORECASE,
 )
 _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
+_PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
 class Wanted(StrEnum):
     """Version of a subject that a question asks for."""
 
     CURRENT = "current"
+    ANY = "any"  # the best match: a question in the past tense may mean each of them
     FORMER = "former"
     EARLIEST = "earliest"
 
 
 class Version(NamedTuple):
-    """One note of a subject: when it was written, its relevance, and the number of notes that have superseded it."""
+    """One note of a subject: when it was written, and the number of notes that have superseded it."""
 
     written: str
-    relevance: float
     successors: int = 0
 
 
@@ -90,7 +91,9 @@ def wanted_version(query: str) -> Wanted:
     """Return the version that *query* asks for by its words, the current one unless it says otherwise."""
     if _EARLIEST.search(query):
         return Wanted.EARLIEST
-    return Wanted.FORMER if _FORMER.search(query) else Wanted.CURRENT
+    if _FORMER.search(query):
+        return Wanted.FORMER
+    return Wanted.ANY if _PAST_TENSE.search(query) else Wanted.CURRENT
 
 
 def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str | None = None) -> list[int]:
@@ -98,7 +101,7 @@ def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str 
     Return the documents of one subject, the one that the question means first.
 
     The current version is the last written one, or the last one written before the ISO time *until*. A former version
-    is the best match of all but the current.
+    is the last one before that.
     """
     newest = sorted(
         versions,
@@ -111,5 +114,5 @@ def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str 
     if wanted is Wanted.EARLIEST:
         return newest[::-1]
     if wanted is Wanted.FORMER:
-        return [*sorted(newest[1:], key=lambda number: -versions[number].relevance), newest[0]]
+        return [*newest[1:], *newest[:1]]
     return newest

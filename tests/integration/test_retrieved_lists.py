@@ -214,5 +214,5 @@ def test_stages_read_a_question_once(notes_vault: NotesVault, question: str) -> 
     finally:
         sys.setprofile(None)
 
-    assert {"query_forms", "time_intent"} <= calls.keys()
+    assert {"query_forms", "asks_for_recent"} <= calls.keys()
     assert max(calls.values()) == 1

@@ -18,7 +18,7 @@ from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
 from clawmem.domain.retrieval.fusion import blend, min_max, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
-from clawmem.domain.retrieval.intent import classify_intent, has_recency_intent, time_intent
+from clawmem.domain.retrieval.intent import asks_for_recent, classify_intent, has_recency_intent
 from clawmem.domain.retrieval.late_interaction import (
     agreement,
     coverage,
@@ -212,7 +212,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "relevance": _relevance,
     "likelihood": lambda given: str(likelihood_of(**given)),
     "worth_showing": lambda given: results_to_show(**given),
-    "time_intent": lambda given: time_intent(**given).value,
+    "time_intent": lambda given: asks_for_recent(**given),
     "coverage": lambda given: coverage(**given),
     "line_coverage": _covered,
     "variant_weights": lambda given: with_variants(_weights(given), given["names"]),

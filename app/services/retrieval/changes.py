@@ -6,7 +6,6 @@ from clawmem.app.services.retrieval.dates import has_time_of_file
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.retrieval.changes import states_change
-from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import Wanted
 from clawmem.ports.records import FragmentKind
@@ -30,8 +29,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     people say "now" without a decision. Nor does a note without a date of its own, whose file may have been copied. Of lines, the best of each note counts.
     """
     question = request.question
-    is_past = question.time_intent is TimeIntent.HISTORY or question.version is not Wanted.CURRENT
-    if is_past or question.named_time:
+    if question.version in (Wanted.FORMER, Wanted.EARLIEST) or question.named_time:
         return work
     documents = {c.document_id: c.document for c in work.candidates if c.document}
     best = {c.document_id: c for c in reversed(work.candidates)}

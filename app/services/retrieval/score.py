@@ -10,7 +10,7 @@ from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
-from clawmem.domain.retrieval.intent import TimeIntent
+from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.standing import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.text.dates import is_within
@@ -33,7 +33,7 @@ Terms = dict[str, float]
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
     question = request.question
-    if question.time_intent is TimeIntent.RECENT:
+    if question.is_recent_asked:
         trace.note("the question asks for what is recent")
     documents = work.texts.documents(c.document_id for c in work.candidates)
     served = {number for number, document in documents.items() if document.inactive is None}
@@ -51,7 +51,9 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             terms: Terms = {"date": DATED - place / len(places)}
         elif request.ranking is Ranking.PUBLISHED:
             signals = signals_of(candidate.relevance, document, question.now_ms)
-            terms = {"published": composite.published(signals, recency_intent=question.is_recency_asked)}
+            terms = {
+                "published": composite.published(signals, recency_intent=has_recency_intent(question.text))
+            }
         else:
             terms = calibrated_terms(request, candidate, document)
             if candidate.document_id in respelt:
@@ -80,7 +82,7 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
     terms = calibrated.parts(
         candidate.relevance,
         signals_of(candidate.relevance, document, question.now_ms),
-        recency_intent=question.time_intent is TimeIntent.RECENT,
+        recency_intent=question.is_recent_asked,
     )
     share = standing(document.path, document.tags, document.content_type, question.forms.words)
     terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
@@ -44,7 +43,7 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
         if request.unit is Unit.LINE and not of_lines:
             return work
         question = request.question
-        is_past = question.time_intent is TimeIntent.HISTORY
+        is_past = question.version in (Wanted.FORMER, Wanted.EARLIEST)
         found = {c.document_id for c in work.candidates}
         pairs = known_by(stores.documents, successions_from(stores.successions, found), request.as_of)
         newer = successors(pairs)
@@ -59,13 +58,13 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
                 older = [other for other in listed if number in newer.get(other, ())]
                 _lift(listed, number, older, SUCCESSION)
             trace.note(*_notes(listed, pairs))
-        families = _by_subject(listed)
+        families = [] if question.version is Wanted.ANY else _by_subject(listed)
         until = question.named_time and question.named_time.authored_until
-        if until or question.version is not Wanted.CURRENT:
+        if until or is_past:
             families += _by_succession(listed, newer)
         for family in families:
             versions = {
-                number: Version(document.authored_at, listed[number].relevance, len(newer.get(number, ())))
+                number: Version(document.authored_at, len(newer.get(number, ())))
                 for number in family
                 if (document := listed[number].document)
             }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clawmem.domain.retrieval.intent import Intent, TimeIntent
+from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.question import Question
 
 NOW_MS = 1_774_000_000_000  # March 2026
@@ -30,4 +30,4 @@ def test_another_text_keeps_the_moment() -> None:
 
     assert not part.is_handoff_asked
     assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
-    assert replace(asked, text="the newest invoice").time_intent is TimeIntent.RECENT
+    assert replace(asked, text="the newest invoice").is_recent_asked
