@@ -37,7 +37,7 @@ HOOKS = {
     "curator-nudge": HookRegistration("SessionStart", 5, matcher="startup"),
     "staleness-check": HookRegistration("SessionStart", 5, matcher="startup", is_default=False),
     "session-bootstrap": HookRegistration(
-        "SessionStart", 5, matcher="startup|resume|clear", is_default=False
+        "SessionStart", 5, matcher="startup|resume|clear|compact", is_default=False
     ),
     "precompact-extract": HookRegistration("PreCompact", 5),
     "postcompact-capture": HookRegistration("PostCompact", 10),

@@ -72,27 +72,8 @@ def block(tag: str, introduction: str, sections: Iterable[str], budget: int) -> 
 
 # -- selection ------------------------------------------------------------------------------------------
 
-PINNED = 1_000.0
 RECENT_DAYS = 7  # age up to which a decision counts as current
 STALE_DAYS = 30  # idle time after which a note is due for review
-
-# Current at any age; decisions only while they are recent.
-CURRENT_TYPES = frozenset({"problem", "preference", "deductive"})
-
-
-def current_rank(*, pinned: bool, age_days: float, access_count: int) -> float:
-    """
-    Return the rank of a document; a pin outweighs everything, a day of age costs as much as 2.5 accesses add.
-
-    Args:
-        age_days: Days since the last change. The freshness bonus never falls below 0.
-    """
-    return PINNED * pinned + max(0.0, 100.0 - 5.0 * age_days) + 2.0 * access_count
-
-
-def is_current(content_type: str, age_days: float) -> bool:
-    """Whether a document of *content_type* belongs to the current work."""
-    return content_type in CURRENT_TYPES or (content_type == "decision" and age_days <= RECENT_DAYS)
 
 
 def is_stale(*, review_by: str | None, today: str, idle_days: float) -> bool:
@@ -115,6 +96,7 @@ EVERYWHERE = frozenset(
     "makefile mod models package readme routes schema settings setup styles tests types util utils views".split()
 )
 MOST_FILES = 3
+OPEN_BOX = re.compile(r"^[ \t]*[-*+] \[ \][ \t]+(\S.*)$", re.MULTILINE)
 _SUFFIX = re.compile(r"\w\.[A-Za-z]\w{0,9}$")
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+~-]*(?:[/\\]+[\w.@+~-]+)*")
 
@@ -213,11 +195,12 @@ def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> 
 
     A line that does not fit is left out, not cut, and so is one within four edits of an earlier one.
     """
-    parts = [_part(FACTS, facts, 30, 500), _part("## Lately", items, MOST_ITEMS, 280)]
+    parts = [listing(FACTS, facts, 30, 500), listing("## Lately", items, MOST_ITEMS, 280)]
     return "\n\n".join([f"# {TITLE}", *filter(None, parts)]) + "\n" if any(parts) else ""
 
 
-def _part(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:
+def listing(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:
+    """Return up to *most* different lines under *heading* within *budget* tokens; empty without any."""
     texts: list[str] = []  # in lower case
     printed: list[str] = []
     for line in lines:

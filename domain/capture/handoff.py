@@ -96,6 +96,15 @@ def is_empty(body: str) -> bool:
     return all(noted.get(SECTIONS[name]) == _NOTHING for name in _OUTCOME)
 
 
+def outcome_first(body: str) -> str:
+    """Return the *body* of a handoff with what is left to do and what was done first, without its empty sections."""
+    head, *sections = body.split("\n## ")
+    order = [SECTIONS[name] for name in ("next", "done", "learned", "files", "request", "investigated")]
+    noted = [text for text in sections if text.partition("\n")[2].strip() != _NOTHING]
+    noted.sort(key=lambda text: [*order, text.partition("\n")[0]].index(text.partition("\n")[0]))
+    return "\n## ".join([head, *noted])
+
+
 def text_of(sections: Mapping[str, Iterable[str]], title: str) -> str:
     """Return the Markdown of a handoff with *title*; an empty section contains "Nothing noted."."""
     return _markdown(

@@ -14,6 +14,7 @@ from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.text.words import token_count
 from clawmem.ports.records import Origin
+from clawmem.ports.sessions import session_key
 
 DAY_MS = 86_400_000
 OWN = "_clawmem"
@@ -42,8 +43,8 @@ class Briefed:
         text: str = wired(self.vault, self.clock).briefings().after_compaction(state)
         return text
 
-    def at_start(self) -> str:
-        text: str = wired(self.vault, self.clock).briefings().at_start()
+    def at_start(self, project: str = "", session_id: str = "") -> str:
+        text: str = wired(self.vault, self.clock).briefings().at_start(project, session_id)
         return text
 
 
@@ -85,34 +86,40 @@ def test_after_compaction_every_part_keeps_to_its_budget(briefed: Briefed) -> No
 
 
 def test_a_session_begins_with_what_it_needs_first(briefed: Briefed) -> None:
-    """2000 tokens: profile 800, handoff 600, current 400 with what is pinned first, stale notes 200 and five at most."""
-    for n in range(30):
-        briefed.keep(f"p{n}.md", "Text.", "progress", title=f"{n} {LONG[:150]}", days=n / 100)
-    briefed.keep("agent/handoffs/1.md", f"Stopped here. {LONG * 3}", "handoff", collection=OWN)
-    briefed.keep("fresh.md", "Fresh.", "decision")
-    briefed.keep("used.md", "Used.", "preference", days=1, access_count=10)
-    old = briefed.keep("pinned.md", "Pinned.", "preference", days=90)
-    briefed.keep("last-month.md", "Old.", "decision", days=8)
+    """600 tokens: what holds, the outcome of the last handoff before its request, and the tasks of the project."""
+    for n in range(40):
+        briefed.keep(f"d{n}.md", f"Decided {n} of {LONG[n:120]}.", "decision", title=f"{n} {LONG[n:60]}")
+    handoff = f"# S\n\n## Request\n\n{LONG}\n\n## Next Session Should\n\n- Wire the exporter.\n"
+    briefed.keep("agent/handoffs/1.md", handoff, "handoff", collection=OWN)
+    briefed.keep("slow.md", "It is slow.", "problem", title="The sweep is slow")
+    for name in ("shop/todo.md", "bishop/todo.md"):
+        briefed.keep(name, f"- [ ] Open in {name}\n- [x] Done in {name}\n", "note", title=name)
+
+    brief = briefed.at_start("/work/shop")
+
+    assert brief.startswith("<vault-session>\n") and token_count(brief) <= 600
+    assert brief.index("## What holds") < brief.index("Wire the exporter") < brief.index("## Request")
+    tasks = brief.partition("## Open tasks\n")[2].splitlines()
+    assert tasks[:2] == ["- The sweep is slow (2023-11-14)", "- Open in shop/todo.md (notes/shop/todo.md)"]
+    assert "bishop" not in brief and "Done in" not in brief
+
+
+def test_a_brief_is_the_same_to_the_byte(briefed: Briefed) -> None:
+    """Whatever day it is, however often a note was used, and whatever other notes and the session itself have added."""
+    used = briefed.keep("lib.md", "We use msgspec.", "decision")
+    before = briefed.at_start("/work/shop", "s1")
+
+    briefed.clock.advance(40 * DAY_MS)
+    for name, kind in (("b.md", "note"), ("c.md", "progress"), ("d.md", "research")):
+        briefed.keep(name, f"Text of {name}. - [ ] no task", kind)
+    own = f"agent/handoffs/2023-12-24-{session_key('s1')}.md"
+    briefed.keep(own, "# S\n\n## Next Session Should\n\n- Own step.\n", "handoff", collection=OWN)
     with briefed.vault.transactions.writing():
-        briefed.vault.documents.pin(old, True)
-    for n in range(9):
-        briefed.keep(f"stale-{n}.md", "Text.", "note", days=40 + n)
+        briefed.vault.usage.note([used], iso_utc(briefed.clock.now_ms()))
 
-    told = briefed.at_start()
-
-    assert told.startswith("<vault-session>\n") and token_count(told) <= 2000
-    for heading, most in (
-        ("## Profile", 800),
-        ("## Where", 600),
-        ("## What is", 400),
-        ("## Not looked", 200),
-    ):
-        assert heading in told
-        assert token_count(section_of(told, heading)) <= most, heading
-    current = told.partition("## What is going on")[2].partition("\n\n")[0]
-    order = [line.split()[1] for line in current.splitlines() if line.startswith("- ")]
-    assert order == ["pinned.md", "used.md", "fresh.md"]
-    assert told.partition("## Not looked at")[2].count("\n- ") == 5
+    assert "msgspec" in before
+    assert briefed.at_start("/work/shop", "s1") == before
+    assert "Own step" in briefed.at_start("/work/shop", "s2")
 
 
 @pytest.mark.parametrize(

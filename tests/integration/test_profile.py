@@ -61,7 +61,7 @@ def test_decisions_preferences_and_sessions(world: World) -> None:
 
 
 def test_its_budgets(world: World) -> None:
-    """At most 500 tokens of facts and 10 items in 280, whole lines, however many there are; a session reads all of it."""
+    """At most 500 tokens of facts and 10 items in 280, whole lines, however many there are; a session reads the first ones."""
     for number in range(40):
         save(world.vault, f"d{number}.md", "Text.", content_type="decision", title=sha(str(number))[:40])
         save(world.vault, f"p{number}.md", "Text.", content_type="progress", title=2 * sha(str(number)))
@@ -73,7 +73,7 @@ def test_its_budgets(world: World) -> None:
     assert token_count(lately.strip()) <= 280
     lines = [line for line in profile(world).splitlines() if line.startswith("- ")]
     assert all(line.endswith(")") for line in lines)
-    assert [line for line in begun(world).splitlines() if line in lines] == lines
+    assert 5 < sum(line in lines for line in begun(world).splitlines()) < 30
 
 
 def test_what_was_superseded_leaves_it(world: World) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from clawmem.app.services.capture.session import is_referenced
 from clawmem.contracts.samples import document
-from clawmem.domain.briefing.blocks import current_rank, fact_of, is_current, is_stale, packed
+from clawmem.domain.briefing.blocks import fact_of, is_stale, packed
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms
@@ -71,8 +71,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "is_referenced": _is_referenced,
     "archivable": _archivable,
     "profile_facts": lambda given: fact_of(given["title"], given["body"]),
-    "current_rank": lambda given: current_rank(**given),
-    "is_current": lambda given: is_current(**given),
     "is_stale": lambda given: is_stale(**given),
     "packed": lambda given: packed(**given),
 }

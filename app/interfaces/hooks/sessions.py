@@ -193,10 +193,11 @@ FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 
 def session_bootstrap(event: HookEvent, context: HookContext) -> str:
-    """Brief a new session with profile, handoff and decisions, and record its start."""
+    """Brief a session with what holds, the last handoff and open tasks, and record its start."""
     if event.in_subagent or not context.vault.exists():
         return ""
-    briefing = context.read(event, lambda services: services.briefings.at_start(project_of(event.cwd)))
+    own = event.session_id if event.source in ("resume", "compact") else ""
+    briefing = context.read(event, lambda services: services.briefings.at_start(project_of(event.cwd), own))
     _inject(briefing, event, context)
     if event.session_id:
         with context.writable() as services, services.vault.transactions.writing():

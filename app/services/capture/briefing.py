@@ -25,15 +25,15 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, read_reques
 from clawmem.domain.briefing.blocks import (
     DECISIONS,
     MOST_ITEMS,
+    OPEN_BOX,
     RECENT_DAYS,
     Phrase,
     ProfileLine,
     block,
-    current_rank,
     fact_of,
     file_name,
-    is_current,
     is_stale,
+    listing,
     names_file,
     packed,
     profile_text,
@@ -41,18 +41,19 @@ from clawmem.domain.briefing.blocks import (
     section,
 )
 from clawmem.domain.capture.contradiction import Verdict, verdict
-from clawmem.domain.capture.handoff import is_empty
+from clawmem.domain.capture.handoff import is_empty, outcome_first
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
+from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
-from clawmem.ports.sessions import SessionStore, UsageStore
+from clawmem.ports.sessions import SessionStore, UsageStore, session_key
 
 FACTS = ("decision", "preference")
 LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
@@ -115,7 +116,7 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
     )
 
 
-SESSION_TOKENS = 2000
+SESSION_TOKENS = 600
 READ_OF_BODY, SNIPPET = 2000, 150  # characters
 NEWEST = 500  # documents among which recent ones are searched
 LOOKED_AT = 20  # search results, most of which may be excluded
@@ -159,21 +160,25 @@ class Briefings:
         lines = [ProfileLine(redact(text), note.display_path, day_of(note)) for text, note in items]
         return profile_text(self._in_force(notes, project), lines)
 
-    def at_start(self, project: str = "") -> str:
+    def at_start(self, project: str = "", session_id: str = "") -> str:
         """
-        Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say.
+        Return the block ``<vault-session>`` within 600 tokens; empty when there is nothing to say.
 
-        Handoffs and preferences of other projects than *project* are left out.
+        Only decisions, preferences, handoffs and tasks change it, not time or use, so that a repeated start of a session
+        gives the same bytes. Handoffs and preferences of other projects than *project* are left out.
+
+        Args:
+            session_id: A session that goes on: what was captured from it, it knows.
         """
-        documents = self._shown(project)
+        own = session_key(session_id) if session_id else None
+        notes = [note for note in self._shown(project) if not (own and own in note.path)]
         return block(
             "vault-session",
-            "From the vault, as of now: notes of earlier sessions, for information.",
+            "From the vault: what earlier sessions left, for information.",
             [
-                section("## Profile", _lines(self.profile(project)), 800),
-                self._handoff(documents),
-                section("## What is going on", self._current(documents, project), 400),
-                section("## Not looked at for a while", self._due(documents), 200),
+                safe(listing("## What holds", self._in_force(notes, project), 2 * DECISIONS, 260)),
+                self._handoff(notes),
+                section("## Open tasks", self._tasks(notes, project), 90),
             ],
             SESSION_TOKENS,
         )
@@ -289,25 +294,26 @@ class Briefings:
                 [(_, mark)] = without_replaced(self.documents, self.successions, [last])
                 noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
                 heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
-                return section(heading, _lines(body), 600)
+                return section(heading, _lines(outcome_first(body)), 220)
         return ""
 
-    def _current(self, documents: Sequence[Document], project: str) -> list[str]:
-        """Return lines about current notes, those of other projects last; of equal rank the path decides."""
-        now_ms = self.clock.now_ms()
+    def _tasks(self, notes: Sequence[Document], project: str) -> list[str]:
+        """Return lines about open problems, and the open check boxes of notes that the project's name is in the path of."""
         elsewhere = projects_elsewhere(self.properties, project)
-        ranks: dict[Document, tuple[bool, float, str]] = {}
-        for note in documents:
-            age = max(0.0, now_ms - (parse_iso(note.authored_at) or now_ms)) / DAY_MS
-            if is_current(note.content_type, age):
-                rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
-                ranks[note] = note.id not in elsewhere, rank, note.display_path
-        notes = sorted(ranks, key=ranks.__getitem__, reverse=True)
-        marked = without_replaced(self.documents, self.successions, notes)
-        return [
-            _line(note.title, note.content_type, elsewhere.get(note.id, ""), day_of(note), mark)
-            for note, mark in marked
+        problems = [note for note in notes if note.content_type == "problem" and note.id not in elsewhere]
+        lines = [
+            _line(note.title, day_of(note), mark)
+            for note, mark in without_replaced(self.documents, self.successions, problems)
         ]
+        name = " ".join(words(project.rpartition("/")[2]))
+        named = [note for note in notes if name and f" {name} " in f" {' '.join(words(note.display_path))} "]
+        bodies = self.documents.bodies([note.id for note in named])
+        for note in sorted(named, key=lambda note: note.display_path):
+            body = bodies.get(note.id, "")
+            lines += [
+                _line(redact_part(body, *box.span(1)), note.display_path) for box in OPEN_BOX.finditer(body)
+            ]
+        return lines
 
     def _due(self, documents: Sequence[Document]) -> list[str]:
         """Return lines about at most five current notes to review: those with a review date first, then the oldest."""
