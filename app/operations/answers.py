@@ -25,10 +25,10 @@ from clawmem.app.services.documents.records import (
     successor_mark,
     successor_of,
 )
-from clawmem.app.services.retrieval.plan import PlannedClause
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.briefing.blocks import shortened
+from clawmem.domain.retrieval.planning import Clause
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.records import one_line
@@ -84,7 +84,7 @@ class SearchAnswer(SelectedResult):
     intent: str | None = Field(default=None, description="Detected intent of the question.")
     confidence: float | None = Field(default=None, description="Probability of the intent.")
     clauses: int | None = Field(default=None, description="Number of parts of the question.")
-    plan: list[PlannedClause] | None = Field(default=None, description="These parts.")
+    plan: list[Clause] | None = Field(default=None, description="These parts.")
     sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
     trace: Receipt | None = Field(default=None, description="Explanation of the answer, on request.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")

@@ -18,9 +18,6 @@ from clawmem.ports.models import JsonSchema
 MAX_SIMPLE_WORDS = 5
 LONG_WORD = 3  # letters; shorter words are mostly function words and do not make a question complex
 MAX_CLAUSES = 4
-FIRST, SECOND, THIRD = 1, 2, 3  # priorities
-MOST_IMPORTANT, LEAST_IMPORTANT = 1, 5
-WEIGHT = 6  # weight of a clause is this minus its priority
 
 # The patterns are unambiguous, so that long texts are matched in linear time.
 _ASKS = r"(?:is|are|was|were|do|does|did|has|have|had|can|will|should)"
@@ -35,7 +32,6 @@ _SEVERAL_TOPICS = re.compile(
     rf"\b(?:{_SAID_ON}|{_ASKED_ON}|both\s.{{1,{_FAR}}}?\sand\s+\S)|{_TWO_QUESTIONS}",
     re.IGNORECASE | re.DOTALL,
 )
-_PLUS_TOPIC = re.compile(rf"\b{_PLUS}", re.IGNORECASE)
 
 TEMPERATURE = 0.3
 MAX_TOKENS = 300
@@ -71,31 +67,39 @@ class ClauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One question of a plan; ``priority`` ranges from 1, the highest, to 5."""
+    """
+    One question of a plan; ``priority`` ranges from 1, the highest, to 5.
 
-    kind: ClauseKind
+    ``result_count`` counts its results; it is 0 before the search, and if the clause failed or was late.
+    """
+
+    type: ClauseKind
     query: str
     priority: int
+    result_count: int = 0
 
     @property
     def weight(self) -> int:
         """Weight of its ranking among those of the other clauses: 6 minus the priority, 5 to 1."""
-        return WEIGHT - self.priority
+        return 6 - self.priority
 
 
-_CLAUSE = {
-    "type": "object",
-    "properties": {
-        "type": {"type": "string", "enum": [kind.value for kind in ClauseKind]},
-        "query": {"type": "string"},
-        "priority": {"type": "integer"},
-        "reasoning": {"type": "string"},
-    },
-    "required": ["type", "query", "priority"],
-}
 SCHEMA: JsonSchema = {
     "type": "object",
-    "properties": {"clauses": {"type": "array", "items": _CLAUSE}},
+    "properties": {
+        "clauses": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "type": {"type": "string", "enum": [kind.value for kind in ClauseKind]},
+                    "query": {"type": "string"},
+                    "priority": {"type": "integer"},
+                },
+                "required": ["type", "query", "priority"],
+            },
+        }
+    },
     "required": ["clauses"],
 }
 
@@ -120,7 +124,7 @@ def is_simple(query: str) -> bool:
     long_words = [word for word in words(query) if len(word) >= LONG_WORD or is_unspaced(word)]
     if len(long_words) <= MAX_SIMPLE_WORDS:
         return True
-    return not has_several_topics(query) and _PLUS_TOPIC.search(query) is None
+    return not has_several_topics(query) and _JOIN.search(query) is None
 
 
 def plan(query: str) -> tuple[Clause, ...]:
@@ -138,12 +142,12 @@ def plan(query: str) -> tuple[Clause, ...]:
         return _both_ways(query)
     parts = question_parts(query)
     if len(parts) < 2:
-        return (Clause(ClauseKind.LEXICAL, query, FIRST), Clause(ClauseKind.VECTOR, query, SECOND))
+        return (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
     if len(parts) == 2:
         clauses = [clause for part in parts for clause in _both_ways(part)]
         return tuple(sorted(clauses, key=lambda clause: clause.priority))
     searched = [*parts[: MAX_CLAUSES - 2], " ".join(parts[MAX_CLAUSES - 2 :])]
-    return (*map(_by_words, searched), Clause(ClauseKind.VECTOR, query, THIRD))
+    return (*map(_by_words, searched), Clause(ClauseKind.VECTOR, query, 3))
 
 
 def question_parts(query: str) -> list[str]:
@@ -155,12 +159,12 @@ def question_parts(query: str) -> list[str]:
 
 
 def _both_ways(query: str) -> tuple[Clause, Clause]:
-    return _by_words(query), Clause(ClauseKind.VECTOR, query, THIRD)
+    return _by_words(query), Clause(ClauseKind.VECTOR, query, 3)
 
 
 def _by_words(query: str) -> Clause:
     asks_graph = classify_intent(query).intent in (Intent.WHY, Intent.ENTITY)
-    return Clause(ClauseKind.GRAPH if asks_graph else ClauseKind.LEXICAL, query, FIRST)
+    return Clause(ClauseKind.GRAPH if asks_graph else ClauseKind.LEXICAL, query, 1)
 
 
 def decomposition_prompt(query: str, context: str = "") -> str:
@@ -176,19 +180,15 @@ def read_clauses(answer: Any) -> tuple[Clause, ...]:
     A clause of an unknown type or without words is dropped, and so are duplicates. A priority is clamped to 1..5; one
     that is not an integer counts as 5.
     """
-    given = answer.get("clauses") if isinstance(answer, dict) else answer
-    clauses: list[Clause] = []
-    for item in given if isinstance(given, list) else ():
-        kind, query, priority = (
-            item.get(key) if isinstance(item, dict) else None for key in ("type", "query", "priority")
-        )
+    distinct: dict[tuple[str, str], Clause] = {}
+    items = answer.get("clauses") if isinstance(answer, dict) else answer
+    for item in items if isinstance(items, list) else ():
+        if not isinstance(item, dict):
+            continue
+        kind, query, priority = (item.get(key) for key in ("type", "query", "priority"))
         if kind in tuple(ClauseKind) and isinstance(query, str) and query.strip():
-            if isinstance(priority, bool) or not isinstance(priority, int):
-                priority = LEAST_IMPORTANT
-            clauses.append(
-                Clause(ClauseKind(kind), query.strip(), min(max(priority, MOST_IMPORTANT), LEAST_IMPORTANT))
-            )
-    distinct: dict[tuple[ClauseKind, str], Clause] = {}
-    for clause in sorted(clauses, key=lambda clause: clause.priority):
-        distinct.setdefault((clause.kind, clause.query.casefold()), clause)
-    return tuple(distinct.values())[:MAX_CLAUSES]
+            level = priority if isinstance(priority, int) and not isinstance(priority, bool) else 5
+            clause = Clause(ClauseKind(kind), query.strip(), min(max(level, 1), 5))
+            key = clause.type, clause.query.casefold()
+            distinct[key] = min(distinct.get(key, clause), clause, key=lambda clause: clause.priority)
+    return tuple(sorted(distinct.values(), key=lambda clause: clause.priority)[:MAX_CLAUSES])

@@ -17,7 +17,6 @@ from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.plan import (
-    Plan,
     Planner,
     QueryPlan,
     planner,
@@ -65,7 +64,7 @@ def clauses(answer: Answer) -> list[tuple[str, str, int]]:
 
 def planned(*given: tuple[ClauseKind, str, int]) -> Planner:
     """A planner that always has the same plan."""
-    return lambda query: Plan(tuple(Clause(*one) for one in given))
+    return lambda query: (tuple(Clause(*one) for one in given), "")
 
 
 def said(*given: tuple[str, str, int]) -> str:

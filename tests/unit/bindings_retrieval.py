@@ -102,7 +102,7 @@ def _lease(given: dict[str, Any]) -> dict[str, Any]:
 
 def _decomposition(given: dict[str, Any]) -> list[list[Any]]:
     clauses = read_clauses(**given)
-    return [[clause.kind.value, clause.query, clause.priority, clause.weight] for clause in clauses]
+    return [[clause.type.value, clause.query, clause.priority, clause.weight] for clause in clauses]
 
 
 def _relevance(given: dict[str, Any]) -> dict[str, float]:
@@ -164,7 +164,7 @@ def _intent(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _planning(given: dict[str, Any]) -> dict[str, Any]:
-    clauses = [[clause.kind.value, clause.query, clause.priority] for clause in plan(**given)]
+    clauses = [[clause.type.value, clause.query, clause.priority] for clause in plan(**given)]
     return {"simple": is_simple(**given), "clauses": clauses}
 
 

@@ -33,8 +33,8 @@ from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, FragmentKind, Span
 
 if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.plan import PlannedClause
     from clawmem.domain.retrieval.intent import Intent
+    from clawmem.domain.retrieval.planning import Clause
     from clawmem.domain.retrieval.routing import Route
     from clawmem.ports.sessions import Session
 
@@ -184,7 +184,7 @@ class Answer:
     answered: float | None = None
     intent: Intent | None = None
     confidence: float | None = None
-    plan: tuple[PlannedClause, ...] = ()
+    plan: tuple[Clause, ...] = ()
     mode: Route | None = None
     sessions: tuple[Session, ...] = ()
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from time import perf_counter
 from types import MappingProxyType
-from typing import NamedTuple
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
@@ -74,14 +73,9 @@ NO_SESSIONS = "no session is recorded; the results are documents"
 NEXT_WORDS = ("next", "todo", "to do", "open", "remaining", "nächst", "offen", "pendiente")
 
 
-class Plan(NamedTuple):
-    """Clauses, most important first, and why the model's plan is missing (empty if it is not)."""
-
-    clauses: tuple[Clause, ...]
-    degraded: str = ""
-
-
-Planner = Callable[[str], Plan]
+Planner = Callable[
+    [str], tuple[tuple[Clause, ...], str]
+]  # clauses, and why the model's plan is missing, or ""
 
 
 def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
@@ -93,30 +87,20 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
     words and then by vectors.
     """
 
-    def planned(query: str) -> Plan:
+    def planned(query: str) -> tuple[tuple[Clause, ...], str]:
         if generator is None or is_simple(query):
-            return Plan(plan(query))
+            return plan(query), ""
         ask = partial(generator.generate, max_tokens=MAX_TOKENS, temperature=TEMPERATURE, schema=SCHEMA)
         until = perf_counter() + PLANNING_DEADLINE_S
         try:
             prompt = decomposition_prompt(query, "".join(session.summary for session in sessions.recent(1)))
             answer = json_answer(lambda text: ask(text, timeout_s=until - perf_counter()), prompt, READABLE)
         except ClawmemError as error:
-            return Plan(plan(query), str(error))
+            return plan(query), str(error)
         clauses = read_clauses(answer)
-        return Plan(clauses) if clauses else Plan(plan(query), NO_USE)
+        return (clauses, "") if clauses else (plan(query), NO_USE)
 
     return planned
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedClause:
-    """A clause of a plan as interfaces show it; ``result_count`` is 0 if the clause failed or was late."""
-
-    type: ClauseKind
-    query: str
-    priority: int
-    result_count: int
 
 
 class QueryPlan:
@@ -131,7 +115,7 @@ class QueryPlan:
         self,
         stores: RetrievalStores,
         embedder: Embedder,
-        planner: Planner = lambda query: Plan(plan(query)),
+        planner: Planner = lambda query: (plan(query), ""),
         deadline_s: float = DEADLINE_S,
     ) -> None:
         self._stores = stores
@@ -167,8 +151,8 @@ class QueryPlan:
         Raises:
             ClawmemError: no clause succeeded; this is the error of the first.
         """
-        planned = self._planner(request.question.text)
-        clauses = {f"clause {n} ({c.kind.value})": c for n, c in enumerate(planned.clauses, start=1)}
+        planned, reason = self._planner(request.question.text)
+        clauses = {f"clause {n} ({c.type.value})": c for n, c in enumerate(planned, start=1)}
         steps: dict[str, Stage] = {
             "clauses": self.search_clauses(clauses),
             "merge": merge_clauses(clauses),
@@ -178,14 +162,11 @@ class QueryPlan:
             "cut": cut,
         }
         answer = Pipeline(self._stores, steps)(request)
-        if planned.degraded:
-            answer.trace.degraded["plan"] = planned.degraded
+        if reason:
+            answer.trace.degraded["plan"] = reason
         counts = answer.trace.hits
-        shown = (
-            PlannedClause(clause.kind, clause.query, clause.priority, counts.get(name, 0))
-            for name, clause in clauses.items()
-        )
-        return replace(answer, plan=tuple(shown))
+        counted = (replace(c, result_count=counts.get(name, 0)) for name, c in clauses.items())
+        return replace(answer, plan=tuple(counted))
 
     def search_clauses(self, clauses: Mapping[str, Clause]) -> Stage:
         """Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name."""
@@ -196,9 +177,9 @@ class QueryPlan:
             def retriever(name: str, clause: Clause) -> Retriever:
                 def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
                     part = request.asking(clause.query)._replace(
-                        limit=DEPTH[clause.kind], min_score=0.0, diverse=False
+                        limit=DEPTH[clause.type], min_score=0.0, diverse=False
                     )
-                    found, traces[name] = self.by_kind[clause.kind].rank(part)
+                    found, traces[name] = self.by_kind[clause.type].rank(part)
                     return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
 
                 return search

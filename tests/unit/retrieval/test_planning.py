@@ -102,7 +102,7 @@ def test_whatever_a_model_says_becomes_a_plan(answer: object) -> None:
     clauses = read_clauses(answer)
 
     assert len(clauses) <= MAX_CLAUSES
-    assert len({(clause.kind, clause.query.casefold()) for clause in clauses}) == len(clauses)
+    assert len({(clause.type, clause.query.casefold()) for clause in clauses}) == len(clauses)
     assert [clause.priority for clause in clauses] == sorted(clause.priority for clause in clauses)
     assert all(1 <= clause.priority <= 5 and clause.query.strip() == clause.query != "" for clause in clauses)
 
