@@ -24,7 +24,14 @@ from clawmem.app.operations.fields import (
 from clawmem.app.operations.operation import Command, Effect, Option, Request, operation
 from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.retrieval.receipts import pack
-from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
+from clawmem.app.services.retrieval.request import (
+    LEAST_COSINE,
+    MAX_LIMIT,
+    Ranking,
+    RetrievalRequest,
+    Unit,
+    read_request,
+)
 from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
@@ -35,7 +42,6 @@ from clawmem.domain.text.dates import as_of_day
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.answer import Answer
-    from clawmem.app.services.retrieval.request import RetrievalRequest
 
 RARE = Option(is_daily=False)
 QuestionText = Annotated[
@@ -238,7 +244,7 @@ def answer_question(
     if tags or where:
         check_filters(services.vault.documents, services.vault.properties, tags, where)
     conditions: dict[str, Any] = {
-        **request.model_dump(exclude={"query"}),
+        **request.model_dump(include={*RetrievalRequest._fields, "since", "until"}),
         "collections": named_collections(services, request.collection),
         "content_types": listed(request.content_type),
         "tags": tags,

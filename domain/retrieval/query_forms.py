@@ -81,7 +81,7 @@ def query_forms(query: str) -> QueryForms:
     excluded = len(list(takewhile(_EXCLUDED.fullmatch, reversed(tokens))))
     rest = query.rsplit(maxsplit=excluded)[0] if 0 < excluded < len(tokens) else query
     text = rest if words(rest) else query
-    every = list(dict.fromkeys(words(text)))
+    every = list({fold(word): word for word in words(text)}.values())
     is_name = is_precise(text)
     left_out = _UNSEARCHED if is_name else _UNSEARCHED | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]

@@ -38,11 +38,11 @@ _TIMELINE = _words(
     | what\s+we\s+discussed | when\s+we\s+last | last\s+thing\s+(?:we|i|you)\s+did | catch\s+me\s+up
     | (?:left|leave)\s+off | what(?:['’]?s|\s+is)\s+next\b(?=\W*\Z) | where\s+(?:were\s+we|was\s+i|did\s+(?:we|i)\s+stop) | what\s+(?:were\s+we|was\s+i)\s+(?:doing|working)"""
 )
-_CAUSAL = _words(
-    r"""why\s+(?:did|was|were) | what\s+(?:caused|led\s+to) | reasons?\s+(?:for|why) | decided\s+to
-    | decisions?\s+(?:about|to) | trade-?offs? | instead\s+of | chose\s+to | because\s+we"""
+_CAUSAL = re.compile(
+    r"""\A\W*why\b | \b(?:why\s+(?:did|was|were) | what\s+(?:caused|led\s+to) | reasons?\s+(?:for|why) | decided\s+to
+    | decisions?\s+(?:about|to) | trade-?offs? | instead\s+of | chose\s+to | because\s+we)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
-_BEGINS_WITH_WHY = re.compile(r"\A\W*why\b", re.IGNORECASE)
 _DISCOVERY = _words(
     r"""similar\s+to | related\s+to | what\s+(?:else|other) | reminds?\s+me\s+of | comparable | neighbou?rs(?!['’])
     | (?<!would\s)(?<!\bdo\s)(?<!\byou\s)(?<!\bwe\s)(?<!\bi\s)(?<!\bto\s)(?<!['’]d\s)like\s+this"""
@@ -70,7 +70,7 @@ def route(query: str) -> Route:
     is_shouted = query == query.upper() and len(query.split()) >= SHOUTED_WORDS
     if _TIMELINE.search(query):
         return Route.TIMELINE
-    if _CAUSAL.search(query) or _BEGINS_WITH_WHY.match(query):
+    if _CAUSAL.search(query):
         return Route.CAUSAL
     if _DISCOVERY.search(query):
         return Route.DISCOVERY

@@ -142,10 +142,9 @@ def follow_relations(
     *,
     anchors: int = ANCHORS,
     bounds: Bounds = SEARCH_BOUNDS,
-    intents: Collection[Intent] = GRAPH_INTENTS,
 ) -> Stage:
     """
-    Return a stage for questions of *intents* that raises and adds documents related to the best candidates.
+    Return a stage for questions of `GRAPH_INTENTS` that raises and adds documents related to the best candidates.
 
     It runs two traversals from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about
     entities that occur together with those of the anchors. `merge` combines the scores. Documents outside the
@@ -155,7 +154,7 @@ def follow_relations(
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         intent = intent_of(work)
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
-        if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
+        if intent not in GRAPH_INTENTS or not seeds or request.unit is not Unit.DOCUMENT:
             return work
         vector = None  # stays so if it is not comparable with the stored ones
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha1
 from typing import Any, NamedTuple
@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from clawmem.app.services.documents.records import Record
-from clawmem.app.services.retrieval.answer import Answer, Result
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.models import ModelAnswers
@@ -38,7 +37,7 @@ class Receipt(Record):
     """
     The receipt of an answer: how it came about.
 
-    Of an item, ``legs`` holds its rank and raw score in the retrievers that found it, ``parts`` their contributions to
+    Of an item, ``legs`` holds the rank and raw score of its note in the retrievers that found it, ``parts`` their contributions to
     its relevance, and ``terms`` the terms of its score. ``hits`` counts the hits per retriever.
     """
 
@@ -86,12 +85,12 @@ def request_to_json(record: RetrievalRequest | Scope) -> dict[str, Any]:
 class Explain:
     """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
 
-    def __init__(self, documents: DocumentStore, embeddings: EmbeddingStore) -> None:
-        self._documents = documents
+    def __init__(self, embeddings: EmbeddingStore) -> None:
         self._embeddings = embeddings
 
     def __call__(self, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float) -> Receipt:
         """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
+        ranked = {name: _ranks(hits) for name, hits in answer.trace.legs.items()}
         items = [
             {
                 "document_id": result.document.id,
@@ -101,12 +100,16 @@ class Explain:
                 "end_line": result.end_line,
                 "score": result.score,
                 "relevance": result.relevance,
-                "legs": legs,
+                "legs": {
+                    name: ranks[result.document.id]
+                    for name, ranks in ranked.items()
+                    if result.document.id in ranks
+                },
                 "parts": result.legs,
                 "terms": result.terms,
                 "confidence": result.confidence,
             }
-            for result, legs in zip(answer.results, self._ranks(answer, request), strict=True)
+            for result in answer.results
         ]
         stages = [
             {**vars(stage), "ms": round(stage.ms, 1), "drops": [drop._asdict() for drop in stage.drops]}
@@ -127,36 +130,13 @@ class Explain:
             answered=_rounded(answer.answered),
         )
 
-    def _ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, dict[str, float]]]:
-        """
-        Return for each result its best rank, from 1, and the raw score in every retriever that found it.
 
-        A document is found if any of its fragments is, a line if a fragment that contains it is.
-        """
-        wanted = {result.document.id for result in answer.results}
-        ranked = {
-            name: [(rank, hit) for rank, hit in enumerate(hits, start=1) if hit.key.document_id in wanted]
-            for name, hits in answer.trace.legs.items()
-        }
-        is_line = request.unit is Unit.LINE
-        keys = {hit.key for hits in ranked.values() for _, hit in hits} if is_line else ()
-        spans = self._documents.spans(keys)
-
-        def is_of(hit: Hit, result: Result) -> bool:
-            if hit.key.document_id != result.document.id:
-                return False
-            span = spans.get(hit.key)
-            within = span and span.start_line <= result.start_line and result.end_line <= span.end_line
-            return not is_line or bool(within)
-
-        ranks: list[dict[str, dict[str, float]]] = []
-        for result in answer.results:
-            ranks.append({})
-            for name, hits in ranked.items():
-                own = ((rank, hit) for rank, hit in hits if is_of(hit, result))
-                if first := next(own, None):
-                    ranks[-1][name] = {"rank": first[0], "score": first[1].score}
-        return ranks
+def _ranks(hits: Sequence[Hit]) -> dict[int, dict[str, float]]:
+    """Return for each document among *hits* the rank of its best fragment, from 1, and the raw score of that."""
+    ranks: dict[int, dict[str, float]] = {}
+    for rank, hit in enumerate(hits, start=1):
+        ranks.setdefault(hit.key.document_id, {"rank": rank, "score": hit.score})
+    return ranks
 
 
 def _rounded(value: Any) -> Any:

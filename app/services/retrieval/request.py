@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
 from enum import StrEnum
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
@@ -71,35 +71,29 @@ class RetrievalRequest(NamedTuple):
         return self._replace(question=replace(self.question, text=text))
 
 
-class Conditions(TypedDict, total=False):
-    """Conditions of a question, as a caller states them; see `RetrievalRequest` for those without a comment."""
-
-    limit: int
-    min_score: float
-    collections: Sequence[str]
-    since: str  # first day or moment of authored documents, ISO 8601
-    until: str  # last day, including all of it, or moment
-    unit: Unit
-    ranking: Ranking
-    diverse: bool
-    content_types: Sequence[str]
-    tags: Sequence[str]
-    where: Sequence[str]
-    floor: float
-    purpose: str
-    as_of: str  # day, including all of it, or moment of the past at which the question is answered
-    candidate_limit: int | None
-    show_all: bool
-
-
 def read_request(
-    query: str, *, now_ms: int, zone: tzinfo = UTC, **stated: Unpack[Conditions]
+    query: str,
+    *,
+    now_ms: int,
+    zone: tzinfo = UTC,
+    collections: Sequence[str] = (),
+    since: str = "",
+    until: str = "",
+    as_of: str = "",
+    content_types: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    where: Sequence[str] = (),
+    **options: Any,
 ) -> RetrievalRequest:
     """
     Validate a question and its conditions.
 
     Args:
         zone: Time zone of days that the question and its conditions name.
+        since: First day or moment of authored documents, ISO 8601.
+        until: Last day, including all of it, or moment.
+        as_of: Day, including all of it, or moment of the past at which the question is answered.
+        options: Other fields of `RetrievalRequest`.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
@@ -112,30 +106,24 @@ def read_request(
             "INPUT_TOO_LONG",
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
-    since = stated.get("since", "")
-    scope = Scope(
-        frozenset(stated.get("collections", ())),
-        # Notes with a day but no time are recorded at midnight UTC.
-        iso_utc(min(_read_ms(since, zone), _read_ms(since))) if since else None,
-        first_after(stated.get("until", ""), zone),
+    # Notes with a day but no time are recorded at midnight UTC.
+    first = iso_utc(min(_read_ms(since, zone), _read_ms(since))) if since else None
+    request = RetrievalRequest(
+        Question(query, now_ms, zone),
+        scope=Scope(frozenset(collections), first, first_after(until, zone)),
+        content_types=frozenset(content_types),
+        tags=frozenset(tags),
+        where=frozenset(where),
+        as_of=first_after(as_of, zone),
+        **options,
     )
-    values: dict[str, Any] = {
-        name: value for name, value in stated.items() if name in RetrievalRequest._fields
-    }
-    for name in ("content_types", "tags", "where"):
-        values[name] = frozenset(values.get(name, ()))
-    values |= {
-        "purpose": stated.get("purpose", "").strip(),
-        "as_of": first_after(stated.get("as_of", ""), zone),
-    }
-    request = RetrievalRequest(Question(query, now_ms, zone), scope=scope, **values)
     for share, name in ((request.min_score, "minimum score"), (request.floor, "floor")):
         if not 0.0 <= share <= 1.0:
             raise InvalidInput("OUT_OF_BOUNDS", f"A {name} of {share} makes no sense; choose 0 to 1.")
     for limit in (request.limit, request.candidate_limit):
         if limit is not None and not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
-    return request
+    return request._replace(purpose=request.purpose.strip())
 
 
 def rewind_request(request: RetrievalRequest) -> RetrievalRequest:

@@ -215,7 +215,7 @@ class SurfaceContext:
         stores, answer = self.stores.retrieval, surfaced.answer
 
         def receipt() -> bytes:
-            explain = Explain(stores.documents, stores.embeddings)
+            explain = Explain(stores.embeddings)
             explained = explain(answer, surfaced.request, CONTEXT_SURFACING, surfaced.ms)
             explained.asked |= {"profile": choices.profile.name, "tokens": surfaced.tokens}
             for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
