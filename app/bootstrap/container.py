@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.capture.visibility import Withheld
     from clawmem.app.services.conversations.mining import MineConversations
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+    from clawmem.app.services.documents.file_history import FileHistory
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
     from clawmem.app.services.indexing.collections import Collection
@@ -306,6 +307,7 @@ class UseCases(containers.DeclarativeContainer):
 
     # documents
     lookup: Lookup = use_case("documents.lookup:Lookup", roots=option.roots)
+    file_history: FileHistory = use_case("documents.file_history:FileHistory")
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)

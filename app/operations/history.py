@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -22,6 +24,8 @@ from clawmem.app.operations.answers import (
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, records_table
+from clawmem.app.services.documents.file_history import FileReason
+from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.maintenance.status import MAX_TOP
 from clawmem.app.services.retrieval.receipts import Receipt
@@ -29,10 +33,13 @@ from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.analytics import VaultReport
+from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
+_FILE = re.compile(r"[/\\]|\w\.[A-Za-z]\w*$")  # a path, and no number of a receipt
 Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents on this side.")]
 
 
@@ -167,7 +174,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
     name="receipt",
     text=receipt_parts,
     route="/receipts/{id}",
-    commands=(Command("why"),),
+    commands=(Command("why", fits=lambda words: not _is_path(*words)),),
     is_tool=False,
 )
 def show_receipt(
@@ -176,6 +183,45 @@ def show_receipt(
 ) -> Receipt:
     """Show how an answer came about."""
     return services.why.find(id)
+
+
+# -- reasons of files -----------------------------------------------------------------------------------
+
+
+def _is_path(*words: str) -> bool:
+    return len(words) == 1 and bool(_FILE.search(words[0]) or (words[0] and Path(words[0]).is_file()))
+
+
+def _absolute(path: str) -> str:
+    """Return the absolute path of a file that exists; another path as it is."""
+    return str(Path(path).expanduser().resolve()) if Path(path).expanduser().exists() else path
+
+
+def _reasons_text(result: list[FileReason]) -> Iterator[Part]:
+    if not result:
+        yield "Nothing is known about this file. To read commit messages: clawmem collection add PATH --kind git"
+    for about in result:
+        title = with_successor(one_line(title_to_read(about.title, about.origin)), about.superseded_by)
+        yield f"{about.file}  {about.docid}  {about.content_type}  {about.authored_at[:10]}"
+        yield f"  {title}"
+        yield from (f"    {line}" for line in lines_to_read(about.reason, about.origin))
+        yield ""
+
+
+@operation(
+    Effect.READS,
+    text=_reasons_text,
+    items="reasons",
+    commands=(Command("why", fits=lambda words: _is_path(*words)),),
+    is_tool=False,
+)
+def file_reasons(
+    services: Services,
+    path: Annotated[str, "A file, or the end of its path.", argument("FILE", parser=_absolute)],
+    limit: LongLimit = 10,
+) -> list[FileReason]:
+    """List the decisions, commits and notes about a file, newest first, each with its reason."""
+    return services.file_history(path, limit)
 
 
 # -- topics of sessions, and the profile of the user ------------------------------------------------------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, ask_json, assert_refused
+from command_line import Invoke, ask_json, assert_refused, write_notes
 
 Git = Callable[..., str]
 LEASE = "Renew the lease earlier\n\nBecause the clock of the worker may jump."
@@ -123,3 +124,37 @@ def test_what_is_no_repository(
     assert done.exit_code == 1 and "Install Git" in done.stdout
     assert len(notes(invoke)) == 1
     assert "Install Git" in invoke("doctor").stdout
+
+
+def test_why_a_file_is_as_it_is(
+    invoke: Invoke, git: Git, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commits of its project, decisions and notes are listed with the sentence about it, newest first."""
+    lease = commit(git, repository, LEASE, "src/lease.py", "README.md")
+    commit(git, repository, "Clean\n\nNobody reads it.", "src/other.py", "docs/README.md")
+    notes = {
+        "clock.md": "---\ndate: 2026-04-01\ntype: decision\n---\nAnn left. We decided: `src/lease.py` asks the server for the time.",
+        "files.md": "---\ndate: 2025-01-01\n---\n# Files\n\n## lease.py\n\nIt has no lock since one writer renews it.",
+        "elsewhere.md": "blog/lease.py was removed because nobody used it.",
+    }
+    write_notes(tmp_path / "notes", notes)
+    shutil.copytree(repository, tmp_path / "blog/shop")
+    invoke("collection", "add", tmp_path / "notes")
+    for name, folder in {"shop-commits": repository, "blog-commits": tmp_path / "blog/shop"}.items():
+        invoke("collection", "add", folder, "--kind", "git", "--name", name)
+    invoke("update")
+
+    monkeypatch.chdir(repository / "src")
+    reasons = ask_json(invoke, "why", "lease.py")["reasons"]
+    assert {about["file"]: about["reason"] for about in reasons} == {
+        "notes/clock.md": "We decided: `src/lease.py` asks the server for the time.",
+        lease: "Because the clock of the worker may jump.",
+        "notes/files.md": "It has no lock since one writer renews it.",
+    }
+    assert [about["authored_at"][:4] for about in reasons] == ["2026", "2026", "2025"]
+    assert f"{lease}  {reasons[1]['docid']}  commit  2026-03-01" in invoke("why", "../src/lease.py").stdout
+    [readme] = ask_json(invoke, "why", repository / "README.md")["reasons"]
+    assert readme["file"] == lease
+    monkeypatch.chdir(tmp_path)
+    assert len(ask_json(invoke, "why", "src/lease.py", "-n", "9")["reasons"]) == 4  # of both projects
+    assert "--kind git" in invoke("why", "gone.py").stdout

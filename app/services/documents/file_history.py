@@ -1,0 +1,103 @@
+"""The reasons why a file is as it is: decisions, commits and notes about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.records import DatedDocument, dated_fields
+from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, read_request
+from clawmem.domain.briefing.blocks import LONGEST, names_file, shortened
+from clawmem.domain.capture.cues import sentences
+from clawmem.domain.security.quoting import without_orders
+from clawmem.domain.text.words import words
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
+from clawmem.ports.records import Document
+
+FILES, PROJECT = "files", "project"  # properties of commits, and of notes that name their files so
+CONVERSATION = "conversation"  # a type whose documents name files without a reason
+LEAST_REASON = 4  # words; a shorter sentence only names the file, as a heading does
+
+
+class FileReason(DatedDocument):
+    """A document about a file, and the sentence that gives the reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileHistory:
+    """
+    Documents about one file, found by their properties and their words.
+
+    Args:
+        search: Answers a request by words.
+    """
+
+    documents: DocumentStore
+    successions: SuccessionStore
+    properties: PropertyStore
+    search: Callable[[RetrievalRequest], Answer]
+    clock: Clock
+
+    def __call__(self, path: str, limit: int) -> list[FileReason]:
+        """
+        Return what changed the file at *path* or names it, newest first.
+
+        An absolute path is a file of the project that contains it; the end of a path is one of any project.
+        """
+        reasons = {note: _stated(self.documents.body(note.id) or "") for note in self._changes(path)}
+        named = read_request(
+            PurePath(path).name or path, now_ms=self.clock.now_ms(), limit=MAX_LIMIT, show_all=True
+        )
+        for result in self.search(named).results:
+            note = result.document
+            if note.content_type != CONVERSATION and (reason := _reason(note.title, result.body, path)):
+                reasons.setdefault(note, reason)
+        notes = sorted(reasons, key=lambda note: (note.authored_at, note.id), reverse=True)[:limit]
+        names = docids(self.documents, notes)
+        newer = current_successors(self.documents, self.successions, [note.id for note in notes])
+        return [
+            FileReason(
+                **dated_fields(note, names[note.id], newer.get(note.id)),
+                reason=without_orders(reasons[note], note.origin),
+            )
+            for note in notes
+        ]
+
+    def _changes(self, path: str) -> list[Document]:
+        """Return the documents whose properties name the file."""
+        projects: Mapping[int, str] = {
+            number: values[0].value for number, values in self.properties.named(PROJECT).items()
+        }
+        places = {
+            number: [f"{projects.get(number, '')}/{value.value}" for value in values]
+            for number, values in self.properties.named(FILES).items()
+        }
+        changes = [number for number, files in places.items() if path in files]
+        if not changes:
+            end = f"/{path.lstrip('./')}"
+            changes = [
+                number for number, files in places.items() if any(file.endswith(end) for file in files)
+            ]
+        return [*self.documents.many(changes).values()]
+
+
+def _stated(body: str) -> str:
+    return shortened(" ".join(sentences(body)), LONGEST)
+
+
+def _reason(title: str, body: str, path: str) -> str:
+    """Return the sentence about the file, which below a heading with its name is the next one; empty without any."""
+    parts = [*sentences(body)]
+    place = next((place for place, part in enumerate(parts) if names_file(part, path)), None)
+    if place is None:
+        return _stated(body) if names_file(title, path) else ""
+    if len(words(parts[place].replace(PurePath(path).name, ""))) < LEAST_REASON:
+        place = min(place + 1, len(parts) - 1)
+    return shortened(parts[place], LONGEST)
