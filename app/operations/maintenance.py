@@ -71,8 +71,7 @@ def doctor(services: Services) -> Examination:
     sweep_drafts(settings.vault)
     is_person = services.caller == PERSON  # a request to the server must not start programs
     agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
-    inbox = [CheckResult("settings", False, fault)] if (fault := services.remember.inbox_fault()) else []
-    findings = [*machine, *services.doctor(), *inbox, permissions, *agents]
+    findings = [*machine, *services.doctor(), permissions, *agents]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
 
 

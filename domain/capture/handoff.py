@@ -89,13 +89,6 @@ def is_worth_keeping(sections: Mapping[str, Iterable[str]], plain: Mapping[str, 
     return any(item.strip() for item in (*outcome, *quoted))
 
 
-def is_empty(body: str) -> bool:
-    """Whether *body* is a handoff written by `text_of` with nothing learnt, done, changed or left open."""
-    sections = (section.partition("\n") for section in body.split("\n## ")[1:])
-    noted = {heading: text.strip() for heading, _, text in sections}
-    return all(noted.get(SECTIONS[name]) == _NOTHING for name in _OUTCOME)
-
-
 def outcome_first(body: str) -> str:
     """Return the *body* of a handoff with what is left to do and what was done first, without its empty sections."""
     head, *sections = body.split("\n## ")
@@ -107,9 +100,8 @@ def outcome_first(body: str) -> str:
 
 def text_of(sections: Mapping[str, Iterable[str]], title: str) -> str:
     """Return the Markdown of a handoff with *title*; an empty section contains "Nothing noted."."""
-    return _markdown(
-        title, {heading: _items(sections.get(name, ())) for name, heading in SECTIONS.items()}, _NOTHING
-    )
+    written = {heading: _items(sections.get(name, ())) for name, heading in SECTIONS.items()}
+    return _markdown(title, written, _NOTHING)
 
 
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:

@@ -27,12 +27,6 @@ NOTES = {
         f"The greenhouse heating works.\n\n## Next\n\n- Order valve {month}\n- Paint the pipes\n"
         for month in ("04", "09", "11")
     },
-    "handoffs/2025-12-01.md": "---\ndate: 2025-12-01\ncontent_type: handoff\n---\n# Handoff of session 1\n\n"
-    + "\n\n".join(
-        f"## {name}\n\nNothing noted."
-        for name in ("Request", "What Was Learned", "What Was Done", "Files Changed", "Next Session Should")
-    )
-    + "\n",
 }
 
 

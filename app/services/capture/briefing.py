@@ -41,7 +41,7 @@ from clawmem.domain.briefing.blocks import (
     section,
 )
 from clawmem.domain.capture.contradiction import Verdict, verdict
-from clawmem.domain.capture.handoff import is_empty, outcome_first
+from clawmem.domain.capture.handoff import outcome_first
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
@@ -288,13 +288,11 @@ class Briefings:
     def _handoff(self, documents: Sequence[Document]) -> str:
         # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
         handoffs = [document for document in documents if document.content_type == "handoff"]
-        for last in sorted(handoffs, key=lambda note: not note.has_own_date):
-            body = self.documents.body(last.id) or ""
-            if not is_empty(body):
-                [(_, mark)] = without_replaced(self.documents, self.successions, [last])
-                noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
-                heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
-                return section(heading, _lines(outcome_first(body)), 220)
+        handoffs.sort(key=lambda note: not note.has_own_date)
+        for last, mark in without_replaced(self.documents, self.successions, handoffs[:1]):
+            noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
+            heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
+            return section(heading, _lines(outcome_first(self.documents.body(last.id) or "")), 220)
         return ""
 
     def _tasks(self, notes: Sequence[Document], project: str) -> list[str]:
@@ -371,30 +369,27 @@ class Briefings:
         ]
 
 
-def curation_note(
-    report: str | None, now_ms: int, *, pending: int, documents: int, acted_at: str = ""
-) -> str:
+def curation_note(report: str, now_ms: int, *, pending: int, documents: int, acted_at: str = "") -> str:
     """
     Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
 
     Args:
-        report: The curator's report as JSON; ``None`` when there is none.
+        report: The curator's report as JSON.
         pending: Number of texts without a vector.
         documents: Number of served documents.
         acted_at: Time of the last pin, snooze or other act. The recommendations of an earlier report are left out,
             because they may be done by now.
     """
-    content = None
-    with suppress(ValueError):
-        content = json.loads(report or "null")
-    if not isinstance(content, dict):
+    try:
+        made_at, actions = map(json.loads(report).get, ("timestamp", "actions"))
+    except (ValueError, AttributeError):
         return ""
     lines: list[str] = []
     if pending > 0.2 * documents:
         lines.append(
             f"{pending} texts have no vector yet, so only words find them: {EMBED} makes the vectors."
         )
-    made_ms, actions = parse_iso(str(content.get("timestamp", ""))), content.get("actions")
+    made_ms = parse_iso(str(made_at))
     if made_ms is None or now_ms - made_ms > 7 * DAY_MS:
         lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
     elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:

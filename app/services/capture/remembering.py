@@ -187,17 +187,6 @@ class Remember:
             raise ConfigError(message)
         return chosen, FOLDER if not self.inbox or home not in (None, chosen) else below.as_posix()
 
-    def inbox_fault(self) -> str:
-        """Return what is wrong with the setting `inbox`; empty if nothing is."""
-        try:
-            if self.inbox and self.folders():
-                self._place("")
-        except ConfigError as error:
-            return str(error)
-        except InvalidInput:  # there are several collections
-            pass
-        return ""
-
     def _superseded(self, address: str, folder: Folder) -> Document | None:
         if not address:
             return None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, Scope
@@ -34,7 +33,7 @@ def sessions_with_outcome_first(
     store: SessionStore, documents: DocumentStore, limit: int, before: str | None = None
 ) -> list[Session]:
     """
-    Return the latest sessions, those with a served, non-empty handoff first, each group newest first.
+    Return the latest sessions, those with a served handoff first, each group newest first.
 
     A session that just began, or had no outcome, therefore does not hide the last one with an outcome.
     """
@@ -42,9 +41,7 @@ def sessions_with_outcome_first(
     def has_no_outcome(session: Session) -> bool:
         path = (session.handoff_path or "").removeprefix(f"{COLLECTION}/")
         document = documents.at(COLLECTION, path) if path else None
-        return (
-            document is None or document.inactive is not None or is_empty(documents.body(document.id) or "")
-        )
+        return document is None or document.inactive is not None
 
     latest = latest_sessions(store, max(limit, LOOKED_AT), before)
     return sorted(latest, key=has_no_outcome)[: max(limit, 0)]

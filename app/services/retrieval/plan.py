@@ -22,7 +22,6 @@ from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, R
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.retrieval.fusion import min_max, rrf
@@ -65,7 +64,6 @@ PIPELINES: Mapping[Route, str] = MappingProxyType(
 )
 HANDOFF = "handoff"
 HANDOFF_QUERY = "what is the latest handoff"
-HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
 NOTHING_NEAR = "no vector is near enough; found by words"
 NO_SESSIONS = "no session is recorded; the results are documents"
 
@@ -296,21 +294,17 @@ class MemoryRetrieve:
         return answer
 
     def _with_handoff(self, request: RetrievalRequest, answer: Answer) -> Answer:
-        """Put the newest useful handoff first, with its next steps as the snippet."""
+        """Put the newest handoff first, with its next steps as the snippet."""
         if request.content_types or request.floor:
             return answer
-        handoffs = self._pipelines[QUERY]()(
-            request.asking(HANDOFF_QUERY)._replace(
-                content_types=frozenset({HANDOFF}), limit=HANDOFFS_LOOKED_AT
-            )
-        )
-        useful = next((result for result in handoffs.results if not is_empty(result.body)), None)
-        if useful is None:
+        asked = request.asking(HANDOFF_QUERY)._replace(content_types=frozenset({HANDOFF}), limit=1)
+        if not (handoffs := self._pipelines[QUERY]()(asked).results):
             return answer
-        others = [result for result in answer.results if result.document.id != useful.document.id]
-        answer.trace.note("the newest useful handoff first")
+        [newest] = handoffs
+        others = [result for result in answer.results if result.document.id != newest.document.id]
+        answer.trace.note("the newest handoff first")
         return replace(
             answer,
-            results=(useful._replace(words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit],
-            answered=max(answer.answered or 0.0, useful.confidence or 0.0),
+            results=(newest._replace(words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit],
+            answered=max(answer.answered or 0.0, newest.confidence or 0.0),
         )
