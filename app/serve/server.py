@@ -47,6 +47,7 @@ from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
 from clawmem.app.interfaces.hooks.sessions import Spool, do_jobs
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
+from clawmem.app.interfaces.web.application import WebPages
 from clawmem.app.operations.dispatch import Busy, Dispatcher
 from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
 from clawmem.app.settings.model import Settings, load_settings
@@ -335,6 +336,7 @@ def application(runtime: ServerRuntime, names: Sequence[str], token: str) -> Fas
         lifespan=lifespan,
     )
     app.routes.extend(Route(path_of(tool_set), tools) for tool_set in ToolSet)
+    app.routes.extend(WebPages(runtime.dispatcher).routes)
     return app
 
 

@@ -198,6 +198,7 @@ COMMANDS: list[list[str]] = [
 # Those that are for the usual vault, because they serve it, or write for the next session, whose vault that is.
 REFUSED: list[list[str]] = [
     ["serve", "--port", "0"],
+    ["ui", "--print"],
     ["watch"],
     ["install-service"],
     ["maintain", "curate"],

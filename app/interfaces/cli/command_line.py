@@ -38,6 +38,7 @@ FAMILIES = {
     f"{DAEMON}.surface": ("surface", "hook"),
     f"{DAEMON}.serve": ("serve",),
     f"{DAEMON}.mcp": ("mcp",),
+    f"{DAEMON}.ui": ("ui",),
     f"{DAEMON}.watch": ("watch", "install-service"),
 }
 GROUPS = {
@@ -46,7 +47,7 @@ GROUPS = {
     "Documents": "list get links tags entities remember diary profile reflect",
     "Care": "pin snooze forget archive restore undo trust maintain",
     "Folders and files": "collection update embed watch mine import export backup beads vault rebuild",
-    "Clients and server": "serve mcp hook surface focus openclaw install-service",
+    "Clients and server": "ui serve mcp hook surface focus openclaw install-service",
     "Measurement": "models report bench conformance",
 }
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."

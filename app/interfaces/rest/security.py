@@ -22,7 +22,10 @@ from clawmem.app.interfaces.rest.errors import Json, refuse
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_BYTES = MOST_INPUT  # largest body
-JSON = "application/json"
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+PAGES = (
+    "/ui/"  # pages for people: they have sessions instead of the token, and no other page may ask for them
+)
 # Pages of other programs on this machine; with the token they may ask the server.
 LOCAL_PAGE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?")
 
@@ -62,26 +65,28 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif refusal := self._refusal(scope["method"], Headers(scope=scope)):
+        elif refusal := self._refusal(scope["method"], scope["path"], Headers(scope=scope)):
             await refusal(scope, receive, _sealed(send))
         else:
             await self._app(scope, _bounded(receive), _sealed(send))
 
-    def _refusal(self, method: str, headers: Headers) -> Json | None:
+    def _refusal(self, method: str, path: str, headers: Headers) -> Json | None:
+        is_page = path.startswith(PAGES)
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
             return refuse(421, "This server does not go by that name.")
         for origin in headers.getlist("origin"):
-            is_local = self._token and LOCAL_PAGE.fullmatch(origin.lower())
+            is_local = self._token and not is_page and LOCAL_PAGE.fullmatch(origin.lower())
             if not is_local and origin.lower() not in self._origins:
                 return refuse(403, "Pages of other places may not ask this server.")
         kind, _, token = headers.get("authorization", "").partition(" ")
         is_shown = kind.lower() == "bearer" and compare_digest(token.strip().encode(), self._token)
-        if self._token and not is_shown:
+        if self._token and not (is_shown or is_page):
             challenge = {"WWW-Authenticate": "Bearer"}
             return refuse(401, "Show the token: Authorization: Bearer TOKEN", challenge)
         # Browsers send other changing methods to another origin only after a preflight.
-        if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-            return refuse(415, f"Send {JSON}.")
+        kind, media_type = FORM if is_page else JSON, headers.get("content-type", "").partition(";")[0]
+        if method == "POST" and media_type.strip().lower() != kind:
+            return refuse(415, f"Send {kind}.")
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length) > MOST_BYTES:
             return refuse(413, f"A body has at most {MOST_BYTES} bytes.")

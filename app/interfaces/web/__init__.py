@@ -1,0 +1,1 @@
+"""The local page: what the memory holds, what prompts received and why, and buttons that change it."""

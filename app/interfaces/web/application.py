@@ -1,0 +1,160 @@
+"""The pages of the server: who may see them, which function makes each, and the headers that keep scripts of others out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hmac import compare_digest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from anyio import to_thread
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from clawmem.app.interfaces.web.sessions import Message, Session, Sessions
+from clawmem.app.operations.dispatch import Dispatcher, run
+from clawmem.app.operations.output import as_lines
+from clawmem.app.operations.refusals import refusal_of
+from clawmem.app.operations.table import operation_named
+from clawmem.ports.errors import ClawmemError, ConfirmationMissing, NotFound
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from clawmem.app.bootstrap.services import Services
+
+ROOT = "/ui"
+CALLER = "web"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers hide the origin of a form from the server itself
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+UNDOABLE = frozenset({"memory_pin", "memory_snooze", "lifecycle_restore"})
+# Operations that forms may call.
+ACTIONS = UNDOABLE | {"memory_forget", "lifecycle_undo"}
+
+
+class WebPages:
+    """The routes of the pages; the libraries that draw them are loaded with the first request."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._sessions = Sessions()
+        self._static = StaticFiles(directory=Path(__file__).with_name("static"))
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes: one that returns a one-time address to who shows the token, and the pages."""
+        return [Route(f"{ROOT}-address", self._address, methods=["POST"]), Mount(ROOT, self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            response = await self._response(Request(scope, receive))
+        except HTTPException as error:
+            response = await self._message(error.status_code, error.detail)
+        response.headers.update(HEADERS)
+        await response(scope, receive, send)
+
+    async def _address(self, request: Request) -> Response:
+        return JSONResponse({"path": f"{ROOT}/enter/{self._sessions.ticket()}"})
+
+    async def _response(self, request: Request) -> Response:
+        path = request.scope["path"].removeprefix(ROOT)
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            raise HTTPException(403, "Another page asked for this one. Type its address, or use: clawmem ui")
+        if path.startswith("/static/"):
+            response = await self._static.get_response(path.removeprefix("/static/"), request.scope)
+            response.headers["Cache-Control"] = "no-cache"  # asked for again with its ETag
+            return response
+        cookie = f"clawmem-{request.url.port or 80}"  # cookies do not tell ports apart
+        if path.startswith("/enter/"):
+            if not (key := self._sessions.begin(path.removeprefix("/enter/"))):
+                raise HTTPException(401, "This address was used before, or is too old.")
+            response = RedirectResponse(f"{ROOT}/", 303)
+            response.set_cookie(cookie, key, path=ROOT, httponly=True, samesite="strict")
+            return response
+        key = request.cookies.get(cookie, "")
+        session = self._sessions.find(key)
+        if session is None:
+            raise HTTPException(401, "This browser has no session, or it has ended.")
+        if request.method == "POST":
+            response = await self._act(request, path, session)
+            if path == "/leave" and response.status_code == 303:
+                self._sessions.end(key)
+            return response
+        return await self._page(path, dict(request.query_params), session)
+
+    async def _page(self, path: str, query: Mapping[str, str], session: Session) -> Response:
+        from clawmem.app.interfaces.web.views import VIEWS, drawn
+
+        if path not in VIEWS:
+            raise HTTPException(404, "There is no such page.")
+        messages, session.messages = session.messages, []
+
+        def draw(services: Services) -> str:
+            return drawn(path, services.called_by(CALLER), query, csrf=session.csrf, messages=messages)
+
+        try:
+            return HTMLResponse(await self._dispatcher.read(draw))
+        except ClawmemError as error:
+            return await self._message(404 if isinstance(error, NotFound) else 400, str(error))
+
+    async def _act(self, request: Request, path: str, session: Session) -> Response:
+        """Run an operation with the fields of a form, then show the page that had the form."""
+        body = (await request.body()).decode("utf-8", "replace")
+        fields = dict(parse_qsl(body))  # an empty field is left out
+        if not compare_digest(fields.pop("csrf", "").encode(), session.csrf.encode()):
+            raise HTTPException(403, "This form is of another session. Load its page again.")
+        back = fields.pop("back", "")
+        if not back.startswith(f"{ROOT}/") or "\\" in back or not back.isprintable():
+            back = f"{ROOT}/"
+        if path == "/leave":
+            return RedirectResponse(f"{ROOT}/", 303)
+        name = path.removeprefix("/act/")
+        if name not in ACTIONS:
+            raise HTTPException(404, "There is no such action.")
+        operation = operation_named(name)
+        try:
+            parameters = operation.request.model_validate(fields)
+            result = await run(self._dispatcher, operation, parameters, caller=CALLER)
+        except ConfirmationMissing as missing:
+            fields |= {field: str(value).lower() for field, value in missing.confirmed.items()}
+            return await self._message(
+                200, "", template="confirm.html", title="Confirm", preview=missing.preview,
+                action=f"{ROOT}{path}", fields=fields, back=back, csrf=session.csrf,
+            )  # fmt: skip
+        except (ClawmemError, ValidationError) as error:
+            refusal = refusal_of(error) if isinstance(error, ValidationError) else error
+            session.messages.append(Message(str(refusal), is_error=True))
+        else:
+            undo = None
+            if name in UNDOABLE:
+                acts = await self._dispatcher.read(lambda services: services.lifecycle.latest(1))
+                undo = next((act.id for act in acts if act.by == CALLER), None)
+            session.messages.append(Message(as_lines(operation.shown(result)), undo))
+        return RedirectResponse(back, 303)
+
+    async def _message(
+        self, status: int, text: str, template: str = "message.html", **values: Any
+    ) -> HTMLResponse:
+        def page() -> str:
+            from clawmem.app.interfaces.web.rendering import rendered
+
+            return rendered(template, **{"title": "clawmem", "text": text, "status": status, **values})
+
+        return HTMLResponse(await to_thread.run_sync(page), status)
