@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.conversations import assistants, chats, sessions
 from clawmem.adapters.conversations.members import (
+    ARCHIVES,
     EXTENSIONS,
     ZIP,
     Member,
@@ -145,6 +146,8 @@ class DiskExports(ConversationExports):
                 if member.name.endswith(COMPANIONS):
                     yield FileFinished(member.file)
                     continue
+                if member.place.endswith(ARCHIVES):
+                    raise Unreadable("it is an archive. Unpack it, and name the folder")
                 with member.open_text() as text:
                     file_format = self.detect(text.read(HEAD))
                 days = chats.slack_days(member) if file_format.source == "slack" else [member]

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from posixpath import normpath
+from shutil import get_unpack_formats
 from typing import Any, BinaryIO, TextIO
 
 import ijson
@@ -25,6 +26,7 @@ from clawmem.ports.records import SourceFile, SourceStamp
 
 EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
+ARCHIVES = tuple(ending for _, endings, _ in get_unpack_formats() for ending in endings if ending != ZIP)
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
 SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-results subagents".split())
 

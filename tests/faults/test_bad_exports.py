@@ -234,7 +234,7 @@ ODD: Mapping[str, tuple[str, bytes, str]] = {
     "ZIP of pictures": ("a.zip", packed({"photo.jpg": b"x"}), "a.zip"),
     "broken ZIP": ("a.zip", INNER[:100], "it is no complete ZIP file"),
     "empty ZIP": ("a.zip", packed({}), "a.zip"),
-    "other archive": ("takeout.tgz", b"\x1f\x8b\x08\x00", "it is not UTF-8 text"),
+    "other archive": ("takeout.tgz", b"\x1f\x8b\x08\x00", "Unpack it"),
     "line end in the name": ("a\nb.txt", b"Tides and ropes.\n", "b.txt\n"),
     "blanks": ("a.md", b" \r\n", "it is empty"),
 }

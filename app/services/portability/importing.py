@@ -67,8 +67,12 @@ class ImportReport:
     snoozed: int = 0
     redacted: int = 0
     suspicious: int = 0
-    unmatched: Counter[str] = field(default_factory=Counter)
+    unmatched: dict[str, int] = field(default_factory=dict)
     embed: EmbedReport | None = None
+
+    def leave_out(self, kind: str) -> None:
+        """Count an item of *kind* without a counterpart."""
+        self.unmatched[kind] = self.unmatched.get(kind, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class ImportMemories:
         ids: Counter[str] = Counter()
         for item in items:
             if isinstance(item, Unmatched):
-                report.unmatched[item.kind] += 1
+                report.leave_out(item.kind)
                 continue
             ids[item.id] += 1
             unique = item.id if ids[item.id] == 1 else f"{item.id} ({ids[item.id]})"
@@ -176,7 +180,7 @@ class ImportMemories:
         mentioned: dict[str, Entity] = {}
         for fact in facts:
             if not (name_words(fact.subject) and fact.predicate):
-                report.unmatched["fact without a subject"] += 1
+                report.leave_out("fact without a subject")
                 continue
             kind = fact.kind.lower() if fact.kind.lower() in KINDS else CONCEPT
             subject = Entity(entity_id(fact.subject, kind), fact.subject, kind)
@@ -187,7 +191,7 @@ class ImportMemories:
             try:
                 report.facts += self.triples.add([triple])
             except InvalidInput:  # for example an end before the beginning
-                report.unmatched["invalid fact"] += 1
+                report.leave_out("invalid fact")
         if mentioned:
             self.entities.set_mentions(number, list(mentioned.values()))
 
@@ -200,7 +204,7 @@ class ImportMemories:
             for relation in memory.relations:
                 source, target = numbers.get(memory.id), numbers.get(relation.target)
                 if source is None or target is None or source == target:
-                    report.unmatched["relation to an item without a counterpart"] += 1
+                    report.leave_out("relation to an item without a counterpart")
                     continue
                 kind = _KINDS.get(relation.kind.lower().replace(" ", "_"), RelationKind.SEMANTIC)
                 details = {"reasoning": "", "kind": relation.kind}
