@@ -117,7 +117,7 @@ _PLACES = tuple(
     )
 )
 
-_PASSWORD_NAMES = "pass(?:words?|wd|phrase|code|wort)?|passw|pwd|psk|requirepass|kennwort|contrase[nñ]a|senha|mdp|mot_de_passe|wachtwoord|(?<=_)pw"
+_PASSWORD_NAMES = "pass(?:word|wd|phrase|code|wort)?|passw|pwd|psk|requirepass|kennwort|contrase[nñ]a|senha|mdp|mot_de_passe|wachtwoord|(?<=_)pw"
 _KEY_NAMES = (
     "secret|(?<!csrf)(?<!csrf[_-])(?<!public)token|credentials?|creds|jwt|(?<![a-z])auth|api[_-]?key"
     "|(?:access|account|app|application|auth|client|deploy|encryption|hmac|jwt|license|master|private|secret|service|session"

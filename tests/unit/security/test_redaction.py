@@ -172,6 +172,7 @@ def test_secrets_by_their_name(before: str, kind: str, after: str) -> None:
         "How to reset the password of ida01",
         "Password rules: 12 characters, 2 digits",
         "password: required",
+        "- Passwords: argon2id",
         "password = os.environ['P1']",
         "password=${PASSWORD1}",
         "password=password1",
