@@ -77,6 +77,9 @@ def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool 
     if is_own or place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
         reason = f"{target} belongs to the vault itself, or is one of your notes. Choose another place."
         raise InvalidInput("INVALID_INPUT", reason)
+    if not is_folder and target.suffix.lower() in (".md", ".markdown"):
+        reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
+        raise InvalidInput("INVALID_INPUT", reason)
     if target.is_file() and not force:
         reason = f"{target} exists and was not changed. Choose another file, or add --force."
         raise InvalidInput("FILE_EXISTS", reason)

@@ -82,3 +82,5 @@ def test_a_note_is_never_replaced(remembered: Invoke, notes: Path, command: str)
 
     assert (refused.exit_code, note.read_bytes()) == (2, before)
     assert "one of your notes" in refused.output
+    refused = remembered(command, notes / "new.md")
+    assert (refused.exit_code, (notes / "new.md").exists()) == (2, False)
