@@ -60,12 +60,14 @@ class ClientState(NamedTuple):
     """
     Commands of clawmem that an agent starts; ``events`` are those at which it can run hooks.
 
-    ``has_plugin`` says that a plugin of clawmem, which brings hooks and tools itself, is switched on.
+    ``has_plugin`` says that a plugin of clawmem, which brings hooks and tools itself, is switched on; ``faults`` name
+    files that are empty, or that switch off all hooks.
     """
 
     commands: Sequence[ConfiguredCommand]
     events: Sequence[str] = ()
     has_plugin: bool = False
+    faults: Sequence[str] = ()
 
 
 class Clients(Protocol):

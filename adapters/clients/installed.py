@@ -113,6 +113,14 @@ class SettingsFile:
         except ValueError as error:
             raise self._fault(error) from error
 
+    def faults(self) -> Iterator[str]:
+        """Yield why the agent does not read its entries. Raises `ConfigError`."""
+        text = read(self._file)
+        if text is not None and not text.strip():
+            yield f"{self._file} is empty"
+        if self._parse(text).get("disableAllHooks") is True:
+            yield f"{self._file} has disableAllHooks, so that no hook runs. Remove that line"
+
     def has_plugin(self) -> bool:
         """Whether the plugin of clawmem for Claude Code is switched on, which brings hooks and tools itself."""
         plugins = self._parse(read(self._file)).get("enabledPlugins")
@@ -394,6 +402,7 @@ class InstalledClients:
             [command for step in steps for command in step.commands()],
             [*style.events.values()] if style else [],
             any(step.has_plugin() for step in steps if isinstance(step, SettingsFile)),
+            [fault for step in steps if isinstance(step, SettingsFile) for fault in step.faults()],
         )
 
     def _steps(self, name: str, connection: Connection) -> Sequence[Step]:

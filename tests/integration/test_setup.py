@@ -416,6 +416,11 @@ def test_doctor_names_what_is_wrong_with_the_settings(
     settings.write_text(json.dumps(changed))
     assert "lack hooks of Stop" in invoke("doctor").output
 
+    settings.write_text(json.dumps({**working, "disableAllHooks": True}))
+    assert "has disableAllHooks, so that no hook runs" in invoke("doctor").output
+    settings.write_text("")
+    assert "settings.json is empty. Run: clawmem setup claude-code" in invoke("doctor").output
+
     settings.write_text(json.dumps({**working, **PLUGIN}))
     beside = invoke("doctor")
     assert beside.exit_code == 1 and "installed twice, by the clawmem plugin" in beside.output

@@ -82,6 +82,7 @@ class ClientChecks(NamedTuple):
 
     def _faults(self, name: str, state: ClientState, project: Path | None) -> Iterator[str]:
         """Yield what is wrong with the settings themselves."""
+        yield from state.faults
         if state.has_plugin and state.commands:
             yield "installed twice, by the clawmem plugin and in the settings: every prompt gets the block twice"
         events = [command.event for command in state.commands if command.event]
