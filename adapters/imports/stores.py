@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from shutil import get_unpack_formats
 from typing import Any
 from urllib.parse import quote
 from zipfile import is_zipfile
@@ -15,7 +16,6 @@ from zipfile import is_zipfile
 import apsw
 from pydantic import TypeAdapter
 
-from clawmem.adapters.conversations.members import ARCHIVES
 from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
 
@@ -245,7 +245,8 @@ def _lines(place: Path) -> Memories:
 
 def _read(tool: str, read: Callable[[Path], Memories], place: str) -> Memories:
     """Read the store at *place*; refuse an archive."""
-    if Path(place).is_file() and (is_zipfile(place) or place.endswith(ARCHIVES)):
+    archives = tuple(ending for _, endings, _ in get_unpack_formats() for ending in endings)
+    if Path(place).is_file() and (is_zipfile(place) or place.endswith(archives)):
         remedy = (
             f"Unpack it, and name the store in it: clawmem import {tool} PATH. If it holds conversations, run: "
             f"clawmem mine {shlex.quote(place)}"
