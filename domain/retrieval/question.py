@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from functools import cached_property
 from itertools import takewhile
@@ -63,7 +63,13 @@ _LEAVING_OFF = frozenset(
     """
     leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
     handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately today here
+    weiter weitermachen mach haben mal
     """.split()
+)
+_STOPPED = re.compile(
+    r"\bwhere (?:\w+ )?(?:we|i) (?:\w+ )?(?:stop(?:ped)?|(?:leave|left) off)\b|\bwo\b.{0,40}\b(?:stehen ?geblieben|aufgehört)\b"
+    r"|\b(?:last|latest|letzte\w*) (?:hand-?(?:off|over)|übergabe)\b",
+    re.IGNORECASE,
 )
 
 
@@ -178,6 +184,13 @@ class Question:
     def is_handoff_asked(self) -> bool:
         """Whether the text asks where work stopped or how to continue, and names neither a topic nor a time."""
         return self.named_time is None and _LEAVING_OFF.issuperset(self.topic)
+
+    @cached_property
+    def stopped_topic(self) -> frozenset[str] | None:
+        """The topic of a question where the last session stopped, empty for all of it; ``None`` for any other text."""
+        stopped = _STOPPED.search(self.text)
+        rest = stopped and replace(self, text=f"{self.text[: stopped.start()]} {self.text[stopped.end() :]}")
+        return frozenset(rest.topic) - _LEAVING_OFF if rest else None
 
     @cached_property
     def version(self) -> Wanted:

@@ -166,3 +166,27 @@ def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     found = json.loads(sessions.invoke("query", "--mode", "auto", "Where did we leave off?", "--json").stdout)
     assert found["mode"] == "timeline"
     assert found["sessions"][0]["id"] == "aaaa0000"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_answered"),
+    [
+        ("where did we leave off (last time)?", True),
+        ("continue where we stopped yesterday", True),
+        ("what is in the last hand-off?", True),
+        ("Wo sind wir gestern stehen geblieben?", True),
+        ("where did we leave off with the exporter", True),
+        ("where did we leave off with the attic", False),
+    ],
+)
+def test_a_prompt_where_work_stopped(sessions: SessionHome, prompt: str, *, is_answered: bool) -> None:
+    """It brings the last handoff of this project, and nothing else."""
+    asked = {"session_id": "bbbb0000", "prompt": prompt}
+    assert sessions.hook("context-surfacing", "UserPromptSubmit", **asked) == ""
+    sessions.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
+
+    block = sessions.hook("context-surfacing", "UserPromptSubmit", **{**asked, "session_id": "cccc0000"})
+
+    assert ("wire the exporter" in block) is is_answered
+    assert "<facts>" not in block
+    assert sessions.hook("context-surfacing", "UserPromptSubmit", **{**asked, "session_id": "aaaa0000"}) == ""

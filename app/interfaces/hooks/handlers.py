@@ -99,6 +99,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.app.settings.model import load_settings
     from clawmem.domain.documents.times import iso_utc
+    from clawmem.domain.retrieval.question import Question
     from clawmem.domain.surfacing.profiles import profile_named
 
     def report(error: Exception) -> None:
@@ -119,6 +120,15 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         if turns.seen(event.prompt, now_ms, settings.dedupe_seconds):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return ""
+        project, question = project_of(event.cwd), Question(event.prompt, now_ms)
+        if (topic := question.stopped_topic) is not None:
+            handoff = services.briefings.where_stopped(topic, project, event.session_id)
+            if handoff or not topic:
+                from clawmem.app.interfaces.hooks.sessions import InjectedFingerprints
+
+                vault.telemetry.record(gated(turns, event.prompt, now_ms))
+                InjectedFingerprints(context.vault).add(event.session_id, handoff)
+                return handoff
         profile = profile_named(settings.profile, settings.token_budget)
         files = services.conversation_files(event.transcript_path, event.session_id)
         compacted_ms = files.compacted_at_ms()
@@ -128,7 +138,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             session_id=event.session_id,
             compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
             loaded=files.loaded_by_client(),
-            withheld=services.withheld(project_of(event.cwd)),
+            withheld=services.withheld(project),
         )
         surface = services.prompt_surfacing(settings, profile)
         return surface(event.prompt, turns, choices, context.offer).block

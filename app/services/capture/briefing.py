@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -48,6 +48,7 @@ from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
+from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
@@ -183,6 +184,18 @@ class Briefings:
             SESSION_TOKENS,
         )
 
+    def where_stopped(self, topic: Collection[str], project: str = "", session_id: str = "") -> str:
+        """
+        Return the block ``<vault-session>`` with the last handoff of *project* that has the words of *topic*, or nothing.
+
+        Args:
+            session_id: The session that asks; it knows its own handoff.
+        """
+        own = session_key(session_id) if session_id else None
+        notes = [note for note in self._shown(project) if not (own and own in note.path)]
+        introduction = "From the vault: what the last session left, for information."
+        return block("vault-session", introduction, [self._handoff(notes, topic)], SESSION_TOKENS)
+
     def staleness(self) -> str:
         """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
@@ -285,11 +298,13 @@ class Briefings:
             )
         ]
 
-    def _handoff(self, documents: Sequence[Document]) -> str:
+    def _handoff(self, documents: Sequence[Document], topic: Collection[str] = ()) -> str:
         # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
         handoffs = [document for document in documents if document.content_type == "handoff"]
         handoffs.sort(key=lambda note: not note.has_own_date)
-        for last, mark in without_replaced(self.documents, self.successions, handoffs[:1]):
+        bodies = self.documents.bodies([note.id for note in handoffs if topic])
+        about = [note for note in handoffs if all(has_words([*topic], bodies.get(note.id, "")))]
+        for last, mark in without_replaced(self.documents, self.successions, about[:1]):
             noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
             heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
             return section(heading, _lines(outcome_first(self.documents.body(last.id) or "")), 220)
