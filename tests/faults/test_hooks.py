@@ -257,14 +257,13 @@ def test_a_vault_that_somebody_is_writing(client: Client) -> None:
         stops = [client.start(name) for name in AT_STOP]
         compaction.answer()
         assert client.memories() == {}
+        state = client.conversation.parent / f"memory/precompact-state-{session_key(client.session)}.md"
+        assert "And the tests?" in state.read_text("utf-8")
     for running in stops:
         assert running.answer().log == ""
 
     assert client.memories() == ONCE
     assert client.waiting() == []
-    assert "And the tests?" in (
-        client.conversation.parent / f"memory/precompact-state-{session_key(client.session)}.md"
-    ).read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from filelock import FileLock, Timeout
 
 from clawmem.app.bootstrap.lazy import lazy
-from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import PRIVATE, appended, make_folder, state_folder, write_whole
 from clawmem.app.environment.session_topics import project_of
@@ -30,6 +30,8 @@ from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.blocks import block, file_name
+from clawmem.domain.capture.handoff import MESSAGES, state_of
+from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, is_echo, to_bytes
 from clawmem.domain.security.redaction import redact
@@ -182,7 +184,6 @@ FILE_FIELDS = ("file_path", "notebook_path")
 SHORTEST = 3  # characters of a name that identifies a file
 LONGEST, LONGEST_PATH = 255, 4096  # characters
 
-STATE_S = 3.0  # for a model that writes the state before a compaction, of the 5 s that the client waits
 MOST_SECONDS = 20.0  # for jobs, of the 30 s that the client waits
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200
@@ -296,22 +297,33 @@ feedback_loop = partial(capture, "feedback-loop")
 
 
 def precompact_extract(event: HookEvent, context: HookContext) -> str:
-    """Write the state of the conversation next to its transcript before the answer, as the client reads it next."""
+    """
+    Write the state of the conversation next to its transcript before the answer, as the client reads it next.
+
+    It is written from the transcript alone, because a vault that is busy or slow to open may outlast the deadline, and
+    again without what the vault had told the session.
+    """
     if event.in_subagent or not event.transcript_path or not context.vault.exists():
         return ""
-    end = monotonic() + STATE_S
-    with context.writable() as services:
-        session = Session(event.session_id, event.transcript_path, project_of(event.cwd))
-        handoffs = services.handoffs(is_echo=_echo_test(services, session), left=lambda: end - monotonic())
-        if state := handoffs.state(session):
-            files = services.conversation_files(session.transcript, session.id)
-            file = files.state_file
+    session = Session(event.session_id, event.transcript_path, project_of(event.cwd))
+    alone = unopened_services(load_settings(vault=context.vault, environ=context.environ, lenient=True))
+    files = alone.conversation_files(session.transcript, session.id)
+    file: Path = files.state_file
+
+    def write(state: str) -> None:
+        if state:
             file.parent.mkdir(mode=0o700, exist_ok=True)
             write_whole(file, state.encode("utf-8", "replace"))
-            files.drop_old_states()
-            for folder in services.folders:  # the file may belong to a collection
-                if file.resolve().is_relative_to(Path(folder.root).resolve()):
-                    services.update(folder)
+
+    told = InjectedFingerprints(context.vault).of(session.id)
+    latest = alone.transcripts.read(session.transcript).messages[-MESSAGES:]
+    write(state_of(latest, [note for note in notes_by_rules(latest) if not is_echo(note.quote, told)]))
+    files.drop_old_states()
+    with context.writable() as services:
+        write(services.handoffs(is_echo=_echo_test(services, session)).state(session))
+        for folder in services.folders:  # the file may belong to a collection
+            if file.exists() and file.resolve().is_relative_to(Path(folder.root).resolve()):
+                services.update(folder)
     return ""
 
 
