@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
@@ -106,14 +106,13 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     A note that a newer one may have changed is at most possible.
     """
     by_date = work.by_date
-    confidences = []
-    for candidate, place in zip(work.candidates, places_of(request, work, passages), strict=True):
-        probability = answered * place_probability(place)
-        if candidate.document_id in by_date.confidence:
-            probability = max(probability, by_date.confidence[candidate.document_id])
-        else:
-            probability = min(probability, by_date.others)
-        confidences.append(probability)
+    places = places_of(request, work, passages)
+    confidences = [answered * place_probability(place) for place in places]
+    for at, candidate in enumerate(work.candidates):
+        least = by_date.confidence.get(candidate.document_id)
+        confidences[at] = (
+            min(confidences[at], by_date.others) if least is None else max(confidences[at], least)
+        )
     if request.unit is Unit.DOCUMENT:
         raised = [*accumulate(reversed(confidences), max)][::-1]
         best = max(c.relevance for c in work.candidates)
@@ -121,12 +120,9 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
             own if SUCCESSION in c.terms and not (c.legs and c.relevance >= HARDLY * best) else least
             for c, own, least in zip(work.candidates, confidences, raised, strict=True)
         ]
-    confidences = [
-        min(number, CHANGED) if c.changed_by else number
-        for c, number in zip(work.candidates, confidences, strict=True)
-    ]
     candidates = [
-        c._replace(confidence=number) for c, number in zip(work.candidates, confidences, strict=True)
+        c._replace(confidence=min(number, CHANGED) if c.changed_by else number)
+        for c, number in zip(work.candidates, confidences, strict=True)
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
@@ -174,7 +170,11 @@ def passages_of(
     lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
-    question, rarities = request.question, word_rarities(lexical, request)
+    question, entries = request.question, max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
+    rarities = [
+        rarity(entries, lexical.holding(term, Grain.DOCUMENT))
+        for term in question.forms.relaxed.terms[:WORDS_LOOKED_UP]
+    ]
     terms = question.forms.words[: len(rarities)]
     texts = _texts_of(request, work)
     absent = {
@@ -237,10 +237,3 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
             parts.append(request.question.text[named.start : named.end])
         texts[c.best] = "\n".join(parts)
     return texts
-
-
-def word_rarities(lexical: LexicalIndex, request: RetrievalRequest) -> tuple[float, ...]:
-    """Return how rare each of the first `WORDS_LOOKED_UP` words of the question is, in a vault of `LEAST_VAULT` or more."""
-    total = max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
-    terms = islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP)
-    return tuple(rarity(total, lexical.holding(term, Grain.DOCUMENT)) for term in terms)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
@@ -19,7 +18,7 @@ from clawmem.domain.retrieval.by_date import (
     newest_first,
     period_name,
 )
-from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
+from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion, Question
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, is_own, standing
 from clawmem.domain.retrieval.succession import successors
@@ -33,15 +32,6 @@ LINES_OF_TIME = 3  # notes of a time among lines
 APART = 0.15  # difference in relevance between these: more than metadata can change
 
 
-class Pool(NamedTuple):
-    """Notes to choose the newest from, and a sentence for the trace."""
-
-    documents: Mapping[int, Document]
-    what: str
-    is_kind: bool = True
-    has_topic: bool = False
-
-
 def select_by_date(stores: RetrievalStores) -> Stage:
     """
     Return a stage that sets `Work.by_date` and adds the documents that it names to the candidates.
@@ -49,24 +39,22 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     A question for the newest selects the notes of the kind or folder that it names, or else the candidates, which cover
     its topic about as well as the best one; superseded notes, drafts and copies come last. A named time without a
     topic ("what happened in March"), or a request restricted to days, a type, a tag or a property, selects all notes of
-    it, those of the kind that is asked for first, then the diary of that day, month or year, then what the owner did not write. Of lines, only the first notes of a kind or time become candidates, as a whole.
+    it, those of the kind that is asked for first, then the diary of that day, month or year, then what the owner did
+    not write. Of lines, only the first notes of a kind or time become candidates, as a whole.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         question, is_line = request.question, request.unit is Unit.LINE
+        others, most = 1.0, 1
         if question.newest is not None:
-            pool = newest_matches(stores, request, work, question.newest)
-            matching_notes = pool.documents
-            if not matching_notes or (is_line and not pool.is_kind):
+            documents, has_kind, has_topic = newest_matches(stores, request, work, question.newest)
+            order, aside = newest_order(stores, request, documents)
+            if aside.issuperset(order) or (is_line and not has_kind):
                 return work
-            order, aside = newest_order(stores, request, matching_notes)
-            if aside.issuperset(order):
-                return work
-            trace.note(f"{pool.what}: {len(matching_notes)} match, the newest first")
+            trace.note(f"the question asks for the newest: {len(order)} match, the newest first")
             confidence = {}
-            if pool.is_kind and (is_line or not pool.has_topic):
+            if has_kind and (is_line or not has_topic):
                 confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: OF_ITS_KIND}
-            by_date, most = DateOrder(tuple(order[:MOST_BROUGHT]), confidence), 1
         elif not question.topic and (
             question.named_time
             or request.scope.authored_from
@@ -75,54 +63,59 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             or request.tags
             or request.where
         ):
-            matching_notes = written_in(stores, request, work)
-            undated = {number for number, document in matching_notes.items() if has_time_of_file(document)}
+            documents = written_in(stores, request, work)
+            undated = {number for number, document in documents.items() if has_time_of_file(document)}
+            order, less = order_of_time(question, documents, undated)
             if is_line:
-                matching_notes = {n: d for n, d in matching_notes.items() if n not in undated}
-            if not matching_notes:
+                order = [number for number in order if number not in undated]
+            if not order:
                 return work
-            dates = {number: document.authored_at for number, document in matching_notes.items()}
-            diary = period_name(question.named_time) if question.named_time else ""
-
-            def place(number: int) -> tuple[bool, bool, bool]:
-                document = matching_notes[number]
-                is_other_kind = document.content_type not in question.kinds
-                is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
-                return (
-                    is_other_kind,
-                    is_other_kind and not is_own(document) and not is_entry,
-                    file_name(document.path) != diary and not is_entry,
-                )
-
-            order = sorted(newest_first(dates, (), undated), key=place)
-            most = LINES_OF_TIME
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
-            less = undated | {n for n in order if place(n)[1]}
             confidence = dict.fromkeys(order, IN_ITS_TIME) | dict.fromkeys(less, BY_TIME_OF_FILE)
+            most, others = LINES_OF_TIME, OUT_OF_ITS_TIME
             if is_line:
                 confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], IN_ITS_TIME)
-            by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, 1.0 if is_line else OUT_OF_ITS_TIME)
+                others = 1.0
         else:
             return work
+        by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, others)
         first = {c.document_id: c for c in reversed(work.candidates)}
         selected = [
-            first.get(n) or Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=matching_notes[n])
+            first.get(n) or Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=documents[n])
             for n in by_date.order[: most if is_line else None]
         ]
         if is_line:
             selected = [c.with_relevance(1.0 - place * APART) for place, c in enumerate(selected)]
         chosen = {c.best for c in selected}
-        others = [c for c in work.candidates if c.best not in chosen]
-        return work.with_candidates([*selected, *others])._replace(by_date=by_date)
+        remaining = [c for c in work.candidates if c.best not in chosen]
+        return work.with_candidates([*selected, *remaining])._replace(by_date=by_date)
 
     return stage
 
 
+def order_of_time(
+    question: Question, documents: Mapping[int, Document], undated: set[int]
+) -> tuple[list[int], set[int]]:
+    """Return the notes of a time in order, and those whose time says less: that of a file, or of a text of others."""
+    diary = period_name(question.named_time) if question.named_time else ""
+
+    def place(number: int) -> tuple[bool, bool, bool]:
+        document = documents[number]
+        is_other_kind = document.content_type not in question.kinds
+        is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
+        is_of_others = is_other_kind and not is_own(document) and not is_entry
+        return is_other_kind, is_of_others, file_name(document.path) != diary and not is_entry
+
+    dates = {number: document.authored_at for number, document in documents.items()}
+    order = sorted(newest_first(dates, (), undated), key=place)
+    return order, undated | {number for number in order if place(number)[1]}
+
+
 def newest_matches(
     stores: RetrievalStores, request: RetrievalRequest, work: Work, newest: NewestQuestion
-) -> Pool:
+) -> tuple[Mapping[int, Document], bool, bool]:
     """
-    Return the notes among which the newest is meant.
+    Return the notes among which the newest is meant, and whether they have its kind, and its topic.
 
     Without a topic these are all notes of the kind, or in a folder or with a tag of that name, in scope; else the
     candidates of the kind that match about as well as the best one, or without one of the kind all of these.
@@ -136,15 +129,11 @@ def newest_matches(
 
     topic = [word for word in newest.topic if not is_same_word(word, newest.noun)]
     if not topic and (latest := [d for d in stores.documents.latest(request.scope) if is_of_kind(d)]):
-        return Pool(
-            {d.id: d for d in latest}, f"the question asks for the newest {newest.kind or newest.noun}"
-        )
+        return {d.id: d for d in latest}, True, False
     best = max((c.relevance for c in work.candidates), default=0.0)
     near = work.texts.documents(c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best)
     of_kind = {number: document for number, document in near.items() if is_of_kind(document)}
-    is_kind = bool(of_kind) and newest.kind != ANY_KIND
-    what = "the question asks for the newest about its topic"
-    return Pool(of_kind or near, what, is_kind=is_kind, has_topic=True)
+    return of_kind or near, bool(of_kind) and newest.kind != ANY_KIND, True
 
 
 def newest_order(
