@@ -8,7 +8,8 @@ by one edit only.
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from rapidfuzz.distance import OSA
 
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import fold, is_unspaced
@@ -19,49 +20,35 @@ MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted tex
 _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 
 
-class Spelling(NamedTuple):
-    """A stored word: the edits that lead to it, and the number of documents that contain it."""
-
-    word: str
-    edits: int
-    documents: int
-
-
-def most_edits(word: str, query: str) -> int:
+def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     """
-    Return the number of edits by which *word* of *query* may be misspelt; 0 if it is not corrected at all.
+    Return the stored word of *alike* that *word* probably means, or ``None``.
 
-    Words with digits are identifiers and stay as they are, and so do words of fewer than five letters.
+    The fewest edits win, then the most documents. Words with digits are identifiers and stay as they are, and so do words
+    of fewer than five letters. A short word may have a letter too many or too few or two letters in the wrong order;
+    another letter makes another word ("house" is not "horse"). A word that begins with the stored word is another one as
+    well ("printf", "print").
+
+    Args:
+        alike: Number of documents by stored word.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
-        return 0
-    return 2 if len(word) >= LONG else 1
-
-
-def best_spelling(word: str, stem: str, alike: Mapping[str, Spelling]) -> str | None:
-    """
-    Return the stored word that *word* probably means, or ``None``.
-
-    The fewest edits win, then the most documents. A short word may have a letter too many or too few or two letters in the
-    wrong order; another letter makes another word ("house" is not "horse"). A word that begins with the stored word is
-    another one as well ("printf", "print").
-    """
-    fits = [
-        spelling
-        for spelling in alike.values()
-        if (spelling.documents >= LEAST_NOTES or (len(stem) >= LONG and spelling.edits == 1))
-        and spelling.word not in STOP_WORDS
-        and not word.startswith(spelling.word)
-        and (len(stem) >= LONG or _is_slip(spelling.word, (word, stem)))
-        and (spelling.edits == 1 or len(stem) > SHORT)
-    ]
-    best = min(fits, key=lambda spelling: (spelling.edits, -spelling.documents, spelling.word), default=None)
-    return best.word if best else None
-
-
-def _is_slip(meant: str, typed: tuple[str, str]) -> bool:
-    same_length = [form for form in typed if len(form) == len(meant)]
-    return not same_length or any(sorted(form) == sorted(meant) for form in same_length)
+        return None
+    most = 2 if len(word) >= LONG and len(stem) > SHORT else 1
+    is_long, fits = len(stem) >= LONG, []
+    for stored, documents in alike.items():
+        # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
+        edits = min(OSA.distance(form, stored, score_cutoff=most) for form in (stem, word))
+        same_length = [form for form in (word, stem) if len(form) == len(stored)]
+        if (
+            edits <= most
+            and (documents >= LEAST_NOTES or (is_long and edits == 1))
+            and stored not in STOP_WORDS
+            and not word.startswith(stored)
+            and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
+        ):
+            fits.append((edits, -documents, stored))
+    return min(fits)[2] if fits else None
 
 
 def full_words(word: str, stem: str, corrected: str) -> list[str]:

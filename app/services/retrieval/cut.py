@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Trace, Work
 from clawmem.domain.retrieval import diversity
-from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
-from clawmem.domain.retrieval.relevance import POSSIBLE, results_to_show
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS
+from clawmem.domain.retrieval.relevance import results_to_show
 
-REASONS = 3
 SPREAD = 20  # first candidates that are compared with each other, independent of the limit
 READ_FOR_DIVERSITY = 800  # characters compared per text
 
@@ -20,8 +19,7 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     Move near-duplicates of a better document last, keep the first ``limit``, and drop unlikely ones below a likely one.
 
     No unlikely result is dropped with ``show_all``, if no candidate is likely, or if relations were followed, because a
-    cause need not share the subject of the question. For the same reason the first `REASONS` results of a question for
-    a reason are kept.
+    cause need not share the subject of the question.
     """
     candidates = _diversified(request, work)
     trace.drop(candidates[request.limit :], "beyond the limit")
@@ -29,12 +27,7 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     has_relations = work.intent is not None and work.intent.intent in GRAPH_INTENTS
     if request.show_all or has_relations:
         return work.with_candidates(first)
-    confidences = [c.confidence for c in first]
-    if request.question.intent.intent is Intent.WHY:
-        confidences[:REASONS] = [
-            None if number is None else max(POSSIBLE, number) for number in confidences[:REASONS]
-        ]
-    judged = list(zip(first, results_to_show(confidences), strict=True))
+    judged = list(zip(first, results_to_show([c.confidence for c in first]), strict=True))
     trace.drop((c for c, is_shown in judged if not is_shown), HIDDEN)
     return work.with_candidates(c for c, is_shown in judged if is_shown)
 

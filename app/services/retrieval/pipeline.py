@@ -7,18 +7,14 @@ from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter
 
-from rapidfuzz.distance import OSA
-
 from clawmem.app.services.documents.listing import documents_with
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
 from clawmem.app.services.retrieval.work import LoadedTexts, RetrievalStores, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.spelling import (
     MOST_CORRECTED,
-    Spelling,
     best_spelling,
     full_words,
-    most_edits,
     with_corrections,
 )
 from clawmem.ports.errors import ClawmemError
@@ -147,24 +143,15 @@ def corrected_request(
         corrections = {
             word: spelling
             for word, near in islice(unknown.items(), MOST_CORRECTED)
-            if (spelling := _correction(lexical, request.question.text, word, near))
+            if (spelling := _correction(lexical, word, near))
         }
     except ClawmemError:  # the lexical retriever reports it
         return request, {}
     return _as_read(request, corrections), corrections
 
 
-def _correction(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWord) -> str | None:
-    most = most_edits(word, query)
-    if not most:
-        return None
-    near: dict[str, Spelling] = {}
-    for stored, documents in unknown.alike.items():
-        # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
-        edits = min(OSA.distance(form, stored, score_cutoff=most) for form in (unknown.stem, word))
-        if edits <= most:
-            near[stored] = Spelling(stored, edits, documents)
-    best = best_spelling(word, unknown.stem, near)
+def _correction(lexical: LexicalIndex, word: str, unknown: UnknownWord) -> str | None:
+    best = best_spelling(word, unknown.stem, unknown.alike)
     if best is None:
         return None
     spellings = full_words(word, unknown.stem, best)

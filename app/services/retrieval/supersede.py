@@ -16,12 +16,10 @@ from clawmem.domain.retrieval.versions import (
     in_wanted_order,
     subject_name,
 )
-from clawmem.ports.documents import Succession
 from clawmem.ports.records import Document, FragmentKey, Scope
 
 SUCCESSION, VERSION = "succession", "version"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
-MOST_NAMED = 5
 DECISION = "decision"  # content type
 
 Newer = Mapping[int, Collection[int]]
@@ -57,7 +55,6 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
             for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
                 older = [other for other in listed if number in newer.get(other, ())]
                 _lift(listed, number, older, SUCCESSION)
-            trace.note(*_notes(listed, pairs))
         families = [] if question.version is Wanted.ANY else _by_subject(listed)
         until = question.named_time and question.named_time.authored_until
         if until or is_past:
@@ -120,18 +117,6 @@ def _is_visible(document: Document, scope: Scope) -> bool:
         and (scope.authored_until is None or document.authored_at < scope.authored_until)
         and (scope.documents is None or document.id in scope.documents)
     )
-
-
-def _notes(listed: Mapping[int, Candidate], pairs: Collection[Succession]) -> list[str]:
-    """Return notes for the trace about the first `MOST_NAMED` superseded candidates."""
-    names = {n: c.document.display_path for n, c in listed.items() if c.document}
-    behind = [
-        f"{names[older]} superseded by {names[newer]}"
-        for older, newer in sorted(pairs)
-        if older in names and newer in names
-    ]
-    more = len(behind) - MOST_NAMED
-    return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
