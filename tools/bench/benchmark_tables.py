@@ -37,7 +37,7 @@ SYSTEMS = {
     "vectors static": "default vectors",
     "search": "`search`",
     "query static": "`query`",
-    "query bge-small": "`query`, bge-small",
+    "query bge-small": "`query`, better",
 }
 SURFACED = ("speed", "balanced", "deep")
 LEADING = {"doc": "ndcg@10", "turn": "recall@10"}  # the measure by which the ablation compares

@@ -330,6 +330,9 @@ class ExternalIndexes:
         """
         record = (self.words if role is Role.LEXICAL else self.meaning).record()
         self.build(role, record.engine if record else None, progress, patience_s=patience_s)
+        if record and role is Role.LEXICAL and self._records.lexical.faults():
+            with self._records.transactions.writing():
+                self._fill_words(progress)
 
     def build(
         self,
@@ -422,10 +425,14 @@ class ExternalIndexes:
             records.outbox.serve(None, role)
             if role is Role.VECTORS:
                 records.embeddings.rebuild()
-                return
-            records.lexical.clear()
-            for ids in self._batches(progress):
-                records.lexical.put(self._indexer.entries(ids))
+            else:
+                self._fill_words(progress)
+
+    def _fill_words(self, progress: Progress) -> None:
+        """Fill the vault's own index of words, which also answers for changes that an external one has not seen."""
+        self._records.lexical.clear()
+        for ids in self._batches(progress):
+            self._records.lexical.put(self._indexer.entries(ids))
 
     def _discard(self, role: Role, state: IndexState) -> None:
         for record in self._records.outbox.indexes():
