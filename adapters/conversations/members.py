@@ -231,15 +231,24 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
 
     def complain(error: OSError) -> None:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else reason_of_os(error)
-        faults.append(ReadFault(os.fsdecode(error.filename), reason))
+        faults.append(ReadFault(os.fsencode(error.filename).decode("utf-8", "backslashreplace"), reason))
+
+    def is_named_in_utf_8(*place: str) -> bool:
+        data = os.fsencode(os.path.join(*place))  # noqa: PTH118
+        name = data.decode("utf-8", "backslashreplace")
+        if name.encode() != data:
+            faults.append(ReadFault(name, "its name is not UTF-8; rename it"))
+        return name.encode() == data
 
     for path in map(os.path.abspath, paths):
         places = [] if os.path.isdir(path) else [path]  # noqa: PTH112
         for folder, folders, names in os.walk(path, onerror=complain) if not places else ():
-            folders[:] = set(folders) - SKIPPED
+            folders[:] = [name for name in set(folders) - SKIPPED if is_named_in_utf_8(folder, name)]
             names = [name for name in names if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES]
             places += [os.path.join(folder, name) for name in names]  # noqa: PTH118
         for place in places:
+            if not is_named_in_utf_8(place):
+                continue
             try:
                 status = os.stat(place, follow_symlinks=place == path)  # noqa: PTH116
             except OSError as error:

@@ -15,6 +15,7 @@ from time import gmtime, strftime, time
 from traceback import format_exception
 from typing import BinaryIO
 
+from clawmem.app.environment.places import holder_id, is_gone
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 MOST_CHARS = 64_000  # of the error log; beyond that its older half is deleted
@@ -113,8 +114,10 @@ def draft_of(file: Path) -> Iterator[Path]:
 
 @contextmanager
 def draft_folder(place: Path) -> Iterator[Path]:
-    """Yield a new private folder next to *place*, which is deleted after the block."""
-    with TemporaryDirectory(prefix=f".{place.name}.draft-", dir=place.parent) as folder:
+    """Yield a new private folder next to *place*, which is deleted after the block; see `sweep_drafts`."""
+    sweep_drafts(place)
+    holder = holder_id().replace(":", "+")  # Windows allows no colons in names
+    with TemporaryDirectory(prefix=f".{place.name}.draft-{holder}-", dir=place.parent) as folder:
         yield Path(folder)
 
 
@@ -145,9 +148,15 @@ def draft_of_folder(target: Path, *, replaces: bool = False) -> Iterator[Path]:
 
 
 def sweep_drafts(place: Path) -> list[Path]:
-    """Delete the drafts of *place* that a killed process left at least a day ago, and return them."""
-    drafts = [path for path in place.parent.iterdir() if path.name.startswith(f".{place.name}.draft-")]
-    abandoned = [draft for draft in drafts if time() - draft.lstat().st_mtime > _DAY_S]
+    """Delete the drafts of *place* whose process is gone, or that are a day old, and return them."""
+    prefix, abandoned = f".{place.name}.draft-", []
+    for path in place.parent.iterdir() if place.parent.is_dir() else ():
+        if path.name.startswith(prefix):
+            with suppress(OSError):  # its writer has just finished
+                is_old = time() - path.lstat().st_mtime > _DAY_S
+                holder = path.name.removeprefix(prefix).rpartition("-")[0].replace("+", ":")
+                if is_old or is_gone(holder):
+                    abandoned.append(path)
     for draft in abandoned:
         rmtree(draft, ignore_errors=True)
     return abandoned

@@ -13,7 +13,7 @@ from clawmem.ports.errors import InvalidInput
 EXCLUDED = frozenset(
     """
     _PRIVATE .clawmem .git .obsidian .logseq .foam .dendron .trash .stversions node_modules .cache vendor dist build
-    gits scraped
+    bak version-files gits scraped
     """.split()
 )
 

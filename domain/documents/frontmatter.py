@@ -11,6 +11,8 @@ from clawmem.domain.text.words import words
 
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
+# A ruler above a text opens no front matter.
+_UNCLOSED = re.compile(r"---\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 # In this order; the last ones only say when a note was changed.
@@ -100,6 +102,12 @@ def whole(source: str) -> FrontMatter:
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
 
 
+def is_unclosed(source: str) -> bool:
+    """Whether *source* begins with front matter that has no end, so that `split` takes it as text."""
+    source = source.removeprefix(BYTE_ORDER_MARK)
+    return bool(_UNCLOSED.match(source)) and not CLOSING.search(source, 4)
+
+
 def entries(text: str) -> list[str]:
     """Return the keys of front matter, each with its value, whose lines begin with a blank, a hyphen or a bracket."""
     return re.split(r"^(?=[^\s#\]}-])", text, flags=re.MULTILINE)
@@ -121,9 +129,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     """
     if not raw:
         return Facts()
-    known: dict[str, object] = {}
-    for key, value in raw.items():
-        known.setdefault(key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
+    known = _by_name(raw)
     type_name = (_string(known.get("type")) or "").lower()
     return Facts(
         title=_string(known.get("title")),
@@ -141,6 +147,27 @@ def facts(raw: Mapping[str, object]) -> Facts:
         superseded_by=_addresses(known.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
     )
+
+
+def unusable(raw: Mapping[str, object]) -> list[str]:
+    """Return what is wrong with the values that `facts` ignores though their keys are known."""
+    wrong = []
+    for key, value in _by_name(raw).items():
+        text = _printable(value)[:60]
+        if text and key == "confidence" and _share(value) is None:
+            wrong.append(f"{key}: {text} is no number from 0 to 1")
+        if text and key == "pinned" and not isinstance(value, bool):
+            wrong.append(f"{key}: {text} is neither true nor false")
+        if text and key in DATE_KEYS and _date(value) is None:
+            wrong.append(f"{key}: {text} is no date; write it as YYYY-MM-DD")
+    return wrong
+
+
+def _by_name(raw: Mapping[str, object]) -> dict[str, object]:
+    known: dict[str, object] = {}
+    for key, value in raw.items():
+        known.setdefault(key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
+    return known
 
 
 def _string(value: object) -> str | None:

@@ -211,3 +211,36 @@ def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, hom
 
     assert "(vendor)" in invoke("update").stdout
     assert "docs/build/b.md" in served(invoke)
+
+
+def test_skipped_files_of_other_programs_are_counted(invoke: Invoke, tmp_path: Path) -> None:
+    """Backups of Logseq and a canvas are not read by default, and the report says so."""
+    write_notes(tmp_path / "notes", {"a.md": TEXT, "logseq/bak/a.md": TEXT, "board.canvas": "{}"})
+
+    output = invoke("bootstrap", str(tmp_path / "notes")).output
+
+    assert "1 added" in output
+    assert "1 by the built-in rules (bak)" in output
+    assert "1 by the pattern **/*.md (.canvas)" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("tags: bees\n\n# Hive\n", "it has no line --- at its end"),
+        ("confidence: 17\n---\n", "confidence: 17 is no number from 0 to 1"),
+        ("Pinned: maybe\n---\n", "pinned: maybe is neither true nor false"),
+        ("created: 2026-13-45\n---\n", "created: 2026-13-45 is no date"),
+    ],
+)
+def test_front_matter_without_effect_is_said(
+    invoke: Invoke, tmp_path: Path, text: str, sentence: str
+) -> None:
+    """The report of a pass and the explanation of the file name what has no effect; a ruler is no front matter."""
+    write_notes(tmp_path / "notes", {"a.md": f"---\n{text}", "b.md": "---\n\nA ruler: fine.\n"})
+
+    report = invoke("bootstrap", str(tmp_path / "notes")).output
+
+    assert f"notes/a.md: {sentence}" in report.replace("front matter taken as text: ", "")
+    assert "notes/b.md" not in report
+    assert sentence in invoke("doctor", str(tmp_path / "notes/a.md")).output

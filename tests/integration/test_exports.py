@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 from zipfile import ZipFile
 
@@ -108,12 +111,15 @@ def test_a_text_whose_file_was_deleted(remembered: Invoke, notes: Path, home: Pa
 
 
 def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:
-    """Doctor deletes old drafts of the vault, and nothing that a running command may write."""
-    new, old = (home / f".cache/clawmem/.index.sqlite.draft-{name}" for name in ("new", "old"))
-    write_notes(new, {"index.sqlite": "half"})
-    write_notes(old, {"index.sqlite": "half"})
-    os.utime(old, (0, 0))
+    """Doctor deletes drafts of the vault whose process is gone, and old ones, but none that a command may write."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    names = "new", "old", *(f"{gethostname()}+{number}+ab-x" for number in (os.getpid(), gone.pid))
+    drafts = [home / f".cache/clawmem/.index.sqlite.draft-{name}" for name in names]
+    for draft in drafts:
+        write_notes(draft, {"index.sqlite": "half"})
+    os.utime(drafts[1], (0, 0))
 
     remembered("doctor")
 
-    assert (new.exists(), old.exists()) == (True, False)
+    assert [draft.exists() for draft in drafts] == [True, False, True, False]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +107,19 @@ def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path
     assert "It moves to @bo on Thursday." in text_of(invoke, file)
     assert "Fine, I tell everybody so." in text_of(invoke, file)
     assert "the conversation Hinges has messages without links" in " ".join(report["faults"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Other systems refuse such names.")
+def test_a_name_that_is_no_text_loses_that_file_alone(invoke: Invoke, tmp_path: Path) -> None:
+    """Files and folders whose names are not UTF-8 are reported, and the others are read."""
+    folder = tmp_path / "in"
+    write_notes(folder, {"s.jsonl": claude_code(BOAT)})
+    for name in (b"half\xed\xa0\xbd.jsonl", b"fold\xff.jsonl"):
+        (folder / os.fsdecode(name)).write_text(claude_code(BOAT))
+    (folder / os.fsdecode(b"in\xff")).mkdir()
+
+    report = mined(invoke, folder)
+
+    assert report["sources"]["claude-code"]["added"] == 1
+    assert len(report["faults"]) == 3
+    assert all("its name is not UTF-8; rename it" in fault for fault in report["faults"])

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.domain.documents.names import EXTENSION
+from clawmem.domain.documents.names import READABLE
 from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 
@@ -127,9 +127,9 @@ class Exclusions:
         return rule is not None or path.rpartition("/")[0] in self.unreadable
 
     def passed_over(self, path: str) -> bool:
-        """Count a text file that the pattern does not match, unless a rule excludes it; return False."""
+        """Count a readable file that the pattern does not match, unless a rule excludes it; return False."""
         if (
-            EXTENSION.search(path)
+            READABLE.search(path)
             and not is_excluded(path, self._folder.include)
             and not self._rule(path, is_folder=False)
         ):

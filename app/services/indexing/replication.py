@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -70,9 +71,11 @@ class Engines:
     def size_bytes(self) -> int:
         """Return the disk space of the indexes next to the vault; indexes stored elsewhere are not counted."""
         size = 0
-        for path in Path(self.folder).rglob("*"):
-            with suppress(OSError):  # another process may just have merged or replaced the file
-                size += path.stat().st_size if path.is_file() else 0
+        # Another process may just have replaced a file or a folder; unlike rglob, os.walk ignores that.
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with suppress(OSError):
+                    size += Path(folder, name).stat().st_size
         return size
 
     def _place(self, record: IndexRecord) -> IndexPlace:

@@ -201,7 +201,9 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         links,
         note_properties(raw, fields, tags, aliases),
     )
-    complaints = "; ".join(filter(None, (warning, malformed)))
+    if frontmatter.is_unclosed(text):
+        malformed = "front matter taken as text: it has no line --- at its end"
+    complaints = "; ".join(filter(None, (warning, malformed, *frontmatter.unusable(raw))))
     return _ReadText(
         note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
     )
