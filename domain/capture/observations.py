@@ -28,13 +28,13 @@ TEMPERATURE = 0.3
 TYPES = tuple("decision bugfix feature refactor discovery change preference milestone problem".split())
 CONCEPTS = tuple("how-it-works why-it-exists what-changed problem-solution gotcha pattern trade-off".split())
 
-_OBSERVATION = {
+OBSERVATION = {
     "type": enum_schema(TYPES),
     **dict.fromkeys(("title", "narrative", "quote"), TEXT),
     **dict.fromkeys(("facts", "concepts"), TEXTS),
     "triples": TRIPLES,
 }
-_OBSERVATIONS = list_schema(object_schema("type title quote", **_OBSERVATION))
+_OBSERVATIONS = list_schema(object_schema("type title quote", **OBSERVATION))
 OBSERVE = ModelTask("observe", object_schema("observations", observations=_OBSERVATIONS), TEMPERATURE, 2000)
 
 

@@ -32,6 +32,34 @@ def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_p
     assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts), {})
 
 
+def test_links_to_memories_of_later_runs(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link is resolved when a memory with its title appears; one that has no form is dropped alone."""
+
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        if asked.body is None:
+            return said({"data": [{"id": "small"}]})
+        title, quote = "The loaf", "My sourdough loaf collapses in the oven, what is going wrong?"
+        if "dinghy" in str(asked.body):
+            title, quote = "The boat", "We decided to sell the old dinghy, because nobody rows any more."
+        links = [{"targetTitle": "The boat", "relationType": "causal"}, {"targetTitle": 3}]
+        entry = {"type": "decision", "title": title, "quote": quote, "links": links}
+        content = json.dumps({"observations": [entry]})
+        return said({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+
+    server = ScriptedServer(answer)
+    monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
+    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+    words = ("mine", "--no-embed", "--json", export, "--synthesize", "--synthesis-max-docs", "1")
+    runs = [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(2)]
+    server.close()
+
+    assert [(run["linksResolved"], run["linksUnresolved"]) for run in runs] == [(0, 1), (1, 1)]
+    loaf = next(one["file"] for one in documents(invoke).values() if one["title"] == "The loaf")
+    assert [one["title"] for one in ask_json(invoke, "links", loaf, "--causes")["links"]] == ["The boat"]
+
+
 def test_a_conversation_that_fails_three_times_is_skipped(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -324,7 +324,10 @@ class Enrich:
             texts[number] = _description(title, note) if note and note.context else brief
         if not texts:
             return []
-        value = answer(enrichment.LINKS, enrichment.links_prompt(description, [*texts.values()]))
+        try:
+            value = answer(enrichment.LINKS, enrichment.links_prompt(description, [*texts.values()]))
+        except ModelAnswerInvalid:  # description and names are good without links
+            return []
         links = [([*texts][link.place], link) for link in enrichment.read_links(value, len(texts))]
         return sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
 
