@@ -352,6 +352,7 @@ def find_links(
     broken: Annotated[bool, "Only links that lead to no note, or no place of it."] = False,
     collection: CollectionNames = "",
     limit: LongLimit = 100,
+    as_of: AsOf = "",
 ) -> list[FoundLink]:
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
     stored, names = services.vault.links, named_collections(services, collection)
@@ -360,6 +361,14 @@ def find_links(
         found = [*stored.outgoing([document.id]), *([] if broken else stored.incoming([document.id]))]
     else:
         found, broken = stored.doubtful(Scope(frozenset(names))), True
+    if moment := first_after(as_of):
+        ends = {end for link in found for end in (link.document_id, link.target_id) if end}
+        later = {
+            number
+            for number, note in services.vault.documents.many(ends).items()
+            if note.authored_at >= moment
+        }
+        found = [link for link in found if later.isdisjoint((link.document_id, link.target_id))]
     links = (link for link in found_links(services.vault.documents, found) if link.problem or not broken)
     return [link for link in links if not names or link.source.partition("/")[0] in names][:limit]
 

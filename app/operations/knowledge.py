@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import Address, Limit, LongLimit
+from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import cell_of
 from clawmem.app.services.documents.records import DocumentReference, reference_to
@@ -20,6 +20,7 @@ from clawmem.app.services.knowledge.facts import (
     versions,
 )
 from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink, causes_and_effects
+from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
@@ -182,7 +183,9 @@ def find_causal_links(
     depth: Annotated[
         int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")
     ] = DEPTH,
+    as_of: AsOf = "",
 ) -> list[CausalLink]:
     """List the causes and the effects of a document, with their distance in steps and the known reasons."""
     vault, document = services.vault, services.lookup.find(docid)
-    return causes_and_effects(vault.documents, vault.relations, document, CausalDirection(direction), depth)
+    way, moment = CausalDirection(direction), first_after(as_of)
+    return causes_and_effects(vault.documents, vault.relations, document, way, depth, moment)

@@ -47,6 +47,17 @@ def test_links_and_backlinks(invoke: Invoke, folder: Path) -> None:
         ("notes/people/ann.md", 3, "She repairs the [[heating#Pressure]] and reads [[boiler^bar]]."),
     ]
     assert "notes/index.md" in invoke("links", "boiler").output
+    write_notes(
+        folder,
+        {
+            "old.md": "---\ndate: 2020-05-01\n---\nSee [[older]].\n",
+            "older.md": "---\ndate: 2020-04-01\n---\nx\n",
+        },
+    )
+    invoke("update")
+    assert ask_json(invoke, "links", "older.md", "--as-of", "2020-04-15")["links"] == []
+    assert len(ask_json(invoke, "links", "older.md", "--as-of", "2020-05-02")["links"]) == 1
+    assert invoke("links", "older.md", "--causes", "--as-of", "2020-05-02").exit_code == 0
 
 
 def test_broken_links(invoke: Invoke, folder: Path) -> None:

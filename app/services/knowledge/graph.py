@@ -19,7 +19,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.records import EVERYTHING, Document
+from clawmem.ports.records import Document, Scope
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 
@@ -136,9 +136,12 @@ def causes_and_effects(
     document: Document,
     direction: Direction = Direction.BOTH,
     depth: int = DEPTH,
+    as_of: str | None = None,
 ) -> list[CausalLink]:
-    """Return the causal links of *document* to other served documents, nearest first."""
-    links = causal_links(document.id, VisibleEdges(relations, EVERYTHING, 100), direction, depth)
+    """Return the causal links of *document* to other served documents, nearest first; written before *as_of*, if given."""
+    links = causal_links(
+        document.id, VisibleEdges(relations, Scope(authored_until=as_of), 100), direction, depth
+    )
     linked = documents.many(link.document_id for link in links)
     names = docids(documents, [*linked.values()])
     return [
