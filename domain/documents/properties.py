@@ -35,6 +35,8 @@ _FIELD = re.compile(
     rf"|(?<!\[)[\[(](?P<inner>{_NAME})::[ \t]*(?P<part>[^\[\]()\n]+)[\])]",
     re.MULTILINE,
 )
+# Days of tasks, as the plugin Tasks of Obsidian and as Logseq write them.
+_TASK_DAY = re.compile(r"(?:(?P<due>📅|\bDEADLINE:)|⏳|\bSCHEDULED:)\ufe0f?[ \t]*<?(?P<day>\d{4}-\d\d-\d\d)")
 # A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
 _TAG = re.compile(
     r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]"
@@ -96,12 +98,15 @@ def without_properties(front_matter: str, names: frozenset[str]) -> str:
 
 
 def inline_fields(note: Markdown) -> InlineFields:
-    """Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments."""
-    if "::" not in note.body:
-        return InlineFields()
-    fields: list[tuple[str, str]] = []
+    """
+    Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments.
+
+    The day of a task is its field ``due`` or ``scheduled``.
+    """
+    tasks = _TASK_DAY.finditer(note.prose) if _TASK_DAY.search(note.body) else ()
+    fields = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks][:MAX_FIELDS]
     names: dict[bool, list[str]] = {True: [], False: []}
-    for match in _FIELD.finditer(note.prose):
+    for match in _FIELD.finditer(note.prose) if "::" in note.body else ():
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
         if name.casefold() in TAG_PROPERTIES | _ALIAS_NAMES:
             names[name.casefold() in TAG_PROPERTIES] += filter(None, map(_unlinked, value.split(",")))

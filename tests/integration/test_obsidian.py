@@ -9,7 +9,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, write_notes
 from process_environ import process_environ
 
 VAULT = Path(__file__).parent.parent / "data" / "obsidianvault"
@@ -197,3 +197,19 @@ def test_list_by_property(
     listing = ask_json(read, "list", *options)
     shown = [(one["file"].removeprefix("boats/"), one["properties"]) for one in listing["documents"]]
     assert shown[: len(found)] == found
+
+
+def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
+    """Tasks of Obsidian and Logseq are found by the day on which they are due, none by a day in code."""
+    notes = {
+        "tasks.md": "- [ ] Call the plumber 📅 2026-03-08\n- [ ] Buy paint ⏳ 2026-03-05\n",
+        "rent.md": "- TODO Pay the rent\n  DEADLINE: <2026-03-08 Sun 10:00 +1m>\n",
+        "code.md": "# Code\n\n```\nDEADLINE: <2026-03-08 Sun>\n```\n",
+    }
+    write_notes(tmp_path / "notes", notes)
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    due, scheduled = (invoke("list", "--where", day).output for day in ("due=2026-03-08", "scheduled"))
+
+    assert [name in due for name in notes] == [True, True, False]
+    assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled
