@@ -342,7 +342,7 @@ def list_tags(
     Effect.READS,
     name="links",
     columns="source line written target problem",
-    empty="No links. [[Name]] in a note links it to another.",
+    empty="No such links. [[Name]] in a note links it to another.",
     items="links",
     route="/links",
 )

@@ -109,7 +109,7 @@ def lifecycle_sweep(
     empty="Nothing archived holds these words. To keep a served note out of prompts, run: clawmem snooze NOTE",
     items="documents",
     route="/lifecycle/search",
-    commands=(Command("archive"),),
+    commands=(Command("archive", "--find"),),
     is_tool=False,
 )
 def lifecycle_search(
@@ -121,6 +121,20 @@ def lifecycle_search(
 ) -> list[TitledFile]:
     """Find archived documents by their words."""
     return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda note: f"Archived: {note.file}. To serve it again, run: clawmem restore '{note.file}'",
+    route="/documents/{query:path}/archive",
+    commands=(Command("archive"),),
+    is_tool=False,
+)
+def lifecycle_archive(services: Services, query: Address, why: Why = "") -> TitledFile:
+    """Archive one note: it is found no more until it is restored, and its file stays."""
+    target = services.lookup.find(query)
+    services.lifecycle.archive([(target, why)], services.caller)
+    return titled_file(target)
 
 
 @operation(

@@ -40,8 +40,8 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     swept = invoke("archive")
     assert f"archived: notes/{OLD}" in done(swept) and "clawmem restore NOTE" in swept.stderr
 
-    assert OLD in done(invoke("archive", "redis", "sessions"))
-    assert "Nothing archived" in done(invoke("archive", "lighthouse"))
+    assert OLD in done(invoke("archive", "--find", "redis", "sessions"))
+    assert "Nothing archived" in done(invoke("archive", "--find", "lighthouse"))
     assert invoke("restore").exit_code == 2
     assert invoke("restore", "redis").exit_code == 3
     assert read(invoke, "restore", f"notes/{OLD}")["documents"][0]["file"] == f"notes/{OLD}"
@@ -118,6 +118,15 @@ def test_a_name_in_the_diary_is_one_line(remembered: Invoke, option: str, name: 
     assert read(remembered, "diary", "read")["count"] == 0
 
 
+def test_one_note_is_archived_and_restored(remembered: Invoke) -> None:
+    """By its address, with the reason in the list of acts."""
+    assert f"Archived: notes/{OLD}" in done(remembered("archive", OLD, "--why", "moved to Postgres"))
+    assert remembered("get", OLD).exit_code == 3
+    assert read(remembered, "undo")["acts"][0]["why"] == "moved to Postgres"
+    done(remembered("restore", OLD))
+    done(remembered("get", OLD))
+
+
 def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, home: Path) -> None:
     """The next update would remove it; the others are restored."""
     done(invoke("bootstrap", notes, "--skip-embed"))
@@ -133,7 +142,7 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     assert f"notes/{OLD} stays archived: its file is gone" in restored.stderr
     assert OLD not in restored.stdout and "2026-06-09-postgres.md" in restored.stdout
     done(invoke("update"))
-    assert OLD in done(invoke("archive", "redis"))
+    assert OLD in done(invoke("archive", "--find", "redis"))
     assert invoke("restore", f"notes/{OLD}").exit_code == 1
 
     (notes / OLD).write_text(text, "utf-8")

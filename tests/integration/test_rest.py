@@ -62,6 +62,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
     "GET /lifecycle/search": ("/lifecycle/search", {"words": "sessions"}),
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
+    "POST /documents/{query:path}/archive": (f"/documents/{REDIS}/archive", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
     "POST /documents/{query:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
     "POST /reindex": ("/reindex", {"force": True, "embed": True}),

@@ -192,7 +192,7 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
     file = write_file(home / ".openclaw" / "openclaw.json", JSON5)
 
     shown = invoke("setup", "openclaw")
-    assert "lines added, see --dry-run" in shown.output and "'memory-core'" in shown.output
+    assert "lines added." in shown.output and "'memory-core'" in shown.output
     assert '"slots"' not in shown.output
     assert f"kept as {file}.before-clawmem" in shown.output
     text = file.read_text()

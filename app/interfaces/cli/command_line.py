@@ -102,8 +102,14 @@ class CommandLine(Verbs):
 
     def main(self, *positional: Any, **extra: Any) -> Any:
         given = positional[0] if positional else extra.pop("args", None)
-        args = [encodable(text) for text in (sys.argv[1:] if given is None else given)]
+        typed = sys.argv[1:] if given is None else given
+        args = [encodable(text) for text in typed]
         with in_order(args):
+            for text, shown in zip(typed, args, strict=True):
+                if text != shown and "/" in text:  # it would name another file
+                    raise InvalidInput(
+                        "INVALID_PATH", f"{shown} is not UTF-8. Rename it, or choose another path."
+                    )
             code = super().main(args, **{**extra, "prog_name": "clawmem", "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt

@@ -35,9 +35,11 @@ from clawmem.app.operations.operation import (
 from clawmem.app.operations.output import parts_of, printable
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import operations_in
+from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput
 
 CALLER = "cli"
+MOST_STDIN = 4 * MOST_CHARACTERS  # bytes
 BACKEND = "backend"  # a field that takes the value of the global option
 YES, PREVIEW = "--yes", "--preview"
 EXTRAS = {  # options of operations that ask first
@@ -135,8 +137,13 @@ class Form:
             if _allows(annotation, Path) and not value:
                 raise InvalidInput("INVALID_INPUT", f"{option.metavar} is empty.")
             if option.from_stdin and value == "-":
+                data = sys.stdin.buffer.read(MOST_STDIN + 1)
+                if len(data) > MOST_STDIN:
+                    raise InvalidInput(
+                        "INPUT_TOO_LONG", f"stdin has more than {MOST_STDIN:,} bytes. Save it as a file."
+                    )
                 try:
-                    value = sys.stdin.buffer.read().decode("utf-8-sig")
+                    value = data.decode("utf-8-sig")
                 except UnicodeDecodeError as error:
                     raise InvalidInput(
                         "INVALID_INPUT", "stdin is not UTF-8 text. Convert it, for example with iconv."

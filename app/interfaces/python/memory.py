@@ -168,6 +168,7 @@ class Memory:
     lifecycle_status = method(lifecycle.status)
     lifecycle_sweep = method(lifecycle.lifecycle_sweep)
     lifecycle_search = method(lifecycle.lifecycle_search)
+    lifecycle_archive = method(lifecycle.lifecycle_archive)
     lifecycle_restore = method(lifecycle.lifecycle_restore)
     lifecycle_undo = method(lifecycle.lifecycle_undo)
     find_similar = method(documents.find_similar)

@@ -113,8 +113,9 @@ class Remember:
         text = checked_text(text)
         title = checked_name("title", title) if title else title_of(redact(text))
         tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
-        folder, inbox = self._place(collection)
-        past = self._superseded(supersedes, folder)
+        option = "--in" if origin is Origin.USER else "collection"  # as the caller spells it
+        folder, inbox = self._place(collection, option)
+        past = self._superseded(supersedes, folder, option)
         known = None if anyway else self._known(text, past)
         document, line = known or (None, 0)
         is_again = bool(past and document and document.path.startswith(f"{inbox}/"))
@@ -141,7 +142,8 @@ class Remember:
             [] if past else [reference_to(self.documents, note) for note in self._corrected(text, saved)]
         )
         remarks += [
-            f"It seems to correct {note.file}. If so, repeat it with supersedes: {note.docid}"
+            f"It seems to correct {note.file}. If so, repeat it with "
+            + (f"--supersedes '{note.docid}'" if origin is Origin.USER else f"supersedes: {note.docid}")
             for note in similar
         ]
         return SavedNote(
@@ -152,7 +154,7 @@ class Remember:
             remarks=remarks,
         )
 
-    def _place(self, name: str) -> tuple[Folder, str]:
+    def _place(self, name: str, option: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
         folders = self.folders()
         if not folders:
@@ -175,7 +177,7 @@ class Remember:
         if not name and home is None and len(folders) > 1:
             raise InvalidInput(
                 "INVALID_INPUT",
-                f"There are several collections: {', '.join(known)}. Name one (--in NAME, or the parameter collection), or "
+                f"There are several collections: {', '.join(known)}. Name one by {option}, or "
                 "set inbox: FOLDER in the config file.",
             )
         chosen = known[name] if name else home or folders[0]
@@ -187,14 +189,14 @@ class Remember:
             raise ConfigError(message)
         return chosen, FOLDER if not self.inbox or home not in (None, chosen) else below.as_posix()
 
-    def _superseded(self, address: str, folder: Folder) -> Document | None:
+    def _superseded(self, address: str, folder: Folder, option: str) -> Document | None:
         if not address:
             return None
         if not is_verified(folder.origin):
             raise InvalidInput(
                 "INVALID_INPUT",
                 f"A note in {folder.name} supersedes nothing, because the collection is not trusted. Choose another "
-                f"with --in, or run: clawmem trust set {folder.name} user",
+                f"by {option}, or run: clawmem trust set {folder.name} user",
             )
         document = self.lookup.find(address)
         if "|" in document.path:

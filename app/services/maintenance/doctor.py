@@ -151,9 +151,7 @@ class Doctor:
             "word index": self._lexical,
             "vectors": self._vectors,
             "model": self._model,
-            "languages": lambda name: CheckResult(
-                name, True, self.language_advice() or "the vectors suit the languages of the notes"
-            ),
+            "languages": self._languages,
             "model test": partial(_tested, self.embedder, embedder_fault, test),
             "stored vectors": self._stored,
             "generator": partial(
@@ -179,6 +177,10 @@ class Doctor:
         if faults := self.storage.check():
             return CheckResult(name, False, "; ".join(faults), REPAIR)
         return CheckResult(name, True, f"{self.storage.info().location}: integrity check passed")
+
+    def _languages(self, name: str) -> CheckResult:
+        advice = self.language_advice()
+        return CheckResult(name, not advice, advice or "the vectors suit the languages of the notes")
 
     def _forgotten(self, name: str) -> CheckResult:
         warnings = self.forget_warnings()
