@@ -22,12 +22,7 @@ MAX_ANSWER_CHARS = 10_000  # longer answers are cut
 MAX_VARIANT_CHARS = 1_000
 MAX_ASKED_CHARS = 2_000  # of a question; a longer text is cut
 
-STRONG_SCORE = 0.85
-STRONG_GAP = 0.15
-
 _LINE = re.compile(r"\A[^\w\n]*(?:\d+[.)]\W*)?(lex|vec|hyde)[^\w\n]*:[ \t*_`]*(\S.*)", re.IGNORECASE)
-_END_OF_THOUGHTS = "</think>"
-_WRAPPING = " \t\r\"'`*_“”"
 
 
 class VariantKind(StrEnum):
@@ -83,9 +78,12 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     query_words = query_forms(query).words
     known = {(kind, tuple(words(query))) for kind in VariantKind}
     left, variants = dict(LIMITS), list[Variant]()
-    for line in answer[:MAX_ANSWER_CHARS].rpartition(_END_OF_THOUGHTS)[2].splitlines():
+    for line in answer[:MAX_ANSWER_CHARS].rpartition("</think>")[2].splitlines():
         if match := _LINE.match(line):
-            kind, text = VariantKind(match[1].lower()), match[2].strip(_WRAPPING)[:MAX_VARIANT_CHARS].strip()
+            kind, text = (
+                VariantKind(match[1].lower()),
+                match[2].strip(" \t\r\"'`*_“”")[:MAX_VARIANT_CHARS].strip(),
+            )
             key, lower = (kind, tuple(words(text))), normalise(text).lower()
             # By substring, so that "sessions" matches "session".
             if left[kind] and key not in known and any(word in lower for word in query_words):
@@ -95,9 +93,7 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-def is_strong_signal(
-    scores: Sequence[float], *, score: float = STRONG_SCORE, gap: float = STRONG_GAP
-) -> bool:
+def is_strong_signal(scores: Sequence[float], *, score: float = 0.85, gap: float = 0.15) -> bool:
     """
     Whether the lexical search alone has found the note, so that expansion would only cost time.
 

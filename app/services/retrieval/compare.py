@@ -155,7 +155,7 @@ def by_sketches(
         return {}
     weights = (1.0 / len(question.words),) * len(question.words)
     nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
-    named = _sketched_names(sketcher, request, question, names_of(texts, known))
+    named = _sketched_names(sketcher, request, question, texts, known)
     whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
     covered = line_coverage(known, nearest, weights, names=named)
     return {
@@ -165,17 +165,22 @@ def by_sketches(
 
 
 def _sketched_names(
-    sketcher: Sketcher, request: RetrievalRequest, question: Rows, names: Mapping[int, Sequence[str]]
+    sketcher: Sketcher,
+    request: RetrievalRequest,
+    question: Rows,
+    texts: LoadedTexts,
+    keys: Iterable[FragmentKey],
 ) -> dict[int, list[float]]:
     """Return what document names contribute to each word of the question, for names that contain one of its words."""
-    lent = {number: max(row) for number, row in lent_words(request.question.forms.words, names).items()}
+    contributions = lent_words(request.question.forms.words, texts, keys)
+    lent = {number: max(row) for number, row in contributions.items()}
     chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
-    sketches = sketcher.sketch([". ".join(names[number]) for number in chosen], STOP_WORDS) if chosen else []
-    found = zip(chosen, (read_rows(sketch, sketcher.dimensions) for sketch in sketches), strict=True)
+    names = [". ".join(document_names(note)) for note in texts.documents(chosen).values()]
+    sketches = sketcher.sketch(names, STOP_WORDS) if names else []
     return {
         number: [lent[number] * near for near in nearest_words(question, rows)]
-        for number, rows in found
-        if rows is not None
+        for number, sketch in zip(chosen, sketches, strict=True)
+        if (rows := read_rows(sketch, sketcher.dimensions))
     }
 
 
@@ -193,7 +198,7 @@ def by_words(
     question = request.question.forms.words
     compared = late.compare(question, [_distinct_words(line) for line in lines.values()])
     nearest = dict(zip(lines, compared.nearest, strict=True))
-    named = lent_words(question, names_of(texts, keys))
+    named = lent_words(question, texts, keys)
     return {grains.COVERAGE: line_coverage(keys, nearest, compared.weights, names=named)}
 
 
@@ -202,17 +207,13 @@ def _distinct_words(text: str) -> tuple[str, ...]:
     return tuple(map(intern, dict.fromkeys(words(text))))  # equal words of different texts share memory
 
 
-def names_of(texts: LoadedTexts, keys: Iterable[FragmentKey]) -> dict[int, tuple[str, ...]]:
-    """Return the names of the documents of *keys*, by document id."""
+def lent_words(
+    question: Sequence[str], texts: LoadedTexts, keys: Iterable[FragmentKey]
+) -> dict[int, list[float]]:
+    """Return what the names of the documents of *keys* contribute to each word of *question*, by document id."""
     documents = texts.documents(key.document_id for key in keys)
-    return {number: document_names(document) for number, document in documents.items()}
-
-
-def lent_words(question: Sequence[str], names: Mapping[int, Sequence[str]]) -> dict[int, list[float]]:
-    """Return the contribution of *names* to each word of *question*, by document id; see `name_contributions`."""
-    return name_contributions(
-        question, {number: frozenset(words(" ".join(some))) for number, some in names.items()}
-    )
+    names = {number: frozenset(words(" ".join(document_names(note)))) for number, note in documents.items()}
+    return name_contributions(question, names)
 
 
 def weigh_vectors(lexical: LexicalIndex) -> Stage:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from clawmem.app.services.retrieval.models import AnswerCache, Models, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import LEXICAL_DEPTH, VECTOR_DEPTH
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.expansion import (
     MAX_TOKENS,
     TEMPERATURE,
-    Variant,
     VariantKind,
     expansion_prompt,
     is_strong_signal,
@@ -24,11 +22,10 @@ from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
 from clawmem.ports.models import Embedder
-from clawmem.ports.records import Grain, Hit, LexicalQuery, Scope
+from clawmem.ports.records import Grain, LexicalQuery
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0
-GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
 
 
 def expansion_stage(
@@ -88,37 +85,33 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
     embeddings = stores.embeddings
 
     def by_keywords(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        keywords = [variant for variant in work.variants if variant.kind is VariantKind.LEX]
-        search, scope = stores.lexical.search, request.scope
-        return answered(
-            {
-                f"{grain.value}{VARIANT_MARK}{number}": partial(
-                    search, form, grain, LEXICAL_DEPTH[grain], scope
-                )
-                for number, form in enumerate((query_forms(v.text).relaxed for v in keywords), start=1)
-                for grain in GRAINS
-            }
-        )
+        searches: dict[str, Search] = {}
+        keywords = (variant for variant in work.variants if variant.kind is VariantKind.LEX)
+        for number, variant in enumerate(keywords, start=1):
+            form = query_forms(variant.text).relaxed
+            for grain in (Grain.DOCUMENT, Grain.PASSAGE):
+                search = partial(stores.lexical.search, form, grain, LEXICAL_DEPTH[grain], request.scope)
+                searches[f"{grain.value}{VARIANT_MARK}{number}"] = search
+        return answered(searches)
 
     def by_vectors(request: RetrievalRequest, work: Work) -> RetrieverResult:
         variants = [variant for variant in work.variants if variant.kind is not VariantKind.LEX]
         if not variants or embeddings.fingerprint() != embedder.fingerprint:
             return RetrieverResult({})
-        result = answered(
-            {
-                f"{VECTOR}{VARIANT_MARK}{number}": partial(nearest, variant, request.scope)
-                for number, variant in enumerate(variants, start=1)
-            }
-        )
+        searches: dict[str, Search] = {}
+        for number, variant in enumerate(variants, start=1):
+            # A passage is no question: some models embed queries and documents differently.
+            is_passage = variant.kind is VariantKind.HYDE
+            vector = (
+                embedder.embed_documents([variant.text])[0]
+                if is_passage
+                else embedder.embed_query(variant.text)
+            )
+            searches[f"{VECTOR}{VARIANT_MARK}{number}"] = partial(
+                stores.vectors.search, vector, VECTOR_DEPTH, request.scope
+            )
+        result = answered(searches)
         is_of_one_space = embeddings.fingerprint() == embedder.fingerprint  # also after the search
         return result if is_of_one_space else RetrieverResult({})
-
-    def nearest(variant: Variant, scope: Scope) -> Sequence[Hit]:
-        # A passage is no question: some models embed queries and documents differently.
-        is_passage = variant.kind is VariantKind.HYDE
-        vector = (
-            embedder.embed_documents([variant.text])[0] if is_passage else embedder.embed_query(variant.text)
-        )
-        return stores.vectors.search(vector, VECTOR_DEPTH, scope)
 
     return {"lexical variants": by_keywords, "vector variants": by_vectors}
