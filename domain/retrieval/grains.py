@@ -228,17 +228,14 @@ def refine(
         name: _scaled(name, seen) for name, seen in closer.items() if name in weights
     }
     total = math.fsum(weights[name] for name in {*took_part, *scaled} & weights.keys()) or 1.0
-    parts = {item: {**before, **_parts(scaled, item)} for item, before in found.items()}
-    return {
-        item: (
-            min(
-                1.0,
-                math.fsum(weights[name] * score for name, score in own.items() if name in weights) / total,
-            ),
-            own,
+    refined = {}
+    for item, before in found.items():
+        parts = {**before, **_parts(scaled, item)}
+        relevance = (
+            math.fsum(weights[name] * score for name, score in parts.items() if name in weights) / total
         )
-        for item, own in parts.items()
-    }
+        refined[item] = min(1.0, relevance), parts
+    return refined
 
 
 def neighbours(hits: Iterable[Hit]) -> set[FragmentKey]:

@@ -111,10 +111,7 @@ class Explain:
             }
             for result in answer.results
         ]
-        stages = [
-            {**vars(stage), "ms": round(stage.ms, 1), "drops": [drop._asdict() for drop in stage.drops]}
-            for stage in answer.trace.stages
-        ]
+        stages = [{**vars(stage), "ms": round(stage.ms, 1)} for stage in answer.trace.stages]
         return Receipt(
             verb=verb,
             question=answer.query,

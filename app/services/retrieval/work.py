@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
@@ -75,14 +75,6 @@ def _loaded(
     return {key: value for key in wanted if (value := known[key]) is not None}
 
 
-class Drop(NamedTuple):
-    """A candidate that a stage dropped: its document, its score, and the reason."""
-
-    document_id: int
-    score: float
-    reason: str
-
-
 @dataclass
 class StageTrace:
     """
@@ -98,7 +90,7 @@ class StageTrace:
     ms: float
     notes: list[str] = field(default_factory=list)
     dropped: dict[str, int] = field(default_factory=dict)
-    drops: list[Drop] = field(default_factory=list)
+    drops: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -132,7 +124,9 @@ class Trace:
             stage = self.stages[-1]
             room = max(0, DROPS_NAMED - stage.dropped.get(reason, 0))
             stage.dropped[reason] = stage.dropped.get(reason, 0) + len(dropped)
-            stage.drops += [Drop(c.document_id, c.score, reason) for c in dropped[:room]]
+            stage.drops += [
+                {"document_id": c.document_id, "score": c.score, "reason": reason} for c in dropped[:room]
+            ]
 
     def note(self, *notes: str) -> None:
         """Add *notes* to the current stage; ignored outside a pipeline."""

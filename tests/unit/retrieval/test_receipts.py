@@ -49,5 +49,5 @@ def test_drops_are_counted_and_the_first_are_named() -> None:
 
     [stage] = trace.stages
     assert stage.dropped == {"too late": 20, "too small": 1}
-    assert [drop.document_id for drop in stage.drops] == [*range(DROPS_NAMED), 99]
-    assert stage.drops[-1] == (99, 0.125, "too small")
+    assert [drop["document_id"] for drop in stage.drops] == [*range(DROPS_NAMED), 99]
+    assert stage.drops[-1] == {"document_id": 99, "score": 0.125, "reason": "too small"}
