@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 from command_process import run_process
 from page_world import Browser
 from process_environ import process_environ
-from rest_world import POSTGRES, World, world_at
+from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import serving
+
+HIDDEN = re.compile(r'type="hidden" name="([^"]*)" value="([^"]*)"')
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +113,74 @@ def test_the_first_page_is_small_and_complete(browser: Browser) -> None:
     assert "Keep sessions in Redis" in page.text
     assert "Move sessions to Postgres" in page.text
     assert "http" not in page.text.replace("http-equiv", "")  # nothing comes from elsewhere
+
+
+def test_search_shows_places_marks_and_reasons(browser: Browser) -> None:
+    page = browser.get("/search", q="where do login sessions live", mode="words")
+
+    assert f"{REDIS}:3" in page.text
+    assert "Terms of the score" in page.text
+    assert browser.get("/search", q="tickets", collection="nowhere").status == 404
+    assert browser.get("/search", q="tickets", since="no day").status == 400
+    assert "Haruka Mori" in browser.get("/search").text  # without a question: the latest notes
+
+
+def test_what_is_typed_is_not_recorded_and_what_is_sent_is(world: World, browser: Browser) -> None:
+    before = world.cli("status")["recalls"]
+
+    typed = browser.get("/search", q="ticket machines", part="results", typed="yes").text
+    assert "Haruka" in typed
+    assert "<nav" not in typed
+    assert world.cli("status")["recalls"] == before
+    browser.get("/search", q="ticket machines")
+    assert world.cli("status")["recalls"] == before + 1
+
+
+def test_a_note_is_pinned_snoozed_and_archived_and_that_is_undone(world: World, browser: Browser) -> None:
+    place = "notes/people/haruka.md"
+    csrf = browser.get("/note", file=place).csrf
+    for action, fields, mark in (
+        ("memory_pin", {}, "pinned</span>"),
+        ("memory_snooze", {"until": "7d"}, "snoozed until"),
+        ("archive_note", {}, "archived"),
+    ):
+        done = browser.post(f"/act/{action}", csrf, query=place, back=f"/ui/note?file={place}", **fields)
+        assert (done.status, done.headers["location"]) == (303, f"/ui/note?file={place}")
+        shown = browser.get("/note", file=place)
+        assert mark in shown.text or shown.status in (400, 404)
+        if shown.status == 200:
+            [act] = re.findall(r'name="act" value="(\d+)"', shown.text)
+        else:  # an archived note is not served
+            act = str(world.cli("undo")["acts"][0]["id"])
+        assert browser.post("/act/lifecycle_undo", csrf, act=act).status == 303
+        assert mark not in browser.get("/note", file=place).text
+    assert world.cli("undo", "-n", "1")["acts"][0]["by"] == "web"
+
+
+@pytest.mark.parametrize(
+    "back", ["//evil.example/", "https://evil.example", "/ui/\r\nX: y", "/status", "/ui/\\x"]
+)
+def test_a_form_leads_back_to_pages_alone(browser: Browser, back: str) -> None:
+    done = browser.post("/act/memory_snooze", browser.get().csrf, query=REDIS, back=back)
+
+    assert (done.status, done.headers["location"]) == (303, "/ui/")
+
+
+def test_forgetting_shows_a_preview_asks_and_proves(tmp_path: Path) -> None:
+    with world_at(tmp_path) as world:
+        browser = Browser(world.server)
+        note = browser.get("/note", file="notes/markup.md")
+        docid = re.search(r"<code>(#\w+)</code>", note.text)[1]  # type: ignore[index]
+        asked = browser.post("/act/memory_forget", note.csrf, query=docid)
+        assert asked.status == 200
+        assert "This would forget notes/markup.md" in asked.text
+        assert browser.get("/note", file="notes/markup.md").status == 200
+
+        fields = {unescape(name): unescape(text) for name, text in HIDDEN.findall(asked.text)}
+        fields.pop("csrf")
+        assert browser.post("/act/memory_forget", note.csrf, **fields, prove="true").status == 303
+        assert "is forgotten" in browser.get().text
+        assert browser.get("/note", file="notes/markup.md").status == 404
 
 
 def test_an_empty_vault_says_how_to_begin(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from clawmem.app.interfaces.web.sessions import Message, Session, Sessions
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.operations.table import operation_named
 from clawmem.ports.errors import ClawmemError, ConfirmationMissing, NotFound
 
 if TYPE_CHECKING:
@@ -43,9 +42,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-UNDOABLE = frozenset({"memory_pin", "memory_snooze", "lifecycle_restore"})
-# Operations that forms may call.
-ACTIONS = UNDOABLE | {"memory_forget", "lifecycle_undo"}
 
 
 class WebPages:
@@ -125,10 +121,11 @@ class WebPages:
             back = f"{ROOT}/"
         if path == "/leave":
             return RedirectResponse(f"{ROOT}/", 303)
-        name = path.removeprefix("/act/")
-        if name not in ACTIONS:
+        from clawmem.app.interfaces.web.actions import UNDOABLE, action_named
+
+        operation = action_named(path.removeprefix("/act/"))
+        if operation is None:
             raise HTTPException(404, "There is no such action.")
-        operation = operation_named(name)
         try:
             parameters = operation.request.model_validate(fields)
             result = await run(self._dispatcher, operation, parameters, caller=CALLER)
@@ -143,7 +140,7 @@ class WebPages:
             session.messages.append(Message(str(refusal), is_error=True))
         else:
             undo = None
-            if name in UNDOABLE:
+            if operation.name in UNDOABLE:
                 acts = await self._dispatcher.read(lambda services: services.lifecycle.latest(1))
                 undo = next((act.id for act in acts if act.by == CALLER), None)
             session.messages.append(Message(as_lines(operation.shown(result)), undo))

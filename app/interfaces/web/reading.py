@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.documents import ListedDocument, Text, get, list_documents
+from clawmem.app.services.documents.records import TitledFile, titled_file
+from clawmem.app.services.retrieval.receipts import Receipt
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
+from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.ports.documents import ClaimKind
 from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
+from clawmem.ports.telemetry import Recall
 
 LATEST = 200  # notes that the first page looks at
 _TASK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+(\S.*)$")
 _DUE = re.compile(r"(?:📅|\bdue:?:?|\(due:?)\s*(\d{4}-\d\d-\d\d)\)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Unrecorded(Services):
+    """Services that record no question."""
+
+    def __getattr__(self, name: str) -> Any:
+        provided: Any = super().__getattr__(name)
+        return replace(provided, enabled=False, forgets=False) if name == "recalls" else provided
+
+
+def unrecorded(services: Services) -> Services:
+    """Return *services* that record no question and no receipt."""
+    return _Unrecorded(services.container, services.is_open, services.is_new, services.caller)
 
 
 class OpenTask(NamedTuple):
@@ -63,3 +86,58 @@ def last_handoff(services: Services, sessions: Sequence[Session]) -> Text | None
         except ClawmemError:
             continue  # it was forgotten or archived
     return None
+
+
+def documents_of(services: Services, answer: SearchAnswer) -> list[Document | None]:
+    """Return the documents of the results of an explained answer, in their order."""
+    numbers = [item["document_id"] for item in (answer.trace.items if answer.trace else ())]
+    known = services.vault.documents.many(numbers)
+    return [known.get(number) for number in numbers]
+
+
+def succession_of(services: Services, document: Document) -> tuple[list[TitledFile], list[TitledFile]]:
+    """Return the notes that *document* supersedes, and those that supersede it."""
+    store, successions = services.vault.documents, services.vault.successions
+    older: set[int] = set()
+    for claim in successions.claims():
+        if claim.kind is ClaimKind.SUPERSEDED_BY:
+            older.add(claim.document_id)
+        elif claim.document_id == document.id and (named := store.at(*claim.place)):
+            older.add(named.id)
+    pairs = successions.direct({*older, document.id})
+    before = store.many({pair.older for pair in pairs if pair.newer == document.id})
+    after = store.many({pair.newer for pair in pairs if pair.older == document.id})
+    return [titled_file(note) for note in before.values()], [titled_file(note) for note in after.values()]
+
+
+def derived_from(services: Services, document: Document) -> list[TitledFile]:
+    """Return the served notes that a program made from *document*."""
+    children = services.vault.documents.many(services.vault.derivations.children(document.id))
+    return [titled_file(note) for note in children.values() if note.inactive is None]
+
+
+class Prompt(NamedTuple):
+    """A prompt, the receipt of its block, and whether the answer used any of it."""
+
+    recall: Recall
+    receipt: Receipt | None
+    used: Mapping[int, bool]  # by number of the document
+
+
+def prompts(services: Services, limit: int, document: Document | None = None, days: int = 30) -> list[Prompt]:
+    """Return the latest prompts, newest first; those that received a part of *document* alone, if it is given."""
+    since = iso_utc(services.clock.now_ms() - days * DAY_MS)
+    recalls = [
+        recall
+        for recall in services.vault.telemetry.recalls(since)
+        if recall.verb == CONTEXT_SURFACING
+        and (document is None or any(hit.document_id == document.id for hit in recall.hits))
+    ]
+    return [
+        Prompt(
+            recall,
+            receipt_of(services.vault.receipts, recall),
+            {hit.document_id: hit.was_referenced for hit in recall.hits},
+        )
+        for recall in recalls[: -limit - 1 : -1]
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import nh3
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChainableUndefined, Environment, PackageLoader
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
@@ -60,9 +60,9 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 def _lines(state: StateCore) -> None:
     """Give the first block of each line an anchor, and draw the boxes of tasks."""
-    first, seen, tokens = state.env.get("first", 1), set[int](), state.tokens
+    first, seen, tokens = state.env["first"], set[int](), state.tokens
     for index, token in enumerate(tokens):
-        if token.map and token.nesting >= 0 and token.type != "inline" and token.map[0] not in seen:
+        if first and token.map and token.nesting >= 0 and token.type != "inline" and token.map[0] not in seen:
             seen.add(token.map[0])
             token.attrSet("id", f"L{first + token.map[0]}")
         is_item = token.type == "inline" and index > 1 and tokens[index - 2].type == "list_item_open"
@@ -88,13 +88,13 @@ def _markdown() -> MarkdownIt:
 
 
 def note_html(
-    text: str, first_line: int = 1, target_of: Callable[[str], str | None] = lambda written: None
+    text: str, first_line: int = 0, target_of: Callable[[str], str | None] = lambda written: None
 ) -> Markup:
     """
     Return the Markdown *text* as HTML whose blocks have the anchors ``L1``, ``L2``, ....
 
     Args:
-        first_line: The number of the first line.
+        first_line: The number of the first line; 0 for no anchors.
         target_of: Returns the address of the page that a link between notes leads to; ``None`` if there is none.
     """
     markdown, env = _markdown(), {"first": first_line}
@@ -141,7 +141,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("clawmem.app.interfaces.web"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=ChainableUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -9,11 +9,14 @@ from pydantic import ValidationError
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.web import reading
-from clawmem.app.interfaces.web.rendering import address, rendered
+from clawmem.app.interfaces.web.rendering import address, note_address, rendered
 from clawmem.app.interfaces.web.sessions import Message
+from clawmem.app.operations import search
+from clawmem.app.operations.answers import SearchAnswer
+from clawmem.app.operations.documents import find_links, find_similar, get, list_documents, list_tags
 from clawmem.app.operations.history import session_log
 from clawmem.app.operations.lifecycle import lifecycle_undo
-from clawmem.app.operations.operation import Operation
+from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.vault import status
 from clawmem.domain.documents.times import DAY_MS, iso_utc
@@ -50,10 +53,11 @@ def drawn(path: str, services: Services, query: Query, *, csrf: str, messages: S
     """Return the page at *path* as HTML."""
     page = VIEWS[path]
     now = iso_utc(services.clock.now_ms())
-    shared = {"title": page.title, "path": path, "nav": NAVIGATION, "now": now, "query": query}
-    values = page.values(services, query)
+    values: dict[str, Any] = {"title": page.title, "path": path, "now": now, "query": query}
+    values |= page.values(services, query)
+    template = values.pop("template", page.template)
     here = address(path, **query)
-    return rendered(page.template, **{**shared, **values}, csrf=csrf, here=here, messages=messages)
+    return rendered(template, csrf=csrf, here=here, messages=messages, nav=NAVIGATION, **values)
 
 
 def answer(operation: Operation[..., R], services: Services, parameters: Mapping[str, Any]) -> R:
@@ -83,4 +87,77 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
         "decisions": [note for note in latest if note.content_type == "decision" and not note.superseded_by],
         "tasks": reading.open_tasks(services),
         "handoff": reading.last_handoff(services, session_log(services, limit=10)),
+    }
+
+
+# -- search ---------------------------------------------------------------------------------------------
+
+MODES: Mapping[str, tuple[str, AnyOperation]] = {
+    "hybrid": ("words and meaning", search.query),
+    "words": ("words", search.search),
+    "vectors": ("meaning", search.vsearch),
+    "auto": ("what fits the question", search.memory_retrieve),
+    "intent": ("intent", search.intent_search),
+    "plan": ("topics, one by one", search.query_plan),
+}
+CONDITIONS = ("collection", "content_type", "tag", "since", "until", "as_of")
+
+
+@view("/search", "Search", "search.html", in_navigation=True)
+def search_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show the answer to a question, or the latest notes that meet the conditions without one."""
+    question, mode = query.get("q", "").strip(), query.get("mode", "hybrid")
+    conditions = {name: query[name] for name in CONDITIONS if query.get(name)}
+    values: dict[str, Any] = {
+        "question": question,
+        "mode": mode if mode in MODES else "hybrid",
+        "modes": {name: label for name, (label, _) in MODES.items()},
+        "answer": None,
+        "listing": None,
+        "withheld": services.withheld(),
+    }
+    if question:
+        # What is typed is no question yet: only one that was sent is recorded.
+        asking = reading.unrecorded(services) if query.get("typed") else services
+        operation = MODES[values["mode"]][1]
+        given = {**conditions, "query": question, "compact": False, "explain": True, "show_all": True}
+        found: SearchAnswer = answer(operation, asking, given)
+        values |= {"answer": found, "notes": reading.documents_of(services, found)}
+    else:
+        listed = {name: text for name, text in conditions.items() if name in ("collection", "tag", "as_of")}
+        values["listing"] = answer(list_documents, services, {**listed, "limit": 40})
+    if "part" in query:
+        return values | {"template": "results.html"}
+    collections = services.vault.documents.collections()
+    return values | {"collections": sorted(collections), "tags": list_tags(services, limit=200)}
+
+
+# -- a note ---------------------------------------------------------------------------------------------
+
+
+@view("/note", "Note", "note.html")
+def note_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show a note with all that is known about it."""
+    text = get(services, query.get("file", ""))
+    document = services.lookup.find(text.file)
+    links = find_links(services, text.file, limit=200)
+    targets = {link.written: note_address(link.target, link.target_line) for link in links if link.target}
+    beside = get(services, query["beside"]) if query.get("beside") else None
+    older, newer = reading.succession_of(services, document)
+    return {
+        "title": text.title or text.file,
+        "note": text,
+        "document": document,
+        "is_private": document.id in services.withheld(),
+        "is_snoozed": document.is_snoozed(iso_utc(services.clock.now_ms())),
+        "targets": targets.get,
+        "links": [link for link in links if link.source == text.file],
+        "backlinks": [link for link in links if link.source != text.file],
+        "older": older,
+        "newer": newer,
+        "beside": beside,
+        "similar": find_similar(services, text.file, limit=5).results,
+        "facts": services.vault.triples.of_document(document.id),
+        "derived": reading.derived_from(services, document),
+        "uses": reading.prompts(services, 8, document),
     }

@@ -1,11 +1,51 @@
-// Keys that work on every page: / goes to the search.
-document.addEventListener("keydown", (event) => {
-  const field = event.target.closest?.("input, textarea, select");
-  if (event.key !== "/" || field || event.ctrlKey || event.metaKey || event.altKey) return;
-  const search = document.querySelector("input[type=search]");
-  if (search) {
-    event.preventDefault();
-    search.focus();
-    search.select();
+// Without this file every page works by links and forms; with it, search follows the typing and keys move about.
+
+const live = document.querySelector("form[data-live]");
+const target = live && document.querySelector(live.dataset.live);
+let waiting, running;
+
+async function replace(element, url) {
+  running?.abort();
+  running = new AbortController();
+  try {
+    const response = await fetch(url, { signal: running.signal, headers: { Accept: "text/html" } });
+    if (response.status === 401) return location.reload();
+    if (response.ok) element.innerHTML = await response.text(); // the server's own page, escaped there
+  } catch (error) {
+    if (error.name !== "AbortError") throw error;
   }
+}
+
+function follow() {
+  const query = new URLSearchParams([...new FormData(live)].filter(([, value]) => value));
+  history.replaceState(null, "", `/ui/search?${query}`);
+  query.set("part", "results");
+  query.set("typed", "yes");
+  replace(target, `/ui/search?${query}`);
+}
+
+live?.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(follow, 130);
+});
+
+function select(step) {
+  const results = [...document.querySelectorAll(".results h2 a, .notes td:first-child a:first-child")];
+  if (!results.length) return;
+  const index = results.indexOf(document.activeElement) + step;
+  results[Math.min(Math.max(index, 0), results.length - 1)].focus();
+}
+
+const HELP = { "/": "search", j: "next", k: "previous", g: "home" };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isTyping = event.target.closest?.("input, textarea, select");
+  if (event.key === "ArrowDown" && isTyping?.type === "search") select(1);
+  else if (isTyping || !(event.key in HELP)) return;
+  else if (event.key === "j") select(1);
+  else if (event.key === "k") select(-1);
+  else if (event.key === "g") location.assign("/ui/");
+  else document.querySelector("input[type=search]")?.focus();
+  event.preventDefault();
 });

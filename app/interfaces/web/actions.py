@@ -1,0 +1,37 @@
+"""Operations that forms may call: those of the table that one note or one line needs, and two of the pages alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.app.bootstrap.services import Services
+from clawmem.app.operations.fields import Address, Why
+from clawmem.app.operations.operation import Effect, Operation, operation
+from clawmem.app.operations.table import operation_named
+from clawmem.app.services.lifecycle.actions import RecordedAct
+
+UNDOABLE = frozenset({"memory_pin", "memory_snooze", "lifecycle_restore", "archive_note"})
+FROM_TABLE = frozenset(
+    {"memory_pin", "memory_snooze", "memory_forget", "lifecycle_restore", "lifecycle_undo"}
+)
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda acts: f"{acts[0].file} is archived: nothing finds it until it is restored.",
+    items="acts",
+    commands=(),
+    is_tool=False,
+)
+def archive_note(services: Services, query: Address, why: Why = "") -> list[RecordedAct]:
+    """Archive one note."""
+    services.lifecycle.archive([(services.lookup.find(query), why)], services.caller)
+    return services.lifecycle.latest(1)
+
+
+OWN = {"archive_note": archive_note}
+
+
+def action_named(name: str) -> Operation[..., Any] | None:
+    """Return the operation of a form; ``None`` if forms may not call it."""
+    return OWN.get(name) or (operation_named(name) if name in FROM_TABLE else None)
