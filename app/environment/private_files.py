@@ -169,6 +169,13 @@ def files_of_vault(vault: Path) -> Iterator[Path]:
         yield from (path for path in vault.parent.iterdir() if path.name.startswith(f"{vault.name}."))
 
 
+def all_below(place: Path) -> Iterator[Path]:
+    """Yield *place* and what is below it; folders that another process has just deleted are left out, unlike by rglob."""
+    yield place
+    for folder, folders, names in os.walk(place):
+        yield from (Path(folder, name) for name in (*folders, *names))
+
+
 def make_private(place: Path) -> tuple[list[Path], list[Path]]:
     """
     Remove the permissions of others from *place* and its content; return the changed and the failed paths.
@@ -178,7 +185,7 @@ def make_private(place: Path) -> tuple[list[Path], list[Path]]:
     changed: list[Path] = []
     failed: list[Path] = []
     is_folder = place.is_dir() and not place.is_symlink()
-    for path in [place, *(place.rglob("*") if is_folder else ())] if os.name != "nt" else []:
+    for path in (all_below(place) if is_folder else [place]) if os.name != "nt" else []:
         try:
             mode = path.lstat().st_mode
             if mode & OTHERS and (S_ISDIR(mode) or S_ISREG(mode)):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from clawmem.app.client.autostart import is_running
 from clawmem.app.client.request import announced, fault_of_server
-from clawmem.app.environment.private_files import files_of_vault, make_private
+from clawmem.app.environment.private_files import all_below, files_of_vault, make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
@@ -355,7 +355,7 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     """
     findings = []
     fault = ""
-    own = [place for file in files_of_vault(vault) for place in (file, *file.rglob("*")) if place.exists()]
+    own = [place for file in files_of_vault(vault) for place in all_below(file) if place.exists()]
     if locked := [str(place) for place in (vault.parent, *own) if not os.access(place, os.W_OK)]:
         fault = f"{listed(locked)} cannot be written"
     else:
