@@ -108,7 +108,8 @@ def collection_add(
                 "prompts, those of other programs included. A narrower folder is usually meant."
             )
         raise ConfirmationMissing([line], {"name": name, "path": str(folder)})
-    entry = {"path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
+    former = known.model_dump(mode="json", exclude_unset=True) if known else {}
+    entry = {**former, "path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     entry |= {"kind": kind} if kind == "git" else {}
     set_value(settings.config_file, ("collections", name), entry)
     return Collection(name, 0, str(folder), pattern)

@@ -39,7 +39,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
 from clawmem.app.operations.search import Compact
-from clawmem.app.services.documents.listing import check_filters, docids, documents_with
+from clawmem.app.services.documents.listing import check_filters, docids, documents_with, nearest_values
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
     DatedDocument,
@@ -230,12 +230,9 @@ class Listing(Result):
     count: int
     total: int
     documents: list[ListedDocument]
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return how many documents meet the conditions and are not listed."""
-        hidden = self.total - self.count
-        return [f"{plural(hidden, 'more document')}: use a higher --limit."] if hidden else []
+    remarks: list[str] = Field(
+        default=[], description="Documents that are not listed, and values that may be meant."
+    )
 
 
 @operation(
@@ -280,11 +277,14 @@ def list_documents(
         titles = sorted(documents, key=lambda document: document.title.casefold()) if sort else documents
         documents = titles[::-1] if reverse else titles
     documents = documents[:limit]
+    hidden = total - len(documents)
+    remarks = [f"{plural(hidden, 'more document')}: use a higher limit."] if hidden else []
     ids = docids(vault.documents, documents)
     newer = current_successors(vault.documents, vault.successions, ids, moment)
     return Listing(
         count=len(documents),
         total=total,
+        remarks=[*remarks, *nearest_values(vault.properties, where)],
         documents=[
             ListedDocument(
                 **dated_fields(document, ids[document.id], newer.get(document.id), moment),

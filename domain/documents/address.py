@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
+from clawmem.domain.documents.dating import day_named
 from clawmem.domain.documents.identity import check_path, is_docid
 from clawmem.domain.documents.names import EXTENSION, document_names
 from clawmem.ports.errors import InvalidInput
@@ -14,7 +15,6 @@ from clawmem.ports.records import Document
 OWN_COLLECTION = "_clawmem"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
-_BEHIND_TARGET = re.compile(r"\\?[|#^]")  # a table escapes the bar of a link
 
 
 class LineRange(NamedTuple):
@@ -30,6 +30,7 @@ class Address(NamedTuple):
     name: str
     lines: LineRange | None = None
     is_link: bool = False
+    part: str = ""  # the heading, or ``^`` and the id of the block, of a link
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -50,7 +51,8 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     Return the interpretations of *text* as an address, the most literal first.
 
     Surrounding blanks and one pair of quotes are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
-    read as their target. A text that ends with ``:12`` or ``:13-34`` is also read without this line range.
+    read as their target, with the heading or block as ``part``. A text that ends with ``:12`` or ``:13-34`` is also
+    read without this line range.
 
     Args:
         folder: The folder of the note that contains *text*, where a path that begins with ``./`` or ``../`` begins.
@@ -60,7 +62,12 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     """
     bare = _unquoted(text)
     link = _LINK.fullmatch(bare)
-    name = _BEHIND_TARGET.split(link["target"], maxsplit=1)[0].strip() if link else bare
+    target = (
+        re.split(r"\\?\|", link["target"], maxsplit=1)[0] if link else ""
+    )  # a table escapes the bar of a link
+    mark = re.search("[#^]", target)
+    part = target[mark.start() :].removeprefix("#").strip() if mark else ""
+    name = target[: mark.start() if mark else None].strip() if link else bare
     if folder is not None and name.replace("\\", "/").startswith(("./", "../")):
         name = posixpath.normpath(posixpath.join(folder, name.replace("\\", "/")))
     check_path(name)
@@ -72,7 +79,7 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     before, _, lines = name.rpartition(":")
     first, dash, last = lines.partition("-")
     if link or not before or not first.isdecimal() or (dash and not last.isdecimal()):
-        return (Address(name, is_link=link is not None),)
+        return (Address(name, is_link=link is not None, part=part),)
     return Address(name), Address(_unquoted(before), LineRange(int(first), int(last) if dash else None))
 
 
@@ -86,14 +93,14 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
     """
     Return a test of whether the name of *address* is the title, the file name or an alias of a document.
 
-    The test ignores case. A link also matches the end of the document's path, without its extension.
+    The test ignores case, and the format of a day. A link also matches the end of the document's path, without its extension.
     """
-    wanted = folded(address.name)
+    wanted, called = folded(address.name), folded(day_named(address.name))
     end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
 
     def is_called(document: Document) -> bool:
         """Whether *document* has that name."""
-        if any(folded(name) == wanted for name in document_names(document)):
+        if any(folded(day_named(name)) == called for name in document_names(document)):
             return True
         return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
 

@@ -172,3 +172,19 @@ def test_a_relative_base_folder_is_ignored(
 
     assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
     assert places["config"] == str(home / ".config/clawmem/config.yaml")
+
+
+def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path) -> None:
+    """Headings of links, days in any format, and values that no note has; a pattern outside of the folder is refused."""
+    text = "---\nstatus: active\n---\n# Kiln\n\nOld.\n\n## Glaze\n\nSee [[2026-03-05]].\n"
+    (notes / "kiln.md").write_text(text, "utf-8")
+    (notes / "2026_03_01.md").write_text("# Day\n\nIt rained.\n", "utf-8")
+    done(remembered("update"))
+
+    assert done(remembered("get", "[[Kiln#Glaze]]")).startswith("## Glaze")
+    assert "It rained" in done(remembered("get", "March 1st, 2026"))
+    assert "ends before it begins" in remembered("get", "kiln.md:5-2").stderr
+    assert "Did you mean: active?" in remembered("list", "--where", "status=actve").stderr
+    assert "2026-03-05" not in done(remembered("links", "--broken"))
+    refused = remembered("collection", "add", notes, "--name", "notes", "--pattern", "../*.md")
+    assert (refused.exit_code, "matches no file" in refused.stderr) == (2, True)

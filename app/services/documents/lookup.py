@@ -23,6 +23,8 @@ from clawmem.domain.documents.identity import (
     normalise_docid,
     parse_virtual_path,
 )
+from clawmem.domain.documents.links import part_line
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
@@ -317,6 +319,14 @@ class Lookup:
         document, reading = self.resolve(address, suggestions)
         lines = reading.lines
         first = from_line if from_line is not None or lines is None else lines.first
+        if lines and (lines.last or lines.first) < lines.first:
+            raise InvalidInput(
+                "OUT_OF_BOUNDS", f"{address} ends before it begins. Give the first line first."
+            )
+        if first is None and reading.part:
+            note = Markdown(self.documents.body(document.id) or "", document.body_line)
+            if (first := part_line(reading.part, note)) is None:
+                raise NotFound("heading or block", reading.part)
         if lines and lines.last is not None and max_lines is None and from_line is None:
             max_lines = max(lines.last - max(lines.first, document.body_line) + 1, 1)
         excerpt = self._excerpt(document, first, max_lines)

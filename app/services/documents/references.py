@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from clawmem.app.services.documents.records import Record, provenance_of
-from clawmem.domain.documents.links import is_attachment, part_line, written_link
+from clawmem.domain.documents.links import is_attachment, link_key, part_line, written_link
 from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import DocumentStore, LinkKind, StoredLink
 from clawmem.ports.records import Document, Origin
@@ -40,7 +41,10 @@ def _found(stored: StoredLink, notes: dict[int, Document], body: str) -> FoundLi
     link, source, target = stored.link, notes[stored.document_id], notes.get(stored.target_id or 0)
     line, problem = None, ""
     if target is None:
-        problem = "" if is_attachment(link.target) else "no note is called so"
+        is_no_note = (
+            is_attachment(link.target) or parse_iso(link_key(link.target)) is not None
+        )  # a day without a page
+        problem = "" if is_no_note else "no note is called so"
     elif link.part:
         kind = "block" if link.part.startswith("^") else "heading"
         line = part_line(link.part, Markdown(body, target.body_line))
