@@ -22,9 +22,12 @@ from clawmem.ports.errors import ConfigError
 
 INTEGRATIONS = Path(__file__).parents[2] / "integrations"
 SERVERS = "mcpServers"
-EVENTS = ("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse")
+EVENTS = (
+    *("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse"),
+    *("PostToolUseFailure", "SubagentStart"),
+)
 CLAUDE_STYLE = HookStyle({event: event for event in EVENTS}, in_shell=False)
-CODEX_STYLE = HookStyle({event: event for event in EVENTS})
+CODEX_STYLE = HookStyle({event: event for event in EVENTS} | {"PostToolUseFailure": "PostToolUse"})
 _OF_GEMINI = {"UserPromptSubmit": "BeforeAgent", "SessionStart": "SessionStart", "PreCompact": "PreCompress"}
 GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True, has_matcher=False)
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw

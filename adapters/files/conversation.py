@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -61,6 +62,31 @@ class ConversationFiles:
         """Return the memory that the client has loaded into the session, with blanks collapsed; empty if none."""
         text = self._start(self._folder / INDEX, LOADED_BYTES)
         return " ".join(" ".join(text.splitlines()[:LOADED_LINES]).split())
+
+    def tasks(self, agent_type: str, patience_s: float = PATIENCE_S / 2) -> list[str]:
+        """Return the tasks of subagents of a type that have no result yet, oldest first; wait until there is any."""
+        end = time.monotonic() + patience_s
+        while not (tasks := self._tasks(agent_type)) and time.monotonic() < end and self._transcript:
+            time.sleep(STEP_S)
+        return [*tasks.values()]
+
+    def _tasks(self, agent_type: str) -> dict[str, str]:
+        tasks: dict[str, str] = {}
+        lines: list[bytes] = []
+        with suppress(OSError, ValueError), open_regular_file(self._transcript) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - READ))
+            lines = file.read().splitlines()
+        for line in (line for line in lines if b'"tool_' in line):
+            with suppress(
+                ValueError, TypeError, AttributeError, KeyError
+            ):  # a cut line, or one of another form
+                for part in json.loads(line)["message"]["content"]:
+                    call = part.get("input", {})
+                    if part["type"] == "tool_result":
+                        tasks.pop(part["tool_use_id"], None)
+                    elif "prompt" in call and call.get("subagent_type", agent_type) == agent_type:
+                        tasks[part["id"]] = str(call["prompt"])
+        return tasks
 
     def _start(self, path: Path, most: int) -> str:
         with suppress(OSError, ValueError):

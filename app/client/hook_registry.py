@@ -47,10 +47,17 @@ HOOKS = {
     "pretool-inject": HookRegistration(
         "PreToolUse", 3, matcher="Edit|MultiEdit|Write|NotebookEdit", is_default=False
     ),
+    "failure-inject": HookRegistration("PostToolUseFailure", 3, matcher="Bash"),
+    "subagent-inject": HookRegistration("SubagentStart", 5),
 }
 EVENTS = tuple(dict.fromkeys(hook.event for hook in HOOKS.values()))
 # Events of other clients, with the event of Claude Code at which the same hooks run.
-ALIASES = {"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "PreCompress": "PreCompact"}
+ALIASES = {
+    "BeforeAgent": "UserPromptSubmit",
+    "AfterAgent": "Stop",
+    "PreCompress": "PreCompact",
+    "PostToolUse": "PostToolUseFailure",
+}
 OPTIONAL_HOOKS = tuple(name for name, hook in HOOKS.items() if not hook.is_default)
 
 

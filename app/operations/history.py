@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.client.hook_registry import SESSION_VARIABLES
+from clawmem.app.client.hook_registry import HOOKS, SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
 from clawmem.app.operations.answers import (
@@ -30,7 +30,7 @@ from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timelin
 from clawmem.app.services.maintenance.status import MAX_TOP
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
+from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
@@ -86,9 +86,10 @@ def session_log(services: Services, limit: LongLimit = 10, as_of: AsOf = "") -> 
 
 
 class SessionUse(Result):
-    """Blocks in prompts of one session, their tokens and documents, and the share that the conversation used."""
+    """Blocks that one hook added to a session, their tokens and documents, and the share that the conversation used."""
 
     session_id: str
+    hook: str
     last_asked: str
     blocks: int
     tokens: int
@@ -98,7 +99,7 @@ class SessionUse(Result):
 
 @operation(
     Effect.READS,
-    columns="session_id last_asked blocks tokens documents share_referenced=of_use",
+    columns="session_id hook last_asked blocks tokens documents share_referenced=of_use",
     empty="Nothing was given to any prompt yet.",
     items="sessions",
     commands=(Command("report", "--budget"),),
@@ -109,19 +110,23 @@ def budget(
     session: Annotated[str, "Only this session."] = "",
     limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of sessions.")] = 5,
 ) -> list[SessionUse]:
-    """Show the tokens that hooks added to prompts of the last 30 days, and how much of them was used."""
+    """Show the tokens that each hook added to sessions of the last 30 days, and how much of them was used."""
     telemetry, sessions = services.vault.telemetry, defaultdict[str, list[Recall]](list)
     since = iso_utc(services.clock.now_ms() - 30 * DAY_MS)
     for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
-        if recall.verb == CONTEXT_SURFACING:
+        if recall.verb in HOOKS:
             sessions[recall.session_id or "no session"].append(recall)
     latest = sorted(sessions.items(), key=lambda item: item[1][-1].asked_at, reverse=True)[:limit]
     uses = []
-    for name, recalls in latest:
+    for name, hook in (
+        (name, hook) for name, recalls in latest for hook in {recall.verb: 0 for recall in recalls}
+    ):
+        recalls = [recall for recall in sessions[name] if recall.verb == hook]
         receipts = [receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits]
         referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
         use = SessionUse(
             session_id=name,
+            hook=hook,
             last_asked=recalls[-1].asked_at,
             blocks=len(receipts),
             tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),

@@ -141,7 +141,7 @@ def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str
         if snoozed:
             with briefed.vault.transactions.writing():
                 briefed.vault.documents.snooze(number, snoozed)
-    lessons = wired(briefed.vault, briefed.clock).briefings().file_lessons("/src/pay.sql")
+    lessons = wired(briefed.vault, briefed.clock).briefings().file_lessons("/src/pay.sql").text
 
     for told in (briefed.at_start(), briefed.after_compaction(), lessons):
         assert "plain.md" in told

@@ -51,6 +51,7 @@ def test_a_session_of_the_client(client: Client) -> None:
     """In the order of the client; what carries something fits, and nothing is complained about."""
     before = client.memories()
     said = asked(client, "context-surfacing", "pretool-inject")
+    said |= asked(client, "failure-inject", "subagent-inject")
     said |= asked(client, *AT_STOP)
     said |= asked(client, "precompact-extract")
     said |= asked(client, "postcompact-inject", "postcompact-capture")

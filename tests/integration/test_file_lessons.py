@@ -41,7 +41,7 @@ def shown(block: str) -> set[str]:
 
 def counted(lessons: Briefings, cases: list[dict[str, Any]]) -> tuple[int, int, int]:
     """How many notes were shown, how many of them were of use, and how many are of use."""
-    pairs = [(shown(lessons.file_lessons(case["file"])), set(case["of_use"])) for case in cases]
+    pairs = [(shown(lessons.file_lessons(case["file"]).text), set(case["of_use"])) for case in cases]
     return (
         sum(len(found) for found, _ in pairs),
         sum(len(found & wanted) for found, wanted in pairs),
@@ -62,7 +62,7 @@ def test_how_many_lessons_are_of_use(lessons: Briefings) -> None:
 )
 def test_silence_for_files_of_another_name_or_folder(lessons: Briefings, case: dict[str, Any]) -> None:
     """One of the same name elsewhere, one that is merely listed, one that nobody wrote of."""
-    assert lessons.file_lessons(case["file"]) == ""
+    assert lessons.file_lessons(case["file"]).text == ""
 
 
 def test_the_reason_below_a_heading_is_shown(vault: Vault) -> None:
@@ -72,6 +72,6 @@ def test_the_reason_below_a_heading_is_shown(vault: Vault) -> None:
         document("a.md", body, title="The lock of tidy.py", content_type="problem"), body, fragments(body)
     )
 
-    block = wired(vault, ManualClock()).briefings().file_lessons("/w/tidy.py")
+    block = wired(vault, ManualClock()).briefings().file_lessons("/w/tidy.py").text
 
     assert "): Never retry, because the lock stays behind." in block

@@ -104,6 +104,8 @@ def test_hooks_of_claude_code(run: Run, settings: Path, environ: dict[str, str],
         "PreCompact": (["PreCompact"], 5),
         "PostCompact": (["PostCompact"], 10),
         "Stop": (["Stop"], 90),
+        "PostToolUseFailure": (["PostToolUseFailure"], 3),
+        "SubagentStart": (["SubagentStart"], 5),
     }
     assert after["hooks"]["SessionStart"][0]["matcher"] == "compact|startup|resume|clear"
     (home / "json.py").write_text("raise SystemExit(2)")

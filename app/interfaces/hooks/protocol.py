@@ -6,6 +6,7 @@ A hook is a new process for every prompt, so this module imports little. Its rec
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,10 +16,14 @@ from clawmem.app.client.hook_registry import SESSION_VARIABLES
 MOST_CHARACTERS = 9_500
 
 # For other events a client rejects `hookSpecificOutput`, or takes it for a reason to continue the turn.
-CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse", "BeforeAgent"})
+CARRY_CONTEXT = frozenset(
+    {"UserPromptSubmit", "SessionStart", "PreToolUse", "BeforeAgent"}
+    | {"PostToolUse", "PostToolUseFailure", "SubagentStart"}
+)
 
 MOST_NAME = 4096  # characters of a path, an id or another name; longer values are ignored
 
+_EXIT_CODE = re.compile(r"\bexit(?:ed with)?[ _](?:code|status):? [1-9]", re.IGNORECASE)
 PEOPLE = frozenset({"", "user", "sdk"})  # sources of prompts that are not timers or the client itself
 
 
@@ -28,7 +33,7 @@ class HookEvent(NamedTuple):
 
     ``name`` is the event's name, ``UserPromptSubmit`` for one. A session without an id is identified by its
     transcript. ``source`` says who sent a prompt, or why a session starts (``startup``, ``resume``, ``clear``,
-    ``compact``, ``fork``). ``agent_id`` is empty outside of subagents.
+    ``compact``, ``fork``). ``agent_id`` is empty outside of subagents. ``error`` is the output of a tool that failed.
     """
 
     name: str = ""
@@ -39,10 +44,12 @@ class HookEvent(NamedTuple):
     prompt_id: str = ""
     source: str = ""
     agent_id: str = ""
+    agent_type: str = ""
     tool_name: str = ""
     tool_input: Mapping[str, Any] = {}
     last_assistant_message: str = ""
     compact_summary: str = ""
+    error: str = ""
 
     @property
     def in_subagent(self) -> bool:
@@ -60,7 +67,7 @@ class HookEvent(NamedTuple):
         return self.source in PEOPLE
 
 
-_TEXTS = ("prompt", "last_assistant_message", "compact_summary")
+_TEXTS = ("prompt", "last_assistant_message", "compact_summary", "error")
 
 
 def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
@@ -82,8 +89,23 @@ def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
     strings["last_assistant_message"] = strings["last_assistant_message"] or string("prompt_response")
     of_environment = next(filter(None, map(environ.get, SESSION_VARIABLES)), "") or ""
     strings["session_id"] = strings["session_id"] or of_environment or strings["transcript_path"]
+    strings["error"] = (
+        "" if values.get("is_interrupt") else strings["error"] or failure_in(value("tool_response"))
+    )
     tool_input = value("tool_input")
     return HookEvent(**strings, tool_input=tool_input if isinstance(tool_input, dict) else {})
+
+
+def failure_in(response: Any) -> str:
+    """Return the output of a tool if its *response* says that it failed, by a field or an exit code; else nothing."""
+    if isinstance(response, str):
+        return response if _EXIT_CODE.search(response) else ""
+    if not isinstance(response, dict):
+        return ""
+    codes = [response.get(name) for name in ("exit_code", "exitCode", "exit_status")]
+    output = "\n".join(text for text in response.values() if isinstance(text, str))
+    has_failed = any(code not in (None, 0, "0") for code in codes) or bool(_EXIT_CODE.search(output))
+    return output if has_failed or response.get("is_error") or response.get("success") is False else ""
 
 
 def event_object(text: str) -> dict[str, Any]:

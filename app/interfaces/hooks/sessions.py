@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,9 +26,12 @@ from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.operations.indexing import embed_new
 from clawmem.app.operations.output import few
-from clawmem.app.services.capture.briefing import curation_note
+from clawmem.app.services.capture.briefing import Advice, Briefings, curation_note
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
+from clawmem.app.services.retrieval.receipts import query_hash
+from clawmem.app.services.surfacing.steps import Choices
+from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.blocks import block, file_name
 from clawmem.domain.capture.handoff import MESSAGES, state_of
@@ -35,6 +39,7 @@ from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, is_echo, to_bytes
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.surfacing.profiles import BALANCED, PROFILES
 from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Session as SessionRecord
 from clawmem.ports.sessions import session_key
@@ -181,6 +186,8 @@ class InjectedFingerprints:
 
 MOST_REPORT_BYTES = 1_000_000
 FILE_FIELDS = ("file_path", "notebook_path")
+SUBAGENT_TOKENS, MOST_OF_TASK = 300, 2000  # tokens of a block; characters that are read of a task
+EXPLORING = re.compile("explor|search|plan", re.IGNORECASE)  # they read the sources themselves
 SHORTEST = 3  # characters of a name that identifies a file
 LONGEST, LONGEST_PATH = 255, 4096  # characters
 
@@ -262,9 +269,61 @@ def pretool_inject(event: HookEvent, context: HookContext) -> str:
     path = next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]
     if not SHORTEST <= len(file_name(path)) <= LONGEST:
         return ""
-    lessons = context.read(event, lambda services: services.briefings.file_lessons(path))
-    known = InjectedFingerprints(context.vault).of(event.session_id)
-    return "" if is_echo(lessons, known, at_least=1) else _inject(lessons, event, context)
+    return _advise("pretool-inject", lambda briefings: briefings.file_lessons(path), event, context)
+
+
+def failure_inject(event: HookEvent, context: HookContext) -> str:
+    """Return what notes say about the error of a command that failed, once a session; silence without a note that names it."""
+    if not event.error.strip():
+        return ""
+    return _advise("failure-inject", lambda briefings: briefings.earlier_fix(event.error), event, context)
+
+
+def subagent_inject(event: HookEvent, context: HookContext) -> str:
+    """
+    Return the notes about the task of a subagent at its start, at most 300 tokens; nothing for one that explores.
+
+    A client may leave the task out of the event; then it is read from the transcript, for each start the next one.
+    """
+    if EXPLORING.search(event.agent_type):
+        return ""
+    with context.services() as services:
+        if services is None:
+            return ""
+        files = services.conversation_files(event.transcript_path, event.session_id)
+        recalls = services.vault.telemetry.of_session(event.session_id)
+        given = {recall.query_hash for recall in recalls if recall.verb == "subagent-inject"}
+        tasks = [event.prompt] if event.prompt else files.tasks(event.agent_type)
+        tasks = [task.strip()[:MOST_OF_TASK] for task in tasks if task.strip()]
+        task = next((task for task in tasks if event.prompt or query_hash(task) not in given), "")
+        if not task:
+            return ""
+        settings = load_settings(environ=context.environ, lenient=True)
+        profile = PROFILES["speed" if settings.profile == "speed" else BALANCED]
+        profile = profile._replace(budget=SUBAGENT_TOKENS, facts_budget=0)
+        choices = Choices(profile, withheld=services.withheld(project_of(event.cwd)))
+        turns = Turns(event.session_id, prompt_id=event.prompt_id, verb="subagent-inject")
+        return services.prompt_surfacing(settings, profile)(task, turns, choices, context.offer).block
+
+
+def _advise(
+    name: str, find: Callable[[Briefings], Advice | None], event: HookEvent, context: HookContext
+) -> str:
+    """Offer advice that the session has not got yet, and record it for the hook *name*."""
+
+    def advise(services: Services) -> str:
+        advice = find(services.briefings)
+        known = InjectedFingerprints(context.vault).of(event.session_id)
+        if (
+            advice is None
+            or is_echo(advice.text, known, at_least=1)
+            or not _inject(advice.text, event, context)
+        ):
+            return ""
+        services.briefings.record(advice, name, event.session_id, event.prompt_id)
+        return advice.text
+
+    return context.read(event, advise)
 
 
 def _inject(text: str, event: HookEvent, context: HookContext) -> str:

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import (
     DAY,
@@ -21,6 +22,7 @@ from clawmem.app.services.capture.visibility import (
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.blocks import (
     DECISIONS,
@@ -40,6 +42,7 @@ from clawmem.domain.briefing.blocks import (
     repeated_phrases,
     section,
 )
+from clawmem.domain.briefing.failures import error_lines, names_error
 from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.handoff import outcome_first
 from clawmem.domain.capture.notes import COLLECTION
@@ -49,7 +52,7 @@ from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
 from clawmem.domain.text.likeness import has_words
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import token_count, words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError
@@ -117,13 +120,23 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
     )
 
 
-SESSION_TOKENS = 600
+SESSION_TOKENS, ADVICE_TOKENS = 600, 200
+FIX_CHARS = 400
+PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 READ_OF_BODY, SNIPPET = 2000, 150  # characters
 NEWEST = 500  # documents among which recent ones are searched
 LOOKED_AT = 20  # search results, most of which may be excluded
 LESSONS = frozenset({"antipattern", "decision", "problem"})
 EMBED = "clawmem embed"  # recommended while texts have no vector
 _LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Advice(NamedTuple):
+    """A block for a moment of a session, empty if there is nothing to say, and the answer and request it was made from."""
+
+    text: str
+    answer: Answer
+    request: RetrievalRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +155,8 @@ class Briefings:
     search: Callable[[RetrievalRequest], Answer]
     clock: Clock
     withheld: Withheld
+    recalls: Recalls
+    explain: Explain
 
     def profile(self, project: str = "") -> str:
         """
@@ -230,7 +245,7 @@ class Briefings:
             1200,
         )
 
-    def file_lessons(self, path: str) -> str:
+    def file_lessons(self, path: str) -> Advice:
         """
         Return the block ``<vault-file-lessons>``: decisions, problems and mistakes that name a file; empty without any.
 
@@ -240,8 +255,9 @@ class Briefings:
             path: The file path, of any system; its folders distinguish it from other files of that name.
         """
         name = file_name(path)
-        lessons: list[str] = []
-        for result in self._results(name):
+        lessons: list[tuple[Result, str]] = []
+        request, answer = self._found(name)
+        for result in answer.results:
             note, body, start, is_named = result.document, result.body, 0, False
             for line in body.splitlines(keepends=True) if note.content_type in LESSONS else ():
                 is_named = is_named or names_file(line, path)
@@ -250,11 +266,52 @@ class Briefings:
                 ):  # below a heading stands the reason
                     shown = redact_part(body, start, start + len(line)).strip()
                     mark = shown_successor(result.superseded_by)
-                    lessons.append(_line(note.title, note.content_type, day_of(note), mark, text=shown))
+                    line = _line(note.title, note.content_type, day_of(note), mark, text=shown)
+                    lessons.append((result, line))
                     break
                 start += len(line)
-        text = "\n".join(lessons[:3])
-        return block("vault-file-lessons", f"Noted about {safe(name)} before:", [text], 200)
+        return _advice("vault-file-lessons", f"Noted about {safe(name)} before:", lessons, 3, request, answer)
+
+    def earlier_fix(self, output: str) -> Advice | None:
+        """
+        Return the block ``<vault-earlier-fix>``: up to two notes that name the error in the *output* of a command.
+
+        Each is quoted from the paragraph that names it to the next one, which often has the remedy. ``None`` if no note
+        names the same error.
+        """
+        for line in error_lines(output):
+            request, answer = self._found(redact(line))
+            fixes: list[tuple[Result, str]] = []
+            for result in answer.results:
+                note, body = result.document, result.body
+                named = (place for place in PARAGRAPH.finditer(body) if names_error(place[0], line))
+                if (place := next(named, None)) and result.superseded_by is None:
+                    following = PARAGRAPH.search(body, place.end())
+                    end = min(following.end() if following else place.end(), place.start() + FIX_CHARS)
+                    text = " ".join(redact_part(body, place.start(), end).split())
+                    fixes.append((result, _line(note.title, note.display_path, day_of(note), text=text)))
+            if fixes:
+                introduction = "From the vault, about the same error:"
+                return _advice("vault-earlier-fix", introduction, fixes, 2, request, answer)
+        return None
+
+    def record(self, advice: Advice, verb: str, session_id: str, prompt_id: str) -> None:
+        """Record *advice* that a session got from the hook *verb*, so that its use can be measured."""
+
+        def receipt() -> bytes:
+            explained = self.explain(advice.answer, advice.request, verb, 0.0)
+            explained.asked |= {"tokens": token_count(advice.text)}
+            return pack(explained)
+
+        self.recalls.record(
+            advice.answer,
+            verb,
+            0.0,
+            limit=LOOKED_AT,
+            receipt=receipt,
+            session_id=session_id,
+            prompt_id=prompt_id,
+        )
 
     # -- parts --------------------------------------------------------------------------------------
 
@@ -362,7 +419,7 @@ class Briefings:
         """Return a line for each of the best notes about the request *text*."""
         results: list[Result] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
-            results = self._results(text[:200]) if text else []
+            results = [*self._found(text[:200])[1].results] if text else []
         lines = []
         for note, body, successor in (
             (result.document, result.body, result.superseded_by) for result in results
@@ -372,16 +429,17 @@ class Briefings:
                 lines.append(_line(note.title, note.display_path, shown_successor(successor), text=beginning))
         return lines[:3]
 
-    def _results(self, text: str) -> list[Result]:
-        """Return the results of a search for *text* that may be shown unasked."""
-        now_ms = self.clock.now_ms()
-        answer = self.search(read_request(text, now_ms=now_ms, limit=LOOKED_AT, show_all=True))
-        now, withheld = iso_utc(now_ms), self.withheld()
-        return [
+    def _found(self, text: str) -> tuple[RetrievalRequest, Answer]:
+        """Return a search for *text*, and its answer without what may not be shown unasked."""
+        request = read_request(text, now_ms=self.clock.now_ms(), limit=LOOKED_AT, show_all=True)
+        answer = self.search(request)
+        now, withheld = iso_utc(self.clock.now_ms()), self.withheld()
+        shown = (
             result
             for result in answer.results
             if result.document.id not in withheld and may_show(result.document, now)
-        ]
+        )
+        return request, replace(answer, results=tuple(shown))
 
 
 def curation_note(report: str, now_ms: int, *, pending: int, documents: int, acted_at: str = "") -> str:
@@ -411,6 +469,18 @@ def curation_note(report: str, now_ms: int, *, pending: int, documents: int, act
         lines += [" ".join(str(action).split()) for action in actions if pending or EMBED not in str(action)]
     text = "\n".join(f"- {safe(line)}" for line in lines)
     return block("vault-curator", "State of the memory itself:", [text], 200)
+
+
+def _advice(
+    tag: str,
+    introduction: str,
+    lines: Sequence[tuple[Result, str]],
+    most: int,
+    request: RetrievalRequest,
+    answer: Answer,
+) -> Advice:
+    text = block(tag, introduction, ["\n".join(line for _, line in lines[:most])], ADVICE_TOKENS)
+    return Advice(text, replace(answer, results=tuple(result for result, _ in lines[:most])), request)
 
 
 def _lines(text: str) -> Iterable[str]:

@@ -233,11 +233,18 @@ def answer_to(recall: Recall, messages: Iterable[TranscriptMessage]) -> str:
     """
     Return the assistant's answer to a recall: by the client's prompt id, or else by the prompt's text.
 
-    Of equal texts the last prompt counts.
+    Of equal texts the last prompt counts. What a hook gave without a prompt is answered by the rest of its turn.
     """
     texts: list[str] = []
     is_asked = False
+    is_prompt = not recall.verb.endswith("-inject")
     for message in messages:
+        if not is_prompt and not recall.prompt_id:
+            is_after = message.at > recall.asked_at
+            if is_after and message.speaker is Speaker.USER:
+                break
+            texts += [message.text] if is_after else []
+            continue
         is_same = message.prompt_id == recall.prompt_id
         if message.speaker is Speaker.USER:
             is_asked = is_same if recall.prompt_id else query_hash(message.text) == recall.query_hash

@@ -29,7 +29,7 @@ from clawmem.app.services.surfacing.steps import (
     retrieval_steps,
     text_of,
 )
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before, quoted_before
+from clawmem.app.services.surfacing.turns import Turns, asked_before, quoted_before
 from clawmem.app.settings.model import Settings
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.retrieval.diversity import without_copies
@@ -216,7 +216,7 @@ class SurfaceContext:
 
         def receipt() -> bytes:
             explain = Explain(stores.embeddings)
-            explained = explain(answer, surfaced.request, CONTEXT_SURFACING, surfaced.ms)
+            explained = explain(answer, surfaced.request, turns.verb, surfaced.ms)
             explained.asked |= {"profile": choices.profile.name, "tokens": surfaced.tokens}
             for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
                 item |= {"hash": result.document.hash, "quoted": lines}
@@ -227,7 +227,7 @@ class SurfaceContext:
             best.setdefault(result.document.id, result)
         self.recalls.record(
             Answer(answer.query, tuple(best.values()), answer.trace, answered=answer.answered),
-            CONTEXT_SURFACING,
+            turns.verb,
             surfaced.ms,
             limit=surfaced.request.limit,
             receipt=receipt,

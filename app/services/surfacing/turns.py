@@ -22,11 +22,12 @@ _MINUTE_MS = 60_000
 
 
 class Turns(NamedTuple):
-    """Earlier turns of a session, oldest first, and the client's id of the current prompt."""
+    """Earlier turns of a session, oldest first, the client's id of the current prompt, and the hook that asks."""
 
     session_id: str | None
     rows: tuple[Recall, ...] = ()
     prompt_id: str = ""
+    verb: str = CONTEXT_SURFACING
 
     @property
     def number(self) -> int:
