@@ -25,7 +25,7 @@ _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file s
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 
 _CORRECTION = re.compile(
-    r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich)\b", re.IGNORECASE
+    r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich|doch nicht)\b", re.IGNORECASE
 )
 
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.

@@ -248,6 +248,8 @@ CORRECTIONS = [
     "Actually the rent is 900.",
     "scratch that, the rent is 900 a month",
     "I no longer pay a rent of 850.",
+    "Korrektur: the rent is 900 a month.",
+    "Doch nicht: the rent is 900 a month.",
 ]
 
 

@@ -241,15 +241,16 @@ class Remember:
         )
 
     def _corrected(self, text: str, saved: Document) -> list[Document]:
-        """Return the notes that *text* seems to correct, the likeliest first."""
+        """Return the notes that *text* seems to correct, the latest first: those with most words of its topic."""
         topic = corrected_topic(text)
         found = {
             document: max(corrects(topic, f"{document.title}\n{line}") for line in body.splitlines() or [""])
             for document, body in self._current(query_forms(" ".join(topic)).relaxed)
             if document.id != saved.id
         }
-        likely = sorted(filter(found.get, found), key=lambda document: document.authored_at, reverse=True)
-        return sorted(likely, key=lambda document: -found[document])[:MOST_SIMILAR]
+        most = max([1, *found.values()])
+        likely = [document for document, shared in found.items() if shared == most]
+        return sorted(likely, key=lambda document: document.authored_at, reverse=True)[:MOST_SIMILAR]
 
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""
