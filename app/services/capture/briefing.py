@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import (
@@ -61,6 +62,10 @@ from clawmem.ports.sessions import SessionStore, UsageStore, session_key
 
 FACTS = ("decision", "preference")
 LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
+_VOID = re.compile(
+    r"\[\[([^\]|#\n]+)[^\]\n]*\]\](?: \w+){0,3} (?:void|obsolete|hinfällig|ungültig|aufgehoben)\b",
+    re.IGNORECASE,
+)
 NOT_IN_FORCE = frozenset(
     "draft proposed rejected deprecated superseded withdrawn".split()
 )  # values of `status`
@@ -339,6 +344,18 @@ class Briefings:
         of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
         facts = [note for pair in zip_longest(*of_kind) for note in pair if note]
         bodies = self.documents.bodies([note.id for note in facts])
+        void = {
+            name.rpartition("/")[2].lower(): day_of(note)
+            for note in reversed(facts)
+            for name in _VOID.findall(bodies.get(note.id, ""))
+        }
+        facts = [
+            note
+            for note in facts
+            if all(
+                void.get(name.lower(), "") <= day_of(note) for name in (note.title, PurePath(note.path).stem)
+            )
+        ]
         lines = [
             ProfileLine(
                 _fact(note, bodies.get(note.id, "")),
