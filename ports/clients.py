@@ -70,6 +70,14 @@ class ClientState(NamedTuple):
     faults: Sequence[str] = ()
 
 
+class MemoryFolder(NamedTuple):
+    """Folder of the memories that an agent writes: the files that ``pattern`` matches, without those of ``exclude``."""
+
+    folder: str
+    pattern: str = "**/*.md"
+    exclude: Sequence[str] = ()
+
+
 class Clients(Protocol):
     """The known agents by name: their ``titles`` for people, and ``hints`` about what to do after an installation."""
 
@@ -78,6 +86,9 @@ class Clients(Protocol):
 
     def found(self) -> list[str]:
         """Return the agents that seem to be present on this machine."""
+
+    def memories(self) -> Mapping[str, MemoryFolder]:
+        """Return where agents keep memories of their own, by agent; an agent without any is left out."""
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
         """Add entries, replacing older ones. Raises `ConfigError`; every file is read before one is written."""

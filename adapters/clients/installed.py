@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 
 from clawmem.adapters.clients.entries import PROMPT, Element, Entry, Hooks, HookStyle, Server, Setting
 from clawmem.adapters.clients.formats import JSON, JSON5, TOML, YAML_FORMAT, Format, Values
-from clawmem.ports.clients import ClientState, ConfiguredCommand, Connection, FileChange, HookEntry
+from clawmem.ports.clients import (
+    ClientState,
+    ConfiguredCommand,
+    Connection,
+    FileChange,
+    HookEntry,
+    MemoryFolder,
+)
 from clawmem.ports.errors import ConfigError
 
 INTEGRATIONS = Path(__file__).parents[2] / "integrations"
@@ -359,6 +366,11 @@ AGENTS = {
         "Hermes", "hermes", "~/.hermes", "HERMES_HOME", _hermes, "Check: hermes memory status.", has_project=False
     ),
 }  # fmt: skip
+# The states of conversations in these folders are from clawmem.
+MEMORIES = {
+    "claude-code": MemoryFolder("projects", "*/memory/**/*.md", ("precompact-state-*.md",)),
+    "codex": MemoryFolder("memories"),
+}
 # An agent inside of Claude Code, which is installed on request alone.
 CURATOR = Agent(
     "The curator", "", "~/.claude", "CLAUDE_CONFIG_DIR", _curator, 'Say "curate memory".', has_project=False
@@ -381,6 +393,19 @@ class InstalledClients:
             for name, agent in AGENTS.items()
             if os.path.isdir(agent.target(self._environ).folder) or shutil.which(agent.program, path=path)  # noqa: PTH112
         ]
+
+    def memories(self) -> dict[str, MemoryFolder]:
+        """See `Clients`."""
+        known = {
+            name: memory._replace(folder=str(AGENTS[name].target(self._environ).folder / memory.folder))
+            for name, memory in MEMORIES.items()
+        }
+        return {
+            name: memory
+            for name, memory in known.items()
+            for files in [Path(memory.folder).glob(memory.pattern)]
+            if any(not any(map(file.match, memory.exclude)) for file in files)
+        }
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
         """See `Clients`."""

@@ -27,9 +27,10 @@ from clawmem.app.settings.config_file import (
     set_value,
     typed_folder,
 )
-from clawmem.app.settings.model import CollectionSettings
+from clawmem.app.settings.model import CollectionSettings, Settings
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
+from clawmem.ports.clients import Clients
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
@@ -65,10 +66,11 @@ def list_all(services: Services) -> list[Collection]:
 def collection_add(
     services: Services,
     path: Annotated[
-        Path, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
-    ],
+        Path | None, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
+    ] = None,
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
     kind: Annotated[Kind, "Its files, or with 'git' the commit messages that give reasons."] = "files",
+    client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     exclude: Annotated[
         list[str] | None, "Pattern of files that are not read, as in .gitignore; repeatable."
@@ -80,7 +82,17 @@ def collection_add(
 
     With the name of a collection whose folder is gone, the collection continues in the new folder.
     """
-    settings, folder = services.settings, existing_folder(path)
+    settings = services.settings
+    if client and not path:
+        memories = services.clients.memories()
+        agent = next((agent for agent in memories if client in (agent, agent.partition("-")[0])), "")
+        if not agent:
+            raise NotFound("agent with memories of its own", client, suggestions=[*memories])
+        path, pattern = Path(memories[agent].folder), memories[agent].pattern
+        name, exclude = name or f"{agent}-memory", [*memories[agent].exclude, *(exclude or ())]
+    elif path is None or client:
+        raise InvalidInput("INVALID_INPUT", "Name either a folder, or with --client an agent.")
+    folder = existing_folder(path)
     check_pattern(pattern)
     name = collection_name(folder.name) + ("-commits" if kind == "git" else "") if name is None else name
     known = settings.collections.get(name)
@@ -111,8 +123,20 @@ def collection_add(
     former = known.model_dump(mode="json", exclude_unset=True) if known else {}
     entry = {**former, "path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     entry |= {"kind": kind} if kind == "git" else {}
+    entry |= {"trust": "assistant"} if client else {}
     set_value(settings.config_file, ("collections", name), entry)
     return Collection(name, 0, str(folder), pattern)
+
+
+def memory_advice(clients: Clients, settings: Settings) -> list[str]:
+    """Return a sentence for each agent with memories of its own that are in no collection."""
+    known = {collection.path.resolve() for collection in settings.collections.values()}
+    return [
+        f"{clients.titles[name]} has memories of its own in {memory.folder}. To find them, run: clawmem collection add "
+        f"--client {name}"
+        for name, memory in clients.memories().items()
+        if Path(memory.folder).resolve() not in known
+    ]
 
 
 @operation(
@@ -147,6 +171,7 @@ def bootstrap(
             raise InvalidInput(
                 "NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {OTHER_PATTERN}"
             )
+        reading.remarks += memory_advice(services.clients, settings)
         if advice := opened.language_advice():
             reading.remarks.append(f"Languages: {advice}")
     return reading
@@ -187,10 +212,10 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
 def trust_set(
     services: Services,
     name: Annotated[str, "Its name.", argument("COLLECTION")],
-    trust: Annotated[Trust, "user, shared or outside.", argument("LEVEL")],
+    trust: Annotated[Trust, "user, assistant, shared or outside.", argument("LEVEL")],
 ) -> Collection:
     """
-    Set the trust in a collection: user, shared or outside.
+    Set the trust in a collection: user, assistant, shared or outside.
 
     Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
     to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.

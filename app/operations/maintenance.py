@@ -16,6 +16,7 @@ from clawmem.app.bootstrap.opening import open_copy, open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_folder
 from clawmem.app.environment.private_files import draft_folder, files_of_vault, sweep_drafts, write_whole
+from clawmem.app.operations.collections import memory_advice
 from clawmem.app.operations.fields import Address, Confirm, Limit
 from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
@@ -71,7 +72,9 @@ def doctor(services: Services) -> Examination:
     sweep_drafts(settings.vault)
     is_person = services.caller == PERSON  # a request to the server must not start programs
     agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
-    findings = [*machine, *services.doctor(), permissions, *agents]
+    advice = memory_advice(services.clients, settings)
+    memories = [CheckResult("memories of agents", True, sentence) for sentence in advice]
+    findings = [*machine, *services.doctor(), permissions, *agents, *memories]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
 
 

@@ -139,8 +139,8 @@ class CollectionSettings(Section):
     gitignore: bool = True  # whether .gitignore files exclude files
     context: dict[str, str] = {}  # descriptions of folders and files, by their path in the collection
     update: str | None = None  # shell command of `update --pull`, run in the folder
-    # Trust in its notes; notes of any level but `user` are quoted in prompts.
-    trust: Literal["user", "shared", "outside"] = "user"
+    # Trust in its notes; those that are shared or from outside are quoted in prompts.
+    trust: Literal["user", "assistant", "shared", "outside"] = "user"
     private: bool = (
         False  # whether its notes are kept out of prompts, profile, briefings and questions to models
     )

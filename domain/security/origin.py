@@ -36,7 +36,12 @@ SOURCES = MappingProxyType(
 """Labels shown after a title; texts of the user have none."""
 
 TRUST = MappingProxyType(
-    {"user": Origin.USER, "shared": Origin.SHARED, "outside": Origin.TOOL_OUTSIDE},
+    {
+        "user": Origin.USER,
+        "assistant": Origin.ASSISTANT,
+        "shared": Origin.SHARED,
+        "outside": Origin.TOOL_OUTSIDE,
+    },
 )
 """Trust levels of collections, and the origin that each level gives to the collection's notes."""
 

@@ -158,3 +158,43 @@ def test_why_a_file_is_as_it_is(
     monkeypatch.chdir(tmp_path)
     assert len(ask_json(invoke, "why", "src/lease.py", "-n", "9")["reasons"]) == 4  # of both projects
     assert "--kind git" in invoke("why", "gone.py").stdout
+
+
+def test_memories_of_agents_are_found_beyond_what_the_agent_reads(
+    invoke: Invoke, home: Path, tmp_path: Path
+) -> None:
+    """They are suggested until they are a collection, as what an assistant noted; states of clawmem are none of them."""
+    write_notes(tmp_path / "notes", {"a.md": "Stone soup."})
+    assert "--client" not in invoke("bootstrap", tmp_path / "notes").stderr
+    lines = [f"- Fact {number} is noted." for number in range(300)] + [
+        "- The importer needs a Latin-1 reader."
+    ]
+    memory = {
+        "MEMORY.md": "\n".join(lines),
+        "topics/deploy.md": "Deploy from the blue host.",
+        "precompact-state-1.md": "State.",
+    }
+    write_notes(home / ".claude/projects/-home-ann-shop/memory", memory)
+    write_notes(home / ".claude/projects/-home-ann-shop", {"other.md": "No memory."})
+    write_notes(home / ".codex/memories", {"MEMORY.md": "Prefer pnpm.", ".git/x.md": "No memory."})
+
+    assert_refused(
+        invoke("collection", "add", "--client", "gemini"), "Did you mean: claude-code, codex?", code=3
+    )
+    assert_refused(invoke("collection", "add", home, "--client", "codex"), "either a folder", code=2)
+    suggested = "clawmem collection add --client claude-code"
+    assert suggested in invoke("bootstrap", tmp_path / "notes").stderr
+    assert suggested in invoke("doctor").stdout
+    assert suggested in invoke("setup", "claude-code").stdout
+    for agent in ("claude", "codex"):
+        assert invoke("collection", "add", "--client", agent).exit_code == 0
+    invoke("update")
+
+    assert suggested not in invoke("doctor").stdout
+    assert {file for file in notes(invoke) if not file.startswith("notes/")} == {
+        "claude-code-memory/-home-ann-shop/memory/MEMORY.md",
+        "claude-code-memory/-home-ann-shop/memory/topics/deploy.md",
+        "codex-memory/MEMORY.md",
+    }
+    [found, *_] = ask_json(invoke, "search", "latin reader importer")["results"]
+    assert (found["start_line"], found["origin"], found["trusted"]) == (301, "assistant", True)

@@ -36,6 +36,7 @@ from clawmem.app.interfaces.cli.session import (
     show_outcome,
     wants_json,
 )
+from clawmem.app.operations.collections import memory_advice
 from clawmem.ports.clients import Connection, FileChange
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
@@ -180,6 +181,8 @@ class Setup:
             hint = self.clients.hints.get(name, "")
             undo = f"Undo: clawmem setup {name}{' --project' if self._project else ''} --remove"
             lines.append(" ".join(filter(None, ["From the next session on.", hint, undo])))
+            title = self.clients.titles.get(name, name)
+            lines += [text for text in memory_advice(self.clients, self._settings) if text.startswith(title)]
         return lines
 
     def connection(self, agent: str) -> Connection:

@@ -19,7 +19,7 @@ from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.storage import Transactions
 
-Trust = Literal["user", "shared", "outside"]
+Trust = Literal["user", "assistant", "shared", "outside"]
 
 
 @dataclass(slots=True)
