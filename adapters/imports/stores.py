@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from shutil import get_unpack_formats
@@ -15,6 +17,8 @@ from zipfile import is_zipfile
 
 import apsw
 from pydantic import TypeAdapter
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
@@ -223,6 +227,68 @@ def clawmem_original(place: Path) -> Memories:
             )
 
 
+# -- Basic Memory and OpenClaw: Markdown files ------------------------------------------------------------
+
+_RULER = re.compile(r"^---\r?$", re.MULTILINE)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
+_DATES = ("created", "created_at", "date", "modified", "updated")
+
+
+def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
+    """Yield every Markdown file below *place* that *selects* accepts, by its relative path."""
+    if not place.is_dir():
+        raise NoStore("there is no such folder")
+    files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
+    paths = sorted(file.relative_to(place) for file in files)
+    paths = [path for path in paths if not any(part.startswith(".") for part in path.parts[:-1])]
+    notes = {path: _parts(text_of(place / path)) for path in paths if selects(path)}
+    if not notes:
+        raise NoStore("the folder has none of its Markdown files")
+    yield from [Unmatched("other file")] * (len(paths) - len(notes))
+    ids: dict[str, str] = {}
+    for path, (fields, _) in notes.items():
+        own = text(fields, "permalink") or path.as_posix()
+        ids.update(dict.fromkeys((text(fields, "title") or path.stem, path.as_posix(), own), own))
+    for path, (fields, body) in notes.items():
+        if not body.strip():
+            yield Unmatched("empty file")
+            continue
+        tags = fields.get("tags") or ()
+        day = _DAY.search(path.name)
+        changed = datetime.fromtimestamp((place / path).stat().st_mtime, UTC).isoformat()
+        dates = (*(text(fields, name) for name in _DATES), day[0] if day else changed)
+        relations = (
+            ForeignRelation(ids[target.strip()], (kind or "links_to").strip())
+            for kind, target in _RELATION.findall(body)
+            if ids.get(target.strip(), ids[path.as_posix()]) != ids[path.as_posix()]
+        )
+        yield ForeignMemory(
+            ids[path.as_posix()],
+            body.strip(),
+            text(fields, "title") or path.stem,
+            text(fields, "type") or "note",
+            next(filter(None, dates)),
+            tuple(str(tag).strip(" #") for tag in (tags.split(",") if isinstance(tags, str) else tags)),
+            project=text(fields, "project"),
+            relations=tuple(dict.fromkeys(relations)),
+        )
+
+
+def _parts(source: str) -> tuple[Row, str]:
+    """Return the front matter and the body of a note; malformed front matter is part of the body."""
+    above, front, body = [*_RULER.split(source, maxsplit=2), "", ""][:3]
+    fields = None
+    if front and not above:
+        with suppress(YAMLError, ValueError, RecursionError):
+            fields = YAML(typ="base", pure=True).load(front)  # every value is a text
+    return (fields, body) if isinstance(fields, dict) else ({}, source)
+
+
+basic_memory = partial(_markdown, lambda path: True)
+openclaw = partial(_markdown, lambda path: path.name == "MEMORY.md" or "memory" in path.parts[:-1])
+
+
 # -- the table of tools -----------------------------------------------------------------------------------
 
 
@@ -263,6 +329,8 @@ def _read(tool: str, read: Callable[[Path], Memories], place: str) -> Memories:
 _TOOLS: tuple[tuple[str, tuple[str, ...], Callable[[Path], Memories]], ...] = (
     ("mem0", (".mem0",), mem0),
     ("claude-mem", (".claude-mem",), claude_mem),
+    ("basic-memory", ("basic-memory",), basic_memory),
+    ("openclaw", (".openclaw/workspace",), openclaw),
     ("clawmem", (".cache/clawmem",), clawmem_original),
     ("jsonl", (), _lines),
 )

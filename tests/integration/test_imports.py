@@ -113,6 +113,22 @@ def _file(file: Path, content: str) -> None:
     file.write_text(content, "utf-8")
 
 
+def basic_memory(folder: Path) -> None:
+    head = f"---\ntitle: Kiln\ntype: note\npermalink: craft/kiln\ncreated: {OLD}\ntags: [craft, heat]\n---\n"
+    _file(folder / "craft/Kiln.md", f"{head}- [fact] {TEXT} #heat\n\n## Relations\n- needs [[Clay]]\n")
+    _file(
+        folder / "craft/Clay.md",
+        "---\ntitle: Clay\npermalink: craft/clay\ntags:\n- craft\n---\nFrom Delft.\n",
+    )
+    _file(folder / ".obsidian/app.md", "hidden")
+
+
+def openclaw(folder: Path) -> None:
+    _file(folder / "memory/2025-03-04.md", f"# Tuesday\n\n{TEXT}\n")
+    _file(folder / "MEMORY.md", "# Long-term\n\nAnn makes bowls.\n")
+    _file(folder / "SOUL.md", "You are a bot.")
+
+
 def lines(folder: Path) -> None:
     """The lines that ``clawmem export --format jsonl`` writes, and one that is damaged."""
     memories: list[dict[str, Any]] = [
@@ -130,6 +146,8 @@ STORES: dict[str, Callable[[Path], None]] = {
     "mem0": mem0,
     "claude-mem": claude_mem,
     "clawmem": clawmem,
+    "basic-memory": basic_memory,
+    "openclaw": openclaw,
     "jsonl": lines,
 }
 
@@ -139,6 +157,8 @@ EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "mem0": (1, {"deleted memory": 1}),
     "claude-mem": (2, {"prompt": 1}),
     "clawmem": (2, {"inactive document": 1, "relation to an item without a counterpart": 1}),
+    "basic-memory": (2, {}),
+    "openclaw": (2, {"other file": 1}),
     "jsonl": (2, {"line that is no memory": 1}),
 }
 HOTTER = "The kiln fires at a thousand degrees, since the blue glaze of the new bowls needs it, and cools over night."
@@ -207,10 +227,16 @@ def test_an_import(
     assert [one["trusted"] for one in found[:1]] == [False]
 
 
-def test_facts_and_relations(bring: Import, place: Callable[[str], Path]) -> None:
-    made = bring("jsonl", place("jsonl"))
+@pytest.mark.parametrize(
+    ("tool", "facts", "relations"),
+    [("jsonl", 1, 1), ("basic-memory", 0, 1)],
+)
+def test_facts_and_relations(
+    tool: str, facts: int, relations: int, bring: Import, place: Callable[[str], Path]
+) -> None:
+    made = bring(tool, place(tool))
 
-    assert (made["facts"], made["relations"]) == (1, 1)
+    assert (made["facts"], made["relations"]) == (facts, relations)
 
 
 def test_a_truncated_file(invoke: Invoke, place: Callable[[str], Path]) -> None:

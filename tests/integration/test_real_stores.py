@@ -94,9 +94,32 @@ def claude_mem(place: Path) -> Path:
     return place
 
 
+def basic_memory(place: Path) -> Path:
+    """Write two notes with the command line, one of which links to the other."""
+    program = FOLDER / "basic-memory/bin/basic-memory"
+    names = {"HOME": str(place), "BASIC_MEMORY_HOME": str(place / "notes"), "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"}  # fmt: skip
+    run(program, "project", "add", "pottery", place / "notes", **names)
+    for title, text in (("Clay", CLAY), ("Kiln", f"- [fact] {KILN} #heat\n\n## Relations\n- needs [[Clay]]")):
+        note = (
+            "--project",
+            "pottery",
+            "--title",
+            title,
+            "--folder",
+            "craft",
+            "--tags",
+            "craft",
+            "--content",
+            text,
+        )
+        run(program, "tool", "write-note", *note, **names)
+    return place / "notes"
+
+
 WRITERS: dict[str, tuple[str, Callable[[Path], Path], Mapping[str, Any]]] = {
     "mem0": ("mem0", mem0, {"imported": 1, "unmatched": {"deleted memory": 1}}),
     "claude-mem": ("claude-mem", claude_mem, {"imported": 2, "unmatched": {"prompt": 1}}),
+    "basic-memory": ("basic-memory", basic_memory, {"imported": 2, "relations": 1, "unmatched": {}}),
 }
 
 
