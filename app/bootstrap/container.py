@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
     from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
+    from clawmem.app.services.surfacing.reminders import Reminders
     from clawmem.app.services.surfacing.surface import SurfaceContext
     from clawmem.ports.clients import Clients
     from clawmem.ports.clock import Clock
@@ -312,6 +313,7 @@ class UseCases(containers.DeclarativeContainer):
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
     withheld: Withheld = use_case("capture.visibility:Withheld", private=option.private_collections)
+    reminders: Reminders = use_case("surfacing.reminders:Reminders")
     briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions

@@ -12,7 +12,9 @@ from clawmem.app.operations.indexing import PERSON, embed_new
 from clawmem.app.operations.operation import Command, Effect, Option, operation
 from clawmem.app.services.capture.memories import AGENT, LAST, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import SECRET_REMARK, SavedNote
+from clawmem.app.services.capture.visibility import DAY
 from clawmem.app.services.documents.records import place_of
+from clawmem.app.services.surfacing.reminders import DAYS
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.domain.security.secrets import find_secrets
 from clawmem.ports.records import Origin
@@ -42,6 +44,8 @@ def memory_remember(
     tag: Annotated[Names, "Its tags."] = "",
     collection: Annotated[str, "Its collection, if there are several.", Option(("--in",))] = "",
     supersedes: Annotated[str, "The note that it replaces: path, #docid, title …"] = "",
+    when: Annotated[str, "Show it with prompts about this subject, at most three times."] = "",
+    until: Annotated[str, "The last day of that; 90 days from now otherwise."] = "",
     anyway: Annotated[bool, "Save it although a note states it already."] = False,
 ) -> SavedNote:
     """
@@ -51,7 +55,10 @@ def memory_remember(
     reported, and saved as written. Correct a note by saving the new text with supersedes.
     """
     origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
-    note = services.remember(text, title, listed(tag), collection, supersedes, origin=origin, anyway=anyway)
+    last = services.lifecycle.read_until(until or f"{DAYS}d")[:DAY] if when or until else ""
+    note = services.remember(
+        text, title, listed(tag), collection, supersedes, origin=origin, anyway=anyway, when=when, until=last
+    )
     if note.action == "saved" and (why := embed_new(services)):
         note.remarks.append(f"The note is found by words only: {why}")
     return note

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count
+from types import MappingProxyType
 
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
@@ -99,12 +100,17 @@ def file_names(title: str, day: str) -> Iterator[str]:
 
 
 def note_text(
-    text: str, title: str, tags: Sequence[str], created: datetime, supersedes: str | None = None
+    text: str,
+    title: str,
+    tags: Sequence[str],
+    created: datetime,
+    supersedes: str | None = None,
+    reminder: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """
     Return the content of the file of a note: front matter with double-quoted values, and *text*.
 
-    A word of the title, such as "session", would give the file the type of a hand-off; only a decision is one.
+    A *reminder* has the subject of a prompt that brings the note back, and the last day. A word of the title, such as "session", would give the file the type of a hand-off; only a decision is one.
     """
     is_decision = any(kind_of(sentence, Speaker.USER) is Kind.DECISION for sentence in sentences(text))
     inferred = content_type(None, title)
@@ -115,6 +121,7 @@ def note_text(
         "tags": list(dict.fromkeys(tags)),
         "content_type": declared,
         "supersedes": supersedes,
+        **reminder,
     }
     # JSON is YAML. Dates are not quoted, so that programs read them as dates.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]

@@ -19,7 +19,7 @@ from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.protocol import HookEvent, event_object, read_event
-from clawmem.domain.surfacing.gate import Skip, why_skip
+from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -141,7 +141,13 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             withheld=services.withheld(project),
         )
         surface = services.prompt_surfacing(settings, profile)
-        return surface(event.prompt, turns, choices, context.offer).block
+        reminder, block = "", surface(event.prompt, turns, choices, context.offer).block
+        try:
+            prompt, by_meaning = without_prefixes(event.prompt)[:MOST_PROMPT], profile.by_meaning
+            reminder = services.reminders(prompt, event.session_id, choices.withheld, by_meaning=by_meaning)
+        except Exception as error:  # noqa: BLE001  the block is useful without it
+            report(error)
+        return "\n".join(filter(None, [reminder, block]))
 
 
 HANDLERS: dict[str, Callable[[HookEvent, HookContext], str]] = {

@@ -26,7 +26,7 @@ from clawmem.domain.capture.remembering import (
     title_of,
 )
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.query_forms import content_words, query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.security.secrets import find_secrets
@@ -93,6 +93,8 @@ class Remember:
         *,
         origin: Origin = Origin.USER,
         anyway: bool = False,
+        when: str = "",
+        until: str = "",
     ) -> SavedNote:
         """
         Save *text*, unless a note states it already; with *anyway* also then.
@@ -103,6 +105,7 @@ class Remember:
         Args:
             collection: The name of one, or empty for the usual one.
             supersedes: The address of a note.
+            when: The subject of prompts that the note is shown with, up to the day *until*.
 
         Raises:
             InvalidInput: The text or a name is unusable, or the new file is not one of the collection's.
@@ -114,6 +117,12 @@ class Remember:
         title = checked_name("title", title) if title else title_of(redact(text))
         tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
         option = "--in" if origin is Origin.USER else "collection"  # as the caller spells it
+        reminder = {"when": checked_name("subject", when), "until": until} if when else {}
+        if (until and not when) or (when and not content_words(when)):
+            raise InvalidInput(
+                "INVALID_INPUT",
+                'Name the subject of a reminder by a word or some: --when "release" --until DAY',
+            )
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
         known = None if anyway else self._known(text, past)
@@ -126,7 +135,7 @@ class Remember:
             tags.append(as_tag(origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
         replaced = past and (past.path if past.collection == folder.name else past.display_path)
-        content = note_text(text, title, tags, created, replaced)
+        content = note_text(text, title, tags, created, replaced, reminder)
         remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
         # A record of a file that is gone, such as a forgotten note, keeps its place.
         free = (

@@ -140,7 +140,7 @@ class Lifecycle:
             message = f"{text!r} is no day. Write it as 2026-01-31, tomorrow, friday, in 3 weeks, or 30d."
             raise InvalidInput("INVALID_INPUT", message)
         if until_ms <= now_ms:
-            raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
+            raise InvalidInput("OUT_OF_BOUNDS", "Choose a day that is still to come.")
         return iso_utc(until_ms)
 
     def due(self, policy: ArchivePolicy) -> list[Document]:

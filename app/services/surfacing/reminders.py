@@ -1,0 +1,105 @@
+"""Notes that ask to be shown when a prompt is about a subject: the properties ``when`` and ``until``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from clawmem.app.services.capture.visibility import DAY, day_of, may_show
+from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.retrieval.receipts import Recalls, query_hash
+from clawmem.domain.briefing.blocks import block, shortened
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.security.injections import has_injection
+from clawmem.domain.security.redaction import redact
+from clawmem.domain.security.safety import safe
+from clawmem.domain.text.likeness import has_words
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
+from clawmem.ports.models import LateInteraction
+from clawmem.ports.records import Document, one_line
+from clawmem.ports.telemetry import Recall, RecallHit
+
+VERB = "reminder"
+MOST, MOST_TIMES, DAYS = 3, 3, 90  # reminders of a prompt; times that one is shown; days without `until`
+LEAST_ALIKE = 0.6  # mean similarity of the words of a subject to the nearest words of a prompt
+CHARACTERS, TOKENS = 300, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reminders:
+    """
+    Shows notes whose subject a prompt is about, once a day, three times, and until their day.
+
+    Args:
+        late: Returns the model that compares words by meaning.
+    """
+
+    documents: DocumentStore
+    properties: PropertyStore
+    successions: SuccessionStore
+    recalls: Recalls
+    clock: Clock
+    late: Callable[[], LateInteraction]
+
+    def __call__(
+        self, prompt: str, session_id: str, withheld: Collection[int] = (), *, by_meaning: bool = True
+    ) -> str:
+        """
+        Return the block ``<vault-reminders>`` for *prompt*, and record it; empty without a reminder.
+
+        Without records of what was shown (``telemetry: off``) nothing is shown.
+        """
+        subjects = self.properties.named("when") if self.recalls.enabled else {}
+        about = {
+            number
+            for number, values in subjects.items()
+            if number not in withheld
+            and any(self._is_about(value.value, prompt, by_meaning) for value in values)
+        }
+        notes = [*self._due(about)][:MOST] if about else []
+        bodies = self.documents.bodies([note.id for note in notes])
+        lines = []
+        for note in notes:
+            text = shortened(" ".join(redact(bodies.get(note.id, "")).split()), CHARACTERS)
+            title = "" if text.startswith(note.title) else f"{note.title}: "
+            if not has_injection(text):
+                lines.append(f"- {safe(one_line(f'{title}{text} ({note.display_path}, {day_of(note)})'))}")
+        introduction = "The person asked to be shown this when it comes up:"
+        text = block("vault-reminders", introduction, ["\n".join(lines)], TOKENS)
+        if text:
+            hits = tuple(RecallHit(note.id, rank, 1.0) for rank, note in enumerate(notes, 1))
+            now = iso_utc(self.clock.now_ms())
+            self.recalls.telemetry.record(
+                Recall(now, VERB, query_hash(prompt), 0.0, MOST, hits=hits, session_id=session_id or None),
+                None,
+            )
+        return text
+
+    def _is_about(self, subject: str, prompt: str, by_meaning: bool) -> bool:
+        topic = content_words(subject)
+        if not topic or all(has_words(topic, prompt)):
+            return bool(topic)
+        if not by_meaning:
+            return False
+        weights, [similarities], *_ = self.late().compare(topic, [content_words(prompt)])
+        return sum(weight * alike for weight, alike in zip(weights, similarities, strict=True)) >= LEAST_ALIKE
+
+    def _due(self, numbers: Collection[int]) -> Iterator[Document]:
+        """Yield the notes that may be shown now, the last written first."""
+        now_ms = self.clock.now_ms()
+        now, until = iso_utc(now_ms), self.properties.named("until")
+        times: dict[int, list[str]] = {}
+        for recall in self.recalls.telemetry.recalls():
+            for hit in recall.hits if recall.verb == VERB else ():
+                times.setdefault(hit.document_id, []).append(recall.asked_at[:DAY])
+        newer = current_successors(self.documents, self.successions, numbers)
+        notes = self.documents.many(numbers).values()
+        for note in sorted(notes, key=lambda note: note.authored_at, reverse=True):
+            usual = iso_utc((parse_iso(note.authored_at) or now_ms) + DAYS * DAY_MS)
+            last = until[note.id][0].value if note.id in until else usual
+            shown = times.get(note.id, [])
+            is_free = len(shown) < MOST_TIMES and now[:DAY] not in shown
+            if is_free and now[:DAY] <= last[:DAY] and note.id not in newer and may_show(note, now):
+                yield note
