@@ -336,7 +336,8 @@ def application(runtime: ServerRuntime, names: Sequence[str], token: str) -> Fas
         lifespan=lifespan,
     )
     app.routes.extend(Route(path_of(tool_set), tools) for tool_set in ToolSet)
-    app.routes.extend(WebPages(runtime.dispatcher).routes)
+    app.state.pages = WebPages(runtime.dispatcher)
+    app.routes.extend(app.state.pages.routes)
     return app
 
 
@@ -443,4 +444,5 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""
         server_file(self._vault, "server").unlink(missing_ok=True)
+        self._app.state.pages.end()
         await super().shutdown(sockets)

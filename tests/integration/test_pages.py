@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from http.client import HTTPConnection
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from command_process import run_process
@@ -183,12 +185,63 @@ def test_forgetting_shows_a_preview_asks_and_proves(tmp_path: Path) -> None:
         assert browser.get("/note", file="notes/markup.md").status == 404
 
 
+def test_a_prompt_shows_what_it_received_and_becomes_a_case(world: World, browser: Browser) -> None:
+    prompt = "Where do login sessions live, in Redis or in Postgres?"
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": prompt}
+    world.post("/hooks/context-surfacing", **event)
+    world.post("/hooks/context-surfacing", **event | {"prompt": "Please rename this variable to total"})
+
+    listed = browser.get("/prompts").text
+    assert prompt in listed
+    assert "nothing</span>" in listed
+    number = re.search(r"/ui/prompt\?id=(\d+)[^>]*>Where do login", listed)[1]  # type: ignore[index]
+    page = browser.get("/prompt", id=number)
+    assert POSTGRES in page.text
+    assert "sessions left Redis." in page.text
+    for file, wanted in ((POSTGRES, "true"), ("notes/people/haruka.md", "true"), (REDIS, "false")):
+        assert (
+            browser.post("/act/add_own_case", page.csrf, prompt=prompt, file=file, wanted=wanted).status
+            == 303
+        )
+    cases = world.cli("bench", "own")["cases"]
+    assert [case["holds"] for case in cases[:2]] == [True, False]
+    assert cases[2]["file"] == REDIS
+
+
+def test_the_timeline_leads_from_years_to_a_day(browser: Browser) -> None:
+    periods = [""]
+    while len(periods) < 4:
+        page = browser.get("/timeline", at=periods[-1])
+        periods += re.findall(r'href="/ui/timeline\?at=([\d-]+)" aria-label', page.text)[-1:]
+    assert [len(period) for period in periods] == [0, 4, 7, 10]
+    assert "Haruka Mori" in browser.get("/timeline", at=periods[-1]).text
+    assert browser.get("/timeline", at="2026'").status == 400
+
+
+def test_open_streams_of_events_do_not_delay_the_end_of_the_server(tmp_path: Path) -> None:
+    with world_at(tmp_path) as world:
+        browser = Browser(world.server)
+        stream = HTTPConnection("127.0.0.1", world.server.port, timeout=20)
+        stream.request("GET", "/ui/events", headers={"Cookie": browser.cookie.partition(";")[0]})
+        events = stream.getresponse()
+        assert events.readline() == b"retry: 2000\n"
+        browser.get("/search", q="tickets")
+        assert next(line for line in events if line.startswith(b"data"))
+
+        began = monotonic()
+        world.server.end()
+        assert monotonic() - began < 6
+        stream.close()
+
+
 def test_an_empty_vault_says_how_to_begin(tmp_path: Path) -> None:
     environ = process_environ(tmp_path)
     run_process("vault", "init", environ=environ, cwd=tmp_path, check=True)
     with serving(environ, tmp_path) as server:
         browser = Browser(server)
         assert "clawmem bootstrap ~/notes" in browser.get().text
+        assert "clawmem setup hooks" in browser.get("/prompts").text
+        assert "Nothing was written then" in browser.get("/timeline").text
 
 
 def test_the_command_prints_an_address_that_works(world: World) -> None:

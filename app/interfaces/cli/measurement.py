@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from clawmem.app.bench.collection import load_collection
+from clawmem.app.bench.own import cases_file, judge_cases, read_cases
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.conformance.judging import PortProgram, judge, load_vectors, shortened
@@ -16,8 +18,11 @@ from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 from clawmem.app.operations.maintenance import DIFFERENCES
-from clawmem.app.operations.output import fields_text, plural, table
+from clawmem.app.operations.output import fields_text, plural, records_table, table
 from clawmem.app.services.retrieval.request import Ranking
+from clawmem.app.services.surfacing.steps import Choices
+from clawmem.app.services.surfacing.turns import Turns
+from clawmem.domain.surfacing.profiles import profile_named
 
 cli = typer.Typer(rich_markup_mode=None)
 bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")
@@ -79,6 +84,41 @@ def retrieval(
         rows.append((name, group["n"], *cells))
     show_part(table(("category", "n", *MEASURES), rows))
     show("\n".join(fields_text(figures)))
+
+
+@bench.command()
+def own(ctx: typer.Context) -> None:
+    """
+    Report which of your own cases hold: prompts, and notes that they should or should not have received.
+
+    The pages of 'clawmem ui' add cases to the file next to the config file.
+    """
+    settings = settings_of(ctx)
+    file = cases_file(settings.config_file)
+    cases = read_cases(file)
+    profile = profile_named(settings.profile, settings.token_budget)
+    with open_services(settings, read_only=True) as services, progress("Asking") as step:
+        surface = services.prompt_surfacing(settings, profile)
+        surface = replace(surface, recalls=replace(surface.recalls, enabled=False, forgets=False))
+        choices = Choices(profile, withheld=services.withheld())
+
+        def notes_for(prompt: str) -> set[str]:
+            surfaced = surface(prompt, Turns(None), choices)
+            results = surfaced.answer.results if surfaced.block else ()
+            return {result.document.display_path for result in results}
+
+        verdicts = judge_cases(cases, notes_for)
+        step(len(cases), len(cases))
+    rows = [{**verdict.case._asdict(), "holds": verdict.holds} for verdict in verdicts]
+    if wants_json(ctx):
+        show_json({"file": str(file), "cases": rows})
+        return
+    for part in records_table(rows, "holds wanted file prompt"):
+        show_part(part)
+    held = sum(verdict.holds for verdict in verdicts)
+    show(
+        f"{held} of {plural(len(rows), 'case')} hold. {file}" if rows else f"There are no cases yet in {file}"
+    )
 
 
 @conformance.command()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from clawmem.app.bench.own import Case, add_case, cases_file
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Why
 from clawmem.app.operations.operation import Effect, Operation, operation
 from clawmem.app.operations.table import operation_named
 from clawmem.app.services.lifecycle.actions import RecordedAct
+from clawmem.domain.documents.times import iso_utc
 
 UNDOABLE = frozenset({"memory_pin", "memory_snooze", "lifecycle_restore", "archive_note"})
 FROM_TABLE = frozenset(
@@ -29,7 +31,28 @@ def archive_note(services: Services, query: Address, why: Why = "") -> list[Reco
     return services.lifecycle.latest(1)
 
 
-OWN = {"archive_note": archive_note}
+@operation(
+    Effect.ADDS,
+    text=lambda case: (
+        f"{case.file} {'should' if case.wanted else 'should not'} be there: clawmem bench own tells if it is."
+    ),
+    commands=(),
+    is_tool=False,
+)
+def add_own_case(
+    services: Services,
+    prompt: Annotated[str, "The prompt."],
+    file: Address,
+    wanted: Annotated[bool, "Whether the note was missing."] = False,
+) -> Case:
+    """Add a case to the user's own evaluation: a note that a prompt should, or should not, have received."""
+    note = services.lookup.find(file)
+    case = Case(prompt, note.display_path, wanted, iso_utc(services.clock.now_ms()))
+    add_case(cases_file(services.settings.config_file), case)
+    return case
+
+
+OWN: dict[str, Operation[..., Any]] = {"archive_note": archive_note, "add_own_case": add_own_case}
 
 
 def action_named(name: str) -> Operation[..., Any] | None:

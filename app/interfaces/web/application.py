@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from anyio import to_thread
+from anyio import sleep, to_thread
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = "/ui"
 CALLER = "web"
+EVENTS_S = 300
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -50,12 +51,17 @@ class WebPages:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._sessions = Sessions()
+        self._is_ending = False
         self._static = StaticFiles(directory=Path(__file__).with_name("static"))
 
     @property
     def routes(self) -> list[BaseRoute]:
         """Return the routes: one that returns a one-time address to who shows the token, and the pages."""
         return [Route(f"{ROOT}-address", self._address, methods=["POST"]), Mount(ROOT, self)]
+
+    def end(self) -> None:
+        """End the streams of events, so that the server need not wait for them."""
+        self._is_ending = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -93,6 +99,8 @@ class WebPages:
             if path == "/leave" and response.status_code == 303:
                 self._sessions.end(key)
             return response
+        if path == "/events":
+            return StreamingResponse(self._events(), media_type="text/event-stream")
         return await self._page(path, dict(request.query_params), session)
 
     async def _page(self, path: str, query: Mapping[str, str], session: Session) -> Response:
@@ -109,6 +117,21 @@ class WebPages:
             return HTMLResponse(await self._dispatcher.read(draw))
         except ClawmemError as error:
             return await self._message(404 if isinstance(error, NotFound) else 400, str(error))
+
+    async def _events(self) -> AsyncIterator[str]:
+        """Yield an event whenever a question was answered."""
+        latest = None
+        for _ in range(EVENTS_S):  # then the browser asks again, and its session is checked again
+            if self._is_ending:
+                return
+            receipts = await self._dispatcher.read(lambda services: services.vault.receipts.latest(1))
+            number = receipts[0].id if receipts else 0
+            if latest is None:
+                yield "retry: 2000\n\n"
+            elif number != latest:
+                yield f"data: {number}\n\n"
+            latest = number
+            await sleep(1)
 
     async def _act(self, request: Request, path: str, session: Session) -> Response:
         """Run an operation with the fields of a form, then show the page that had the form."""

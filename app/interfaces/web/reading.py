@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.documents import ListedDocument, Text, get, list_documents
-from clawmem.app.services.documents.records import TitledFile, titled_file
+from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields, titled_file
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.documents import ClaimKind
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Scope
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
@@ -140,4 +142,53 @@ def prompts(services: Services, limit: int, document: Document | None = None, da
             {hit.document_id: hit.was_referenced for hit in recall.hits},
         )
         for recall in recalls[: -limit - 1 : -1]
+    ]
+
+
+class Quotation(NamedTuple):
+    """
+    Part of a block: a note, and the lines that it had.
+
+    ``item`` is the best of its items in the receipt. ``text`` is empty if the note is gone, has changed since, or was only
+    named.
+    """
+
+    item: Mapping[str, Any]
+    document: Document | None
+    has_changed: bool
+    text: str
+
+
+def quotations(services: Services, receipt: Receipt) -> list[Quotation]:
+    """Return the notes in the block of *receipt*, each with its lines of then as far as the note still has them."""
+    documents = services.vault.documents.many(item["document_id"] for item in receipt.items)
+    bodies = services.vault.documents.bodies(documents)
+    items: dict[int, list[Mapping[str, Any]]] = {}
+    for item in receipt.items:
+        items.setdefault(item["document_id"], []).append(item)
+    parts = []
+    for number, several in items.items():
+        document = documents.get(number)
+        has_changed = document is None or any(
+            item.get("hash", document.hash) != document.hash for item in several
+        )
+        quoted = [item.get("quoted") or (0, -1) for item in several]  # (0, 0) for a note that is only named
+        numbers = sorted({line for first, last in quoted for line in range(first, last + 1)} - {0})
+        text = ""
+        if document and not has_changed:
+            lines = dict(enumerate(bodies.get(number, "").split("\n"), document.body_line))
+            for before, line in zip([0, *numbers], numbers, strict=False):
+                text += ("\n" if before and line > before + 1 else "") + lines.get(line, "") + "\n"
+        parts.append(Quotation(several[0], document, has_changed, text))
+    return parts
+
+
+def notes_in(services: Services, scope: Scope, limit: int) -> list[DatedDocument]:
+    """Return the notes in *scope*, newest first."""
+    documents = services.vault.documents.latest(scope, limit=limit)
+    names = docids(services.vault.documents, documents)
+    newer = current_successors(services.vault.documents, services.vault.successions, names)
+    return [
+        DatedDocument(**dated_fields(document, names[document.id], newer.get(document.id)))
+        for document in documents
     ]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -14,12 +17,15 @@ from clawmem.app.interfaces.web.sessions import Message
 from clawmem.app.operations import search
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.documents import find_links, find_similar, get, list_documents, list_tags
-from clawmem.app.operations.history import session_log
+from clawmem.app.operations.history import session_log, show_receipt
 from clawmem.app.operations.lifecycle import lifecycle_undo
 from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.vault import status
+from clawmem.app.services.documents.records import DatedDocument
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Scope
 
 Query = Mapping[str, str]
 R = TypeVar("R")
@@ -160,4 +166,57 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
         "facts": services.vault.triples.of_document(document.id),
         "derived": reading.derived_from(services, document),
         "uses": reading.prompts(services, 8, document),
+    }
+
+
+# -- prompts and time -----------------------------------------------------------------------------------
+
+
+@view("/prompts", "Prompts", "prompts.html", in_navigation=True)
+def prompts_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """List the latest prompts with their blocks."""
+    values: dict[str, Any] = {"prompts": reading.prompts(services, 60)}
+    return values | {"template": "prompt_list.html"} if "part" in query else values
+
+
+@view("/prompt", "Prompt", "prompt.html")
+def prompt_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show what a prompt received, what was left out and why, and what the answer used."""
+    receipt = show_receipt(services, query.get("id", ""))
+    dropped = [drop["document_id"] for stage in receipt.stages for drop in stage["drops"]]
+    recall = next(
+        (prompt for prompt in reading.prompts(services, 1000) if str(prompt.recall.id) == query["id"]), None
+    )
+    return {
+        "title": receipt.question[:80],
+        "receipt": receipt,
+        "recall": recall and recall.recall,
+        "used": recall.used if recall else {},
+        "received": reading.quotations(services, receipt),
+        "names": services.vault.documents.many(dropped),
+    }
+
+
+@view("/timeline", "Timeline", "timeline.html", in_navigation=True)
+def timeline_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show how many notes were written when, from years to a day, and the notes of the time that was chosen."""
+    at = query.get("at", "")
+    if not re.fullmatch(r"(\d{4}(-\d\d){0,2})?", at):
+        raise InvalidInput("INVALID_INPUT", "A time is a year, a month or a day: 2026, 2026-06, 2026-06-09.")
+    size = {0: 4, 4: 7, 7: 10, 10: 10}[len(at)]  # characters of the periods below
+    until = f"{at}~" if at else None  # sorts after every time of the period
+    scope = Scope(authored_from=at or None, authored_until=until)
+    counts = Counter(note.authored_at[:size] for note in services.vault.documents.latest(scope))
+    notes = reading.notes_in(services, scope, limit=300 if len(at) >= 7 else 40)
+    day_of: Callable[[DatedDocument], str] = lambda note: note.authored_at[:10] if len(at) >= 7 else ""
+    return {
+        "title": f"Timeline {at}".strip(),
+        "at": at,
+        "above": [("all", ""), *((at[:length], at[:length]) for length in (4, 7) if len(at) >= length)],
+        "bars": [
+            {"label": period[5:] or period, "value": counts[period], "href": address("/timeline", at=period)}
+            for period in sorted(counts)
+        ],
+        "total": sum(counts.values()),
+        "days": [(day, list(written)) for day, written in groupby(notes, day_of)],
     }

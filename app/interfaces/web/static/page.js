@@ -49,3 +49,11 @@ document.addEventListener("keydown", (event) => {
   else document.querySelector("input[type=search]")?.focus();
   event.preventDefault();
 });
+
+// What the server has new is fetched again, while nobody points at or reads a part of it by keyboard.
+const followed = document.querySelector("[data-follow]");
+if (followed) {
+  new EventSource("/ui/events").addEventListener("message", () => {
+    if (!followed.matches(":focus-within")) replace(followed, followed.dataset.follow);
+  });
+}

@@ -1,0 +1,56 @@
+"""Evaluation by the user's own cases: prompts, and notes that they should or should not have received."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from clawmem.app.environment.private_files import appended, make_folder
+from clawmem.ports.errors import InvalidInput
+
+
+class Case(NamedTuple):
+    """A prompt, and a note that its block should have (``wanted``) or should not have."""
+
+    prompt: str
+    file: str
+    wanted: bool
+    at: str
+
+
+class Verdict(NamedTuple):
+    """A case, and whether it holds now."""
+
+    case: Case
+    holds: bool
+
+
+def cases_file(config_file: Path) -> Path:
+    """Return the file of the cases, next to the config file."""
+    return config_file.with_name("cases.jsonl")
+
+
+def add_case(file: Path, case: Case) -> None:
+    """Append *case* to *file*, which only the user can read."""
+    make_folder(file.parent)
+    with appended(file) as lines:
+        lines.write(json.dumps(case._asdict(), ensure_ascii=False).encode() + b"\n")
+
+
+def read_cases(file: Path) -> list[Case]:
+    """Return the cases of *file*; none if it is missing. Raises `InvalidInput` for a line that is no case."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    cases = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            cases.append(Case(**json.loads(line)))
+        except (ValueError, TypeError) as error:
+            raise InvalidInput("INVALID_INPUT", f"{file}:{number} is no case: {error}") from error
+    return cases
+
+
+def judge_cases(cases: Sequence[Case], surface: Callable[[str], Collection[str]]) -> list[Verdict]:
+    """Return a verdict for each case; *surface* returns the notes in the block of a prompt."""
+    return [Verdict(case, (case.file in surface(case.prompt)) is case.wanted) for case in cases]
