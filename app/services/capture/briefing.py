@@ -63,7 +63,7 @@ from clawmem.ports.sessions import SessionStore, UsageStore, session_key
 FACTS = ("decision", "preference")
 LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
 _VOID = re.compile(
-    r"\[\[([^\]|#\n]+)[^\]\n]*\]\](?: \w+){0,3} (?:void|obsolete|hinfällig|ungültig|aufgehoben)\b",
+    r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\](?: \w+){0,3} (?:void|obsolete|hinfällig|ungültig|aufgehoben)\b",
     re.IGNORECASE,
 )
 NOT_IN_FORCE = frozenset(
