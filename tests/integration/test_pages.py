@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from command_line import write_notes
 from command_process import run_process
 from page_world import Browser
 from process_environ import process_environ
@@ -96,7 +97,7 @@ def test_a_form_needs_the_secret_of_its_session(world: World, browser: Browser) 
     for headers in ({"Origin": "http://localhost:3000"}, {"Content-Type": "text/plain"}):
         assert browser.post("/act/memory_pin", csrf, headers, **fields).status in (403, 415)
 
-    assert browser.post("/act/rebuild", csrf, **fields).status == 404
+    assert browser.post("/act/repair", csrf, **fields).status == 404
     assert not world.cli("archive", "--status")["pinned"]
 
 
@@ -208,6 +209,31 @@ def test_a_prompt_shows_what_it_received_and_becomes_a_case(world: World, browse
     assert cases[2]["file"] == REDIS
 
 
+def test_the_inbox_offers_what_a_person_decides(tmp_path: Path) -> None:
+    text = "confidence: 0.2\n---\n# Draft about tickets\n\nThe ticket machine counts every printed ticket twice a day.\n"
+    copy = text.replace("# Draft", "# Old draft")
+    late = "---\nreview_by: 2020-01-02\n---\n# Rota\n\nSee [[Nobody]].\n"
+    write_notes(tmp_path / "notes", {"a.md": f"---\n{text}", "b.md": f"---\n{copy}", "late.md": late})
+    with world_at(tmp_path) as world:
+        browser = Browser(world.server)
+        page = browser.get("/inbox")
+        assert "2020-01-02" in page.text
+        assert "<code>Nobody</code>" in page.text
+        assert "Notes that repeat another" in page.text
+        assert browser.post("/act/archive_note", page.csrf, query="notes/late.md", why="old").status == 303
+        assert "2020-01-02" not in browser.get("/inbox").text
+
+
+def test_health_shows_findings_and_charts_and_makes_vectors(world: World, browser: Browser) -> None:
+    page = browser.get("/health")
+    assert "sqlite-vec" in page.text
+    assert "integrity check passed" in browser.get("/health/findings").text
+    assert "Notes by month of writing" in browser.get("/health/charts").text
+    done = browser.post("/act/embed", page.csrf, back="/ui/health")
+    assert (done.status, done.headers["location"]) == (303, "/ui/health")
+    assert 'role="status"' in browser.get("/health").text
+
+
 def test_the_timeline_leads_from_years_to_a_day(browser: Browser) -> None:
     periods = [""]
     while len(periods) < 4:
@@ -241,6 +267,8 @@ def test_an_empty_vault_says_how_to_begin(tmp_path: Path) -> None:
         browser = Browser(server)
         assert "clawmem bootstrap ~/notes" in browser.get().text
         assert "clawmem setup hooks" in browser.get("/prompts").text
+        assert "Nothing waits for you" in browser.get("/inbox").text
+        assert browser.get("/health").status == browser.get("/health/charts").status == 200
         assert "Nothing was written then" in browser.get("/timeline").text
 
 

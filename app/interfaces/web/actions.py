@@ -14,7 +14,10 @@ from clawmem.domain.documents.times import iso_utc
 
 UNDOABLE = frozenset({"memory_pin", "memory_snooze", "lifecycle_restore", "archive_note"})
 FROM_TABLE = frozenset(
-    {"memory_pin", "memory_snooze", "memory_forget", "lifecycle_restore", "lifecycle_undo"}
+    """
+    memory_pin memory_snooze memory_forget lifecycle_restore lifecycle_undo lanes_run lanes_undo
+    embed reindex rebuild enrich
+    """.split()
 )
 
 

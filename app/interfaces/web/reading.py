@@ -18,7 +18,8 @@ from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.documents import ClaimKind
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.records import Document, Scope
+from clawmem.ports.knowledge import RelationKind
+from clawmem.ports.records import EVERYTHING, Document, Scope
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
@@ -192,3 +193,32 @@ def notes_in(services: Services, scope: Scope, limit: int) -> list[DatedDocument
         DatedDocument(**dated_fields(document, names[document.id], newer.get(document.id)))
         for document in documents
     ]
+
+
+def contradictions(services: Services, limit: int = 30) -> list[tuple[TitledFile, TitledFile, str]]:
+    """Return pairs of served notes that contradict each other, with the reason if one is known."""
+    store, kinds = services.vault.documents, {RelationKind.CONTRADICTS}
+    if not services.vault.relations.counts().get(RelationKind.CONTRADICTS):
+        return []
+    relations = services.vault.relations.outbound(store.ids(EVERYTHING), kinds, limit=3)[:limit]
+    notes = store.many({end for relation in relations for end in (relation.source, relation.target)})
+    return [
+        (
+            titled_file(notes[relation.source]),
+            titled_file(notes[relation.target]),
+            str(relation.metadata.get("reasoning", "")),
+        )
+        for relation in relations
+    ]
+
+
+def overdue(services: Services, limit: int = 40) -> list[tuple[TitledFile, str]]:
+    """Return the notes past their review date, with the date, the longest overdue first."""
+    today = iso_utc(services.clock.now_ms())[:10]
+    dates = [
+        ((note.review_by or "")[:10], note)
+        for note in services.vault.documents.latest()
+        if "" < (note.review_by or "")[:10] < today
+    ]
+    dates.sort(key=lambda pair: pair[0])
+    return [(titled_file(note), date) for date, note in dates[:limit]]

@@ -136,6 +136,17 @@ def ago(moment: str | None, now: str) -> str:
     return "" if first is None or last is None else age((last - first) / 86_400_000)
 
 
+# The commands that advice may name, and what a button runs instead.
+REMEDIES = {"embed": "embed", "update": "reindex", "rebuild": "rebuild", "maintain enrich": "enrich"}
+_COMMAND = re.compile(rf"clawmem ({'|'.join(REMEDIES)})\b(?! [A-Z-])")
+
+
+def remedy(advice: str) -> str:
+    """Return the operation that a button below *advice* runs; empty if no button can."""
+    command = _COMMAND.search(advice)
+    return REMEDIES[command[1]] if command else ""
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -152,6 +163,7 @@ def _environment() -> Environment:
         "plural": plural,
         "others": label_of_others,
         "markdown": note_html,
+        "remedy": remedy,
     }
     return environment
 

@@ -17,14 +17,16 @@ from clawmem.app.interfaces.web.sessions import Message
 from clawmem.app.operations import search
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.documents import find_links, find_similar, get, list_documents, list_tags
-from clawmem.app.operations.history import session_log, show_receipt
+from clawmem.app.operations.history import report, session_log, show_receipt
 from clawmem.app.operations.lifecycle import lifecycle_undo
+from clawmem.app.operations.maintenance import consolidate, doctor, lanes_status
 from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.vault import status
-from clawmem.app.services.documents.records import DatedDocument
+from clawmem.app.services.documents.records import DatedDocument, titled_file
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.analytics import Question
+from clawmem.ports.errors import ExtraMissing, InvalidInput
 from clawmem.ports.records import Scope
 
 Query = Mapping[str, str]
@@ -62,7 +64,7 @@ def drawn(path: str, services: Services, query: Query, *, csrf: str, messages: S
     values: dict[str, Any] = {"title": page.title, "path": path, "now": now, "query": query}
     values |= page.values(services, query)
     template = values.pop("template", page.template)
-    here = address(path, **query)
+    here = values.pop("here", address(path, **query))
     return rendered(template, csrf=csrf, here=here, messages=messages, nav=NAVIGATION, **values)
 
 
@@ -220,3 +222,61 @@ def timeline_page(services: Services, query: Query) -> Mapping[str, Any]:
         "total": sum(counts.values()),
         "days": [(day, list(written)) for day, written in groupby(notes, day_of)],
     }
+
+
+# -- care -----------------------------------------------------------------------------------------------
+
+
+@view("/inbox", "Inbox", "inbox.html", in_navigation=True)
+def inbox_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show what a person may want to decide: doubtful notes, links and merges."""
+    runs = lanes_status(services, limit=20, journal=True).runs
+    decisions = [
+        {**decision, "at": run.started_at} for run in runs for decision in run.metrics.get("decisions", ())
+    ]
+    to_pin, to_snooze = services.lifecycle.proposals(8)
+    return {
+        "duplicates": consolidate(services, most=100, dry_run=True),
+        "contradictions": reading.contradictions(services),
+        "refused": [decision for decision in decisions if decision["verdict"] == "refuse"][:20],
+        "merged": [decision for decision in decisions if decision["verdict"] in ("merge", "supersede")][:20],
+        "stale": reading.overdue(services),
+        "broken": find_links(services, broken=True, limit=60),
+        "to_pin": [titled_file(note) for note in to_pin],
+        "to_snooze": [titled_file(note) for note in to_snooze],
+    }
+
+
+@view("/health", "Health", "health.html", in_navigation=True)
+def health_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show vectors, models, lanes and storage; its other parts take longer, and have addresses of their own."""
+    return {"status": status(services), "lanes": lanes_status(services, limit=12)}
+
+
+@view("/health/findings", "Findings of doctor", "findings.html")
+def findings_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show the findings of every check, those with a remedy first."""
+    examination = doctor(services)
+    return {
+        "findings": sorted(examination.findings, key=lambda finding: finding.ok),
+        "ok": examination.ok,
+        "here": "/ui/health",
+    }
+
+
+@view("/health/charts", "Use and growth", "charts.html")
+def charts_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show the report as charts and tables."""
+    try:
+        tables = report(services, top=12).tables
+    except ExtraMissing as missing:
+        return {"missing": str(missing), "growth": [], "tables": {}}
+    growth = Counter[str]()
+    for row in tables[Question.GROWTH]:
+        if row["basis"] == "authored":
+            growth[row["month"]] += row["documents"]
+    bars = [
+        {"label": month[2:], "value": count, "href": address("/timeline", at=month)}
+        for month, count in sorted(growth.items())
+    ]
+    return {"missing": "", "growth": bars[-36:], "tables": {str(name): rows for name, rows in tables.items()}}

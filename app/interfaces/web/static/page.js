@@ -57,3 +57,10 @@ if (followed) {
     if (!followed.matches(":focus-within")) replace(followed, followed.dataset.follow);
   });
 }
+
+// Parts that take the server longer come after the page.
+for (const part of document.querySelectorAll("[data-load]")) {
+  fetch(part.dataset.load)
+    .then((response) => response.text())
+    .then((text) => part.replaceChildren(...new DOMParser().parseFromString(text, "text/html").querySelector("main").childNodes));
+}
