@@ -209,7 +209,7 @@ OF_NO_VAULT = set("models bench conformance focus setup hook surface mcp trust o
 COPYING = {"backup", "export"}  # they open copies; test_backup and test_bundle name the vault
 
 REQUIRED = {  # values of required parameters, by name
-    "docid": FILE, "entity": "animal", "file": FILE, "id": "1", "pattern": "**/*.md", "query": QUESTION, "words": "animal"
+    "docid": FILE, "entity": "animal", "file": FILE, "id": "1", "path": FILE, "pattern": "**/*.md", "query": QUESTION, "words": "animal"
 }  # fmt: skip
 
 

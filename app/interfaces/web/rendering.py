@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import nh3
 from jinja2 import ChainableUndefined, Environment, PackageLoader
@@ -32,7 +32,6 @@ _LINE = re.compile(r"L\d+")
 _CLASSES = frozenset({"image", "wiki", "missing", "task"})
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]*))?\]\]")
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
 
 
 def address(path: str, **query: object) -> str:
@@ -102,7 +101,8 @@ def note_html(
     for token in tokens:
         for child in token.children or ():
             href = str(child.attrGet("href") or "")
-            if child.type == "link_open" and (child.attrGet("class") or not _SCHEME.match(href)):
+            is_outside = href.startswith(("//", "#")) or urlsplit(href).scheme
+            if child.type == "link_open" and (child.attrGet("class") or not is_outside):
                 target = target_of(href)
                 child.attrSet("href", target or "")
                 if target is None:
