@@ -234,6 +234,17 @@ def test_health_shows_findings_and_charts_and_makes_vectors(world: World, browse
     assert 'role="status"' in browser.get("/health").text
 
 
+def test_the_graph_draws_notes_names_and_facts(browser: Browser) -> None:
+    note = browser.get("/graph", file=REDIS)
+    assert re.search(r"<title>Keep sessions in Redis led to Move sessions to Postgres</title>", note.text)
+    assert '<td class="quiet">names</td>' in note.text
+    entity = browser.get("/graph", entity="Postgres")
+    assert "Postgres replaced Redis" in entity.text
+    assert "Postgres replaced Redis" not in browser.get("/graph", entity="Postgres", as_of="2025-01-01").text
+    assert browser.get("/graph", entity="nobody at all").status == 404
+    assert "Begin with a note" in browser.get("/graph").text
+
+
 def test_the_timeline_leads_from_years_to_a_day(browser: Browser) -> None:
     periods = [""]
     while len(periods) < 4:
@@ -267,6 +278,7 @@ def test_an_empty_vault_says_how_to_begin(tmp_path: Path) -> None:
         browser = Browser(server)
         assert "clawmem bootstrap ~/notes" in browser.get().text
         assert "clawmem setup hooks" in browser.get("/prompts").text
+        assert "None is known yet" in browser.get("/graph").text
         assert "Nothing waits for you" in browser.get("/inbox").text
         assert browser.get("/health").status == browser.get("/health/charts").status == 200
         assert "Nothing was written then" in browser.get("/timeline").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from hmac import compare_digest
 from pathlib import Path
@@ -69,6 +70,9 @@ class WebPages:
             response = await self._response(Request(scope, receive))
         except HTTPException as error:
             response = await self._message(error.status_code, error.detail)
+        except Exception:
+            logging.getLogger(__name__).exception("The page %s", scope["path"])
+            response = await self._message(500, "The log of the server says what went wrong.")
         response.headers.update(HEADERS)
         await response(scope, receive, send)
 

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.web import reading
+from clawmem.app.interfaces.web import graph, reading
 from clawmem.app.interfaces.web.rendering import address, note_address, rendered
 from clawmem.app.interfaces.web.sessions import Message
 from clawmem.app.operations import search
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.documents import find_links, find_similar, get, list_documents, list_tags
 from clawmem.app.operations.history import report, session_log, show_receipt
+from clawmem.app.operations.knowledge import find_entities
 from clawmem.app.operations.lifecycle import lifecycle_undo
 from clawmem.app.operations.maintenance import consolidate, doctor, lanes_status
 from clawmem.app.operations.operation import AnyOperation, Operation
@@ -280,3 +281,23 @@ def charts_page(services: Services, query: Query) -> Mapping[str, Any]:
         for month, count in sorted(growth.items())
     ]
     return {"missing": "", "growth": bars[-36:], "tables": {str(name): rows for name, rows in tables.items()}}
+
+
+@view("/graph", "Graph", "graph.html", in_navigation=True)
+def graph_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show what is around a note or an entity, in both ways: drawn, and as a list."""
+    file, entity = query.get("file", "").strip(), query.get("entity", "").strip()
+    depth = 1 if query.get("depth") == "1" else 2
+    drawing = None
+    if file:
+        drawing = graph.around_note(services, services.lookup.find(file).id, depth)
+    elif entity:
+        drawing = graph.around_entity(services, entity, query.get("as_of", ""))
+    return {
+        "file": file,
+        "entity": entity,
+        "depth": depth,
+        "drawing": drawing,
+        "entities": [] if drawing else find_entities(services, limit=30),
+        "notes": [] if drawing else reading.notes_in(services, Scope(), 12),
+    }

@@ -64,3 +64,39 @@ for (const part of document.querySelectorAll("[data-load]")) {
     .then((response) => response.text())
     .then((text) => part.replaceChildren(...new DOMParser().parseFromString(text, "text/html").querySelector("main").childNodes));
 }
+
+// The graph is moved by dragging, and nearer or farther by the wheel or the buttons.
+const graph = document.querySelector("svg[data-pan]");
+if (graph) {
+  const whole = graph.getAttribute("viewBox");
+  const box = () => graph.getAttribute("viewBox").split(" ").map(Number);
+  const show = (...numbers) => graph.setAttribute("viewBox", numbers.map((number) => number.toFixed(1)).join(" "));
+  const point = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(graph.getScreenCTM().inverse());
+  const zoom = (factor, x, y) => {
+    const [left, top, width, height] = box();
+    if (width * factor < 60 || width * factor > 6000) return;
+    show(x - (x - left) * factor, y - (y - top) * factor, width * factor, height * factor);
+  };
+  let grip;
+  graph.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const { x, y } = point(event);
+    zoom(event.deltaY > 0 ? 1.15 : 0.87, x, y);
+  }, { passive: false });
+  graph.addEventListener("pointerdown", (event) => { grip = point(event); });
+  graph.addEventListener("pointermove", (event) => {
+    if (!grip || !event.buttons) return;
+    const [left, top, width, height] = box();
+    const { x, y } = point(event);
+    show(left + grip.x - x, top + grip.y - y, width, height);
+  });
+  graph.addEventListener("dragstart", (event) => event.preventDefault());
+  const buttons = document.querySelector(".zoom");
+  buttons.hidden = false;
+  buttons.addEventListener("click", (event) => {
+    const factor = Number(event.target.dataset.zoom);
+    const [left, top, width, height] = box();
+    if (factor) zoom(factor, left + width / 2, top + height / 2);
+    else graph.setAttribute("viewBox", whole);
+  });
+}
