@@ -31,7 +31,6 @@ from clawmem.app.services.indexing.serving_embedder import STATIC
 from clawmem.app.services.openclaw import AgentSettings, MemoryHit, source_of
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS
 from clawmem.domain.openclaw.flush import (
     LARGEST_TRANSCRIPT,
     NO_REPLY,
@@ -189,17 +188,6 @@ class IndexAgent(Request):
     all_sessions: Annotated[
         bool, Field(description="Read every changed session, not only those that grew much.")
     ] = False
-    chunk_tokens: Annotated[
-        int | None, Field(ge=50, le=8_000, description=f"Tokens of a chunk; at first {CHUNK_TOKENS}.")
-    ] = None
-    chunk_overlap: Annotated[
-        int | None,
-        Field(
-            ge=0,
-            le=4_000,
-            description=f"Tokens that chunks share, fewer than they have; at first {OVERLAP_TOKENS}.",
-        ),
-    ] = None
 
 
 class AgentStatus(AgentSettings):
@@ -249,13 +237,11 @@ def _synced(
     """Index what changed and embed it; return the memory, counts of changes, and sentences about what failed."""
     vault = services.settings.vault
     settings = _settings_of(vault, given)
-    sizes = settings.chunk_tokens, settings.chunk_overlap
     sessions = services.agent_sessions(str(vault.parent.parent), vault.stem)
     memory = services.agent_memory(settings=settings, sessions=sessions)
-    passes = memory.sync(force=settings.indexed not in (None, sizes), all_sessions=all_sessions)
-    if given or settings.indexed != sizes:
-        indexed = settings.model_copy(update={"indexed": sizes})
-        write_whole(vault.with_suffix(".json"), indexed.model_dump_json(indent=2).encode())
+    passes = memory.sync(all_sessions=all_sessions)
+    if given:
+        write_whole(vault.with_suffix(".json"), settings.model_dump_json(indent=2).encode())
     counted = ("added", "updated", "removed", "unchanged")
     changes = {name: sum(getattr(report, name) for report in passes) for name in counted}
     problems = [problem for report in passes for problem in report.problems]
@@ -281,11 +267,7 @@ of_agent = partial(
 
 @of_agent(commands=(Command("openclaw index"),))
 def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
-    """
-    Index the memory files of an agent, and its sessions if it has them chosen; show what its own vault has.
-
-    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
-    """
+    """Index changed memory files of an agent, and its sessions if it has them chosen; show what its own vault has."""
     memory, changes, problems = _synced(services, _given(request), all_sessions=request.all_sessions)
     files = Counter[str]()
     for name, count in services.vault.documents.collections().items():

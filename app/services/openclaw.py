@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -14,7 +13,7 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS, chunk_fragments
+from clawmem.domain.openclaw.chunks import chunk_fragments
 from clawmem.domain.openclaw.session_notes import (
     FOLDER,
     LAST_MESSAGES,
@@ -132,18 +131,11 @@ LONGEST_SNIPPET = 700  # characters, as in OpenClaw
 
 
 class AgentSettings(BaseModel):
-    """
-    Settings of an agent's memory: its workspace, more files and folders of notes, its sessions, and sizes of chunks.
-
-    ``indexed`` are the sizes of the chunks of the whole index; ``None`` until a pass with the current ones was completed.
-    """
+    """Settings of an agent's memory: its workspace, more files and folders of notes, and its sessions."""
 
     workspace: Path
     extra: list[Path] = []
     sessions: bool = False
-    chunk_tokens: int = CHUNK_TOKENS
-    chunk_overlap: int = OVERLAP_TOKENS
-    indexed: tuple[int, int] | None = None
 
 
 def source_of(collection: str) -> str:
@@ -182,18 +174,18 @@ class AgentMemory:
     files: FileSource
     sessions: AgentSessions
 
-    def sync(self, *, force: bool = False, all_sessions: bool = False) -> list[PassReport]:
+    def sync(self, *, all_sessions: bool = False) -> list[PassReport]:
         """
         Index changed files, and the sessions that grew enough; with *all_sessions* every changed session.
 
-        Documents of a source that is no longer one are removed. With *force* every file is split again.
+        Documents of a source that is no longer one are removed.
         """
         update = self.update_from(files=self.files)
-        reports = [update(folder, force=force) for folder in self._folders()]
-        files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=force or all_sessions)
+        reports = [update(folder) for folder in self._folders()]
+        files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=all_sessions)
         if self.settings.sessions:
             folder = self._folder(SESSIONS, str(self.settings.workspace), "*.jsonl", Origin.ASSISTANT)
-            report = self.update_from(files=files)(folder, force=force)
+            report = self.update_from(files=files)(folder)
             report.problems = [files.fault] if files.fault else report.problems
             reports.append(report)
         for name in self.documents.collections().keys() - {report.collection for report in reports}:
@@ -249,7 +241,4 @@ class AgentMemory:
         return folders
 
     def _folder(self, name: str, root: str, pattern: str, origin: Origin = Origin.USER) -> Folder:
-        tokens = self.settings.chunk_tokens
-        overlap = min(self.settings.chunk_overlap, tokens - 1)
-        split = partial(chunk_fragments, tokens=tokens, overlap=overlap)
-        return Folder(name, root, pattern, origin=origin, gitignore=False, split=split)
+        return Folder(name, root, pattern, origin=origin, gitignore=False, split=chunk_fragments)
