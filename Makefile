@@ -11,11 +11,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test soak clients fixtures bench bench-speed reference fmt clean FORCE
+.PHONY: help demo test ui-test soak clients fixtures bench bench-speed reference fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
 	@echo 'make test         lint, types, architecture and every test'
+	@echo 'make ui-test      the pages in Chromium, with pictures in build/ui (installs Chromium where apt-get can)'
 	@echo 'make soak         ten and a hundred thousand requests to one server: no more memory, files or threads'
 	@echo 'make clients      the real agents against a stand-in for their model (AGENTS=folder for the programs)'
 	@echo 'make fixtures     stores that real memory tools write, imported (STORES=folder for the programs)'
@@ -40,6 +41,11 @@ test: $(VENV)/installed-dev
 	if [ -n "$$failed" ]; then echo "Failed: $${failed#; } (the tests run all the same)" >&2; fi; \
 	run pytest -n auto --dist loadfile; \
 	[ -z "$$failed" ]
+
+# Two of the pictures, and the rest of it, are part of `make test` where a Chromium is.
+ui-test: $(VENV)/installed-dev
+	@command -v chromium chromium-browser google-chrome > /dev/null || apt-get install -y --no-install-recommends chromium
+	@UI_ALL=1 $(BIN)/pytest -n 0 tests/integration/test_pages_browser.py
 
 # Its short twin is part of `make test`.
 soak: $(VENV)/installed-dev

@@ -142,6 +142,14 @@ def test_no_note_runs_anything(browser: Browser) -> None:
     assert len(names) == len(PAYLOADS)
     pages = [("/", {}), ("/search", {}), ("/search", {"q": "hazard", "mode": "words"})]
     pages += [("/note", {"file": name}) for name in sorted(names)]
+    pages += [
+        ("/inbox", {}),
+        ("/timeline", {}),
+        ("/timeline", {"at": "2026"}),
+        ("/graph", {}),
+        ("/prompts", {}),
+    ]
+    pages += [("/graph", {"file": name}) for name in sorted(names)[::6]]
     pages += [("/note", {"file": payload}) for payload in PAYLOADS]
     pages += [("/search", {"q": payload, "mode": "words", "tag": payload[:9]}) for payload in PAYLOADS[::4]]
     for path, query in pages:

@@ -99,6 +99,8 @@ def note_html(
     markdown, env = _markdown(), {"first": first_line}
     tokens = markdown.parse(text, env)
     for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"  # the title of the page is above them
         for child in token.children or ():
             href = str(child.attrGet("href") or "")
             is_outside = href.startswith(("//", "#")) or urlsplit(href).scheme

@@ -1,0 +1,166 @@
+"""The pages in the Chromium of the system: no report of the policy, no error, names, keys, contrast, live search."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rest_world import POSTGRES, REDIS, World, world_at
+
+playwright = pytest.importorskip("playwright.sync_api", reason="make ui-test installs Playwright")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: make ui-test installs it")
+
+SHOTS = Path(__file__).parents[2] / "build" / "ui"
+PLACES = {
+    "home": "/",
+    "search": "/search?q=where+do+login+sessions+live",
+    "note": f"/note?file={POSTGRES}&beside={REDIS}",
+    "prompts": "/prompts",
+    "timeline": "/timeline?at=2026",
+    "inbox": "/inbox",
+    "health": "/health",
+    "graph": f"/graph?file={POSTGRES}",
+}
+# The smallest contrast of any visible text with the ground that it stands on.
+CONTRAST = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const rgba = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => { for (let e = element; e; e = e.parentElement) {
+    const color = rgba(getComputedStyle(e).backgroundColor); if (color[3] === 255) return color; } return [255, 255, 255]; };
+  let worst = [21, ""];
+  for (const element of document.querySelectorAll("body *")) {
+    const text = [...element.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data.trim()).join("");
+    if (!text || element.closest("svg, option, [hidden]") || !element.offsetParent) continue;
+    const [a, b] = [rgba(getComputedStyle(element).color), ground(element)].map(luminance).sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < worst[0]) worst = [ratio, `${element.tagName}.${element.className}: ${text.slice(0, 40)}`];
+  }
+  return worst;
+}"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with world_at(tmp_path_factory.mktemp("home")) as served:
+        prompt = "Where do login sessions live, in Redis or in Postgres?"
+        event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": prompt}
+        served.post("/hooks/context-surfacing", **event)
+        yield served
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+def opened(chromium: Any, world: World, **options: Any) -> tuple[Any, list[str]]:
+    """Return a page with a session, and the list to which it adds its errors."""
+    page, errors = chromium.new_context(**options).new_page(), list[str]()
+    page.on("console", lambda message: errors.append(message.text) if message.type != "log" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: errors.append(asked.url) if f":{world.server.port}/ui" not in asked.url else None,
+    )
+    entrance = json.loads(world.server.ask("POST", "/ui-address", {}).body)["path"]
+    page.goto(f"http://127.0.0.1:{world.server.port}{entrance}")
+    return page, errors
+
+
+def goto(page: Any, world: World, path: str) -> None:
+    page.goto(f"http://127.0.0.1:{world.server.port}/ui{path}")
+
+
+# `make ui-test` also takes the other pictures.
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [("light", 1280), ("dark", 390), *([("dark", 1280), ("light", 390)] if "UI_ALL" in os.environ else ())],
+)
+def test_pages_are_readable_and_report_nothing(chromium: Any, world: World, scheme: str, width: int) -> None:
+    page, errors = opened(chromium, world, color_scheme=scheme, viewport={"width": width, "height": 850})
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    for name, place in PLACES.items():
+        goto(page, world, place)
+        if name == "health":
+            page.get_by_text("integrity check passed").wait_for()
+            page.get_by_role("heading", name="Notes by month of writing").wait_for()
+        page.screenshot(path=SHOTS / f"{name}-{scheme}-{width}.png", full_page=True)
+        assert not errors, (name, errors)
+        assert page.title().endswith("clawmem")
+        assert page.locator("h1").count() == page.get_by_role("main").count() == 1
+        assert page.get_by_role("navigation", name="Pages").is_visible()
+        unnamed = page.locator("input:visible, select:visible, button:visible").evaluate_all(
+            "all => all.filter(e => !(e.labels?.length || e.ariaLabel || e.innerText)).map(e => e.outerHTML)"
+        )
+        assert not unnamed, (name, unnamed)
+        ratio, where = page.evaluate(CONTRAST)
+        assert ratio >= 4.5, (name, ratio, where)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, (name, wide)
+
+
+def test_search_follows_the_typing_and_keys_lead_to_a_note(chromium: Any, world: World) -> None:
+    page, errors = opened(chromium, world)
+    page.keyboard.press("/")
+    page.keyboard.type("ticket machines")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/ui/search?q=ticket+machines")
+    field = page.get_by_role("searchbox")
+    field.fill("one database is enough")
+    page.wait_for_url("**/ui/search?q=one+database*")
+    page.locator(".results li:first-child a", has_text="Move sessions to Postgres").wait_for()
+    field.press("ArrowDown")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Move sessions to Postgres", level=1).wait_for()
+    page.get_by_role("button", name="Pin").click()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Pin", exact=True).wait_for()
+    page.keyboard.press("g")
+    page.get_by_role("heading", name="Decisions that hold").wait_for()
+    assert not errors
+
+
+def test_the_first_tab_skips_to_the_content(chromium: Any, world: World) -> None:
+    page, _ = opened(chromium, world)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_new_prompts_appear_and_everything_reads_without_scripts(chromium: Any, world: World) -> None:
+    page, errors = opened(chromium, world)
+    with page.expect_response("**/ui/events"):
+        goto(page, world, "/prompts")
+    page.wait_for_timeout(1500)
+    world.post(
+        "/hooks/context-surfacing",
+        hook_event_name="UserPromptSubmit",
+        session_id="s2",
+        prompt="Who counts the seconds of ticket machines?",
+    )
+    page.get_by_text("Who counts the seconds").wait_for()
+    assert not errors
+    plain, _ = opened(chromium, world, java_script_enabled=False)
+    for place in PLACES.values():
+        goto(plain, world, place)
+        assert plain.locator("h1").count() == 1
+    goto(plain, world, "/health")
+    plain.get_by_role("link", name="Show the findings").click()
+    plain.get_by_text("integrity check passed").wait_for()
