@@ -178,7 +178,6 @@ def _layout(block: Record) -> str:
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    """Return *text* with names in the place of ids, and links as their address."""
 
     def plain(match: re.Match[str]) -> str:
         mark, target, label = match.groups()

@@ -102,7 +102,6 @@ def _text_of_parts(parts: object) -> str:
 
 
 def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
-    """Return the label of a session in the working *folder*."""
     return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
 
 

@@ -92,7 +92,6 @@ class CommitFiles:
         return texts[root, path]
 
     def _notes(self, root: str, paths: list[str]) -> dict[str, bytes]:
-        """Return the notes of these commits, by path."""
         commits = [self._listed[root][path] for path in paths]
         mark, own, project = token_hex(16), _own_email(root), _project(root)
         shape = f"--format=tformat:{mark}%at%x00%aN%x00%aE%x00%s%x00%b%x00"

@@ -196,7 +196,6 @@ def _claude_message(entry: Mapping[str, Any], number: int, transcript: str) -> T
 
 
 def _touched(calls: Iterable[Mapping[str, Any]], arguments: str) -> tuple[FileTouch, ...]:
-    """Return the files that *calls* of tools read and write, by the member of a call with its arguments."""
     return tuple(
         FileTouch(path, _text(call, "name") in _WRITERS)
         for call in calls

@@ -60,7 +60,6 @@ class WatchedFolders:
         self._turns, self._watched, self._pending = None, frozenset(), set()
 
     def _path_changes(self, path: str) -> Iterator[PathChange]:
-        """Iterate over *path* relative to each root that contains it."""
         folder = path in self._watched or _is_folder(path)
         for root, real in self._roots.items():
             if (below := _below(path, real)) is not None:

@@ -284,7 +284,6 @@ class LanceIndex(ABC):
                 self._rows.setdefault(row["document_id"], {})[row["key"]] = row
 
     def _change(self) -> AbstractContextManager[None]:
-        """Return the open block, or a new one for a single change."""
         return nullcontext() if self._is_committing else self.committing()
 
     def clear(self) -> None:

@@ -134,5 +134,4 @@ def _row(entry: LexicalEntry) -> Row:
 
 
 def _beginnings(grain: Grain) -> str:
-    """Return the column with the beginnings of the words of a granularity."""
     return f"{grain.value}_beginnings"

@@ -367,7 +367,6 @@ class SqliteEmbeddings(Store):
         self._db.write_many(_INSERT.format(space.vectors), rows)
 
     def _delete(self, space: EmbeddingSpace, rows: Sequence[tuple[int]]) -> None:
-        """Delete texts of the given ids, with their vectors."""
         if rows:
             with self._blaming(space):
                 self._db.write_many(f"delete from {space.vectors} where rowid = ?", rows)

@@ -188,7 +188,6 @@ class SqliteLexicalIndex(Store):
 
 
 def _fts5_rarity(entries: int, holding: int) -> float:
-    """Return the IDF that FTS5's ``bm25()`` uses."""
     weight = math.log((entries - holding + 0.5) / (holding + 0.5))
     return weight if weight > 0 else _LEAST
 

@@ -112,7 +112,6 @@ def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping
 
 
 def _layout(db: Database) -> dict[str, tuple[str, ...]]:
-    """Return the columns of each table of a bundle, by name."""
     sql = "select name from pragma_table_info(?) order by cid"
     tables = [name for name in record_tables(db) if name not in _OF_THIS_MACHINE]
     return {table: tuple(db.values(sql, (table,))) for table in tables}

@@ -87,7 +87,6 @@ def write_refusal(error: Exception, path: str) -> VaultError | None:
 
 
 def _unopened(path: str, *, read_only: bool) -> VaultError:
-    """Return why SQLite cannot open the file."""
     if not os.path.exists(path):  # noqa: PTH110
         return VaultError(path, f"There is no vault at {path}.") if read_only else VaultReadOnly(path)
     if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):

@@ -212,7 +212,6 @@ def _packed(key: FragmentKey) -> int:
 
 
 def _any_of(numbers: dict[str, list[int]]) -> Query:
-    """Return a query for entries with one of the numbers in a field."""
     sets = [Query.term_set_query(SCHEMA, field, values) for field, values in numbers.items() if values]
     return Query.boolean_query([(Occur.Should, query) for query in sets]) if sets else Query.empty_query()
 
@@ -454,7 +453,6 @@ class TantivyLexicalIndex:
     # -- helpers ----------------------------------------------------------------------------------------
 
     def _change(self) -> AbstractContextManager[None]:
-        """Return the open block, or a new one for a single change."""
         return self.committing() if self._changes is None else nullcontext()
 
     def _commit(self, changes: Changes, marker: Marker | None) -> None:

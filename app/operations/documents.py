@@ -39,7 +39,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
 from clawmem.app.operations.search import Compact
-from clawmem.app.services.documents.listing import check_filters, docids, documents_with, nearest_values
+from clawmem.app.services.documents.listing import check_filters, docids, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
     DatedDocument,
@@ -284,7 +284,7 @@ def list_documents(
     return Listing(
         count=len(documents),
         total=total,
-        remarks=[*remarks, *nearest_values(vault.properties, where)],
+        remarks=remarks,
         documents=[
             ListedDocument(
                 **dated_fields(document, ids[document.id], newer.get(document.id), moment),

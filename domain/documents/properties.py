@@ -169,7 +169,6 @@ def read_filter(text: str) -> PropertyFilter:
 
 
 def _unlinked(value: str) -> str:
-    """Return *value*; of a link its target."""
     value = value.strip()
     target = value.removeprefix("!").removeprefix("[[").removesuffix("]]")
     is_link = value.removeprefix("!") == f"[[{target}]]" and not set(target) & set("[]")

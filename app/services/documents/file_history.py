@@ -71,7 +71,6 @@ class FileHistory:
         ]
 
     def _changes(self, path: str) -> list[Document]:
-        """Return the documents whose properties name the file."""
         projects: Mapping[int, str] = {
             number: values[0].value for number, values in self.properties.named(PROJECT).items()
         }

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from clawmem.domain.documents.identity import DOCID_LENGTH, docid
 from clawmem.domain.documents.properties import (
     bare_tag,
-    property_key,
     read_filter,
     tags_below,
     with_tags_above,
@@ -17,7 +16,7 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import shown_title, without_orders
 from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import NotFound
-from clawmem.ports.records import Candidate, Document, InactiveReason, Origin, Scope
+from clawmem.ports.records import Candidate, Document, InactiveReason, Scope
 
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
@@ -98,22 +97,6 @@ def check_filters(
     for name in (read_filter(condition).name for condition in conditions):
         if name.casefold() not in {known_name.casefold() for known_name in known}:
             raise NotFound("property", name, suggestions=_near(name, known))
-
-
-def nearest_values(properties: PropertyStore, conditions: Iterable[str]) -> list[str]:
-    """Return a sentence for each condition whose value no note has, with the values that it may mean."""
-    sentences = []
-    for condition in map(read_filter, conditions):
-        known = (
-            {property_key(value): value for value in properties.values(condition.name)}
-            if condition.key and not condition.is_negated
-            else {}
-        )
-        near = [] if condition.key in known else get_close_matches(condition.key or "", known)
-        if near:
-            values = ", ".join(without_orders(known[key], Origin.IMPORTED) for key in near)
-            sentences.append(f"No note has {condition.name}={condition.key}. Did you mean: {values}?")
-    return sentences
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:

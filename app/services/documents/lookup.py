@@ -134,7 +134,6 @@ class Lookup:
         raise NotFound("document", text, candidates=candidates_of(self.documents, near))
 
     def _similar(self, text: str, limit: int) -> list[Document]:
-        """Return served documents whose path, title, file name or alias resembles *text*, best first."""
         if not limit:
             return []
         served = {document.id: document for document in self.documents.latest()}

@@ -16,9 +16,7 @@ from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Transactions
 
-SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
-
-BATCH = 256  # texts per transaction: about 30 ms of writing, and the most that a killed run loses
+BATCH = 256  # texts or lines per transaction: about 30 ms of writing, and the most that a killed run loses
 DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
 MODEL_FAILED = 6  # exit code
@@ -205,7 +203,7 @@ class EmbedPending:
         self.sketches.begin(sketcher.fingerprint)
         total = self.sketches.waiting()
         after: FragmentKey | None = None
-        while batch := self.sketches.pending(SKETCH_BATCH, after):
+        while batch := self.sketches.pending(BATCH, after):
             spans = self.documents.spans(batch)
             texts: dict[FragmentKey, str] = {}
             for document_id, keys in groupby(sorted(spans), key=lambda key: key.document_id):

@@ -161,7 +161,6 @@ class Exclusions:
         return None
 
     def _chain(self, folder: str) -> list[tuple[int, RuleSource]]:
-        """Return the rules that apply directly inside *folder*, strongest first."""
         if folder not in self._chains:
             outer = self._chain(folder.rpartition("/")[0]) if folder else []
             self._chains[folder] = sorted([*self._sources.get(folder, ()), *outer], key=itemgetter(0))

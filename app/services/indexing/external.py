@@ -442,7 +442,6 @@ class ExternalIndexes:
                     self._records.outbox.unregister(record)
 
     def _batches(self, progress: Progress) -> Iterator[list[int]]:
-        """Yield the ids of all served documents."""
         total = sum(self._records.documents.collections().values())
         done = last = 0
         while ids := [document.id for document in self._records.documents.following(last, DOCUMENTS_AT_ONCE)]:

@@ -9,9 +9,8 @@ from pathlib import PurePath
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
-from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource, TextExtractor
-from clawmem.ports.records import Document, Origin, Scan
+from clawmem.ports.records import Origin, Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +122,3 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
         links=tuple(links),
         special=tuple(filter(is_wanted, scan.special)),
     )
-
-
-def misnamed_sentence(path: str) -> str:
-    """Describe a file or folder that cannot be indexed because of its name, and name the remedy."""
-    return f"{path} was skipped: its name is not UTF-8. Rename it."
-
-
-def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Document]:
-    """Return the records of the files of *folder*, by path."""
-    if folder.only is None:
-        return documents.sources(folder.name)
-    records = {path: documents.at(folder.name, path) for path in folder.only}
-    return {path: document for path, document in records.items() if document}

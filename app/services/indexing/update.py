@@ -14,8 +14,6 @@ from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import (
     Folder,
     Ownership,
-    known_sources,
-    misnamed_sentence,
     root_of,
     scan_folder,
 )
@@ -187,7 +185,6 @@ class LinkTargets:
                 self.links.settle(changed)
 
     def _relate(self, sources: Collection[int]) -> None:
-        """Replace the relations that follow from the links of these documents."""
         contexts: dict[int, dict[int, str]] = defaultdict(dict)
         for link in self.links.outgoing(sources):
             if link.target_id is not None and link.target_id != link.document_id:
@@ -316,10 +313,13 @@ class _Pass:
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
-        """Run the pass."""
         folder, update, report = self._folder, self._update, self.report
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
-        known = known_sources(self._documents, folder)
+        if folder.only is None:
+            known = self._documents.sources(folder.name)
+        else:
+            records = {path: self._documents.at(folder.name, path) for path in folder.only}
+            known = {path: document for path, document in records.items() if document}
         exclusions = Exclusions(update.files, folder)
         scan = scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
@@ -335,7 +335,7 @@ class _Pass:
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
-            self._miss(misnamed_sentence(path))
+            self._miss(f"{path} was skipped: its name is not UTF-8. Rename it.")
         if not all(file.path in known and known[file.path].stamp == file.stamp for file in scan.files):
             self._mark(UNFINISHED)
         for done, file in enumerate(scan.files, start=1):
@@ -473,11 +473,9 @@ class _Pass:
         self.report.removed += sum(apply_in_chunks(self._update.transactions, missing.values(), withdraw))
 
     def _is_unchanged(self, path: str, known: Document | None) -> bool:
-        """Whether the record at *path* is still the one that this pass has read."""
         return version_of(self._documents.at(self._folder.name, path)) == version_of(known)
 
     def _miss(self, problem: str) -> None:
-        """Report a file or folder that could not be read."""
         self.report.unread += 1
         self.report.problems.append(problem)
 
