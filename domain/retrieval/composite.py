@@ -102,13 +102,15 @@ def frequency_boost(revisions: int, duplicates: int) -> float:
 
 def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
     """Return the signals of a document with this relevance; its age counts from when it was written."""
+    accessed, changed = parse_iso(document.last_accessed_at or ""), parse_iso(document.modified_at)
+    accessed_after = 0 if accessed is None or changed is None else accessed - changed
     return Signals(
         search=relevance,
         content_type=document.content_type,
         age_days=age_days(document.authored_at, now_ms),
         access_count=document.access_count,
         days_since_access=None if (at := document.last_accessed_at) is None else age_days(at, now_ms),
-        never_accessed=_never_accessed(document.last_accessed_at, document.modified_at),
+        never_accessed=abs(accessed_after) <= _SAME_MOMENT_MS,
         stored_confidence=stored_confidence(document),
         length=document.body_length,
         revisions=document.revision_count,
@@ -121,10 +123,3 @@ def age_days(moment: str, now_ms: int) -> float:
     """Return the days between an ISO time and now; NaN if the time is invalid."""
     ms = parse_iso(moment)
     return math.nan if ms is None else (now_ms - ms) / _DAY_MS
-
-
-def _never_accessed(accessed: str | None, modified: str) -> bool:
-    if accessed is None:
-        return True
-    at, changed = parse_iso(accessed), parse_iso(modified)
-    return at is None or changed is None or abs(at - changed) <= _SAME_MOMENT_MS

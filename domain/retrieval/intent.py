@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.text.vocabulary import MONTHS, NEWEST, SEASONS, any_of
+from clawmem.domain.text.words import words
 
 _RECENCY = re.compile(
     r"""\b(?:
@@ -76,13 +77,7 @@ _SIGNS = MappingProxyType(
     }
 )
 _OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
-_FIRST_WORD = re.compile(r"\A\W*(\w+)")
-
-SIGN = 3  # score of a category for any of its words
-OPENER = 2  # score for the first word of the question
-NAMED_TIME = 2  # score of WHEN for a recognised time
-LEAST_PERCENT, PERCENT_A_POINT, MOST_PERCENT = 60, 10, 95  # confidence
-DECIDED = 0.8
+DECIDED = 0.8  # confidence
 
 
 class Classification(NamedTuple):
@@ -129,18 +124,13 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
         The category with the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal scores WHY
         before WHEN before ENTITY. WHAT at 0.6 if nothing scores.
     """
-    scores = {intent: SIGN * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
-    scores[Intent.WHEN] += NAMED_TIME * names_time
-    first = _FIRST_WORD.match(query)
-    opener = _OPENERS.get(first[1].lower()) if first else None
-    if opener is not None:
-        scores[opener] += OPENER
+    scores = {intent: 3 * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
+    scores[Intent.WHEN] += 2 * names_time
+    if opener := _OPENERS.get(next(iter(words(query)), "")):
+        scores[opener] += 2
     best = max(scores, key=scores.__getitem__)  # the first of equal ones
-    confidence = min(MOST_PERCENT, LEAST_PERCENT + PERCENT_A_POINT * scores[best]) / 100
+    confidence = min(95, 60 + 10 * scores[best]) / 100
     return Classification(best if scores[best] else Intent.WHAT, confidence, MappingProxyType(scores))
-
-
-FACTOR = 1.5
 
 
 def weights_for_intent(weights: Mapping[str, float], intent: Intent, meaning: str) -> dict[str, float]:
@@ -149,8 +139,8 @@ def weights_for_intent(weights: Mapping[str, float], intent: Intent, meaning: st
 
     A time is found by its words; a reason is often expressed in other words than the question.
     """
-    for_words = FACTOR if intent is Intent.WHEN else 1.0
-    for_meaning = FACTOR if intent is Intent.WHY else 1.0
+    for_words = 1.5 if intent is Intent.WHEN else 1.0
+    for_meaning = 1.5 if intent is Intent.WHY else 1.0
     return {
         name: weight * (for_meaning if name == meaning else for_words) for name, weight in weights.items()
     }

@@ -31,12 +31,7 @@ _UNSEARCHED = STOP_WORDS | _ASKING_WORDS
 
 # Words that ask for a note, and articles; they are no part of its topic.
 _NO_TOPIC = frozenset(
-    """
-    show find give get tell look open read see list need want please got say says said write wrote written made
-    happened come came end turn turned news update updates info information word
-    zeig zeige steht lautet gibt montre muestra
-    der die das den dem des el la los las del le les du il lo della
-    """.split()
+    "show find give get tell list turn zeig zeige montre muestra der die das el la los las le les".split()
 )
 
 # The pattern is unambiguous, so that a long word is rejected in linear time.

@@ -90,7 +90,14 @@ def newest_question(query: str) -> NewestQuestion | None:
     """Return the parts of *query* if it asks for the newest note of a kind or about a topic, else ``None``."""
     tokens = list(_TOKEN.finditer(query.lower()))
     names = [token[0] for token in tokens]
-    at = next((at for at, name in enumerate(names) if _is_newest(name, names[at - 1] if at else "")), None)
+    at = next(
+        (
+            at
+            for at, name in enumerate(names)
+            if name in NEWEST or (name in _RECENT and at and names[at - 1] in _MOST)
+        ),
+        None,
+    )
     if at is None:
         return None
     stop_words = function_words(names)
@@ -106,10 +113,6 @@ def newest_question(query: str) -> NewestQuestion | None:
     kind = KINDS.get(kind_word, "")
     topic = tuple(word for word in about if KINDS.get(word) != ANY_KIND) or (() if kind else about)
     return NewestQuestion(kind, nouns[-1] if nouns else "", topic) if kind or topic else None
-
-
-def _is_newest(name: str, before: str) -> bool:
-    return name in NEWEST or (name in _RECENT and before in _MOST)
 
 
 @dataclass(frozen=True)
@@ -170,9 +173,7 @@ class Question:
 
     @cached_property
     def topic(self) -> tuple[str, ...]:
-        """
-        Words that name a topic, without those of the named time and of generic questions.
-        """
+        """Words that name a topic, without those of the named time and of generic questions."""
         return tuple(word for word in content_words(self._without_named_time) if word not in _ANYTHING)
 
     @cached_property

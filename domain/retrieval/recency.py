@@ -69,14 +69,7 @@ def recency(
 
 
 def decay(age_days: float, half_life: float) -> float:
-    """
-    Return ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN).
-
-    Raises:
-        ValueError: *half_life* (days) is not above zero.
-    """
-    if not half_life > 0:
-        raise ValueError(f"a half life must be above zero days, not {half_life}")
+    """Return ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN)."""
     if math.isnan(age_days):
         return UNKNOWN_AGE
     return 1.0 if age_days <= 0 else float(0.5 ** (age_days / half_life))

@@ -11,20 +11,19 @@ from enum import StrEnum
 from itertools import combinations
 from typing import NamedTuple
 
-from clawmem.domain.text.vocabulary import FORMER, MONTHS, ORDINALS, STOP_WORDS, any_of
+from clawmem.domain.text.vocabulary import FORMER, MONTHS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
 
 # Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended
 # the former state.
-COMPARABLE = 0.45
+COMPARABLE = 0.3
 
 # Words in file names that tell versions of a subject apart. Months and days are not among them: notes that are dated to
 # the month or day are records, of which each stays true.
 _VERSION_WORDS = frozenset(
     "a before the old older former previous earlier original first initial new newer current now last this year from since"
-    " until alt alte alter neu neue vieux ancien ancienne nouveau nouvelle antes viejo vieja nuevo nueva antigo velho novo".split()
+    " until alt alte alter neu neue ancien nouveau antes viejo nuevo antigo novo".split()
 )
-_ORDINALS = ORDINALS.keys() - {"first"} | MONTHS.keys() | {"next"}
 SHARED = 2  # words of two names that make a series, or one subject of two decisions
 # First words of decisions that name no subject: "use-postgres", "move-to-hetzner".
 _DECIDING = frozenset(
@@ -79,9 +78,7 @@ def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:
     """
     folder, _, file = path.rpartition("/")
     name = words(file.rpartition(".")[0].casefold().replace("_", " "))
-    content = [
-        word for word in name if word.isalpha() and word not in STOP_WORDS | _ORDINALS | _VERSION_WORDS
-    ]
+    content = [word for word in name if word.isalpha() and word not in STOP_WORDS | _VERSION_WORDS]
     pairs = combinations(sorted({*content}), SHARED)
     first = [(content[0],)] if content and content[0] not in _DECIDING else []
     return frozenset((folder, *subject) for subject in (*first, *pairs))

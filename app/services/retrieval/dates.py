@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from clawmem.app.services.documents.succession import known_by, successions_from
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.request import DAY_MS, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.retrieval.by_date import (
-    BY_TIME_OF_FILE,
-    IN_ITS_TIME,
-    OF_ITS_KIND,
-    OUT_OF_ITS_TIME,
-    newest_first,
-    period_name,
-)
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion, Question
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, is_own, standing
 from clawmem.domain.retrieval.succession import successors
+from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 
+# Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
+# an estimate of how often the kind in the question and the type and date of the note are recognised correctly.
+OF_ITS_KIND = 0.8
+# Not fitted: estimates of how often the time of the question and the date of a note are recognised correctly.
+IN_ITS_TIME = 0.8
+OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
+BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
 MOST_ENTRIES = 100  # lines with the date of a day
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
@@ -175,3 +176,34 @@ def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -
 def has_time_of_file(document: Document) -> bool:
     """Whether *document* has no date of its own, only the modification time of its file."""
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
+
+
+def newest_first(
+    dated: Mapping[int, str], superseded: Collection[int] = (), undated: Collection[int] = ()
+) -> list[int]:
+    """
+    Return documents by their dates, newest first.
+
+    Args:
+        dated: The time at which each was written, as texts that sort chronologically.
+        superseded: Documents that are not current: another note has superseded them, or they are drafts, copies or
+            overviews. They come last.
+        undated: Documents dated only by their file, whose time may be that of a copy; they come after those with
+            a date of their own.
+    """
+    by_date = sorted(dated, key=lambda number: (dated[number], number), reverse=True)
+    return sorted(by_date, key=lambda number: (number in superseded, number in undated))
+
+
+def period_name(named: TimeRange) -> str:
+    """Return the name of a diary of the *named* day, month or year, such as ``2026-03``; empty for other times."""
+    first = named.recorded_from or ""
+    start, end = parse_iso(first), parse_iso(named.authored_until or "")
+    if start is None or end is None:
+        return ""
+    days = round((end - start) / DAY_MS)
+    if days == 1:
+        return first[: len("2026-03-31")]
+    if days in (365, 366) and first[5:10] == "01-01":
+        return first[: len("2026")]
+    return first[: len("2026-03")] if 28 <= days <= 31 and first[8:10] == "01" else ""

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.changes import mark_changes
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
 from clawmem.app.services.retrieval.cut import cut
@@ -31,7 +30,7 @@ from clawmem.app.services.retrieval.retrievers import (
 )
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
 from clawmem.app.services.retrieval.score import score
-from clawmem.app.services.retrieval.supersede import supersede
+from clawmem.app.services.retrieval.supersede import mark_changes, supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR

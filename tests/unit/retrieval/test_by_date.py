@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.retrieval.by_date import newest_first
+from clawmem.app.services.retrieval.dates import newest_first
 
 DATES = {1: "2026-04-19", 2: "2026-08-27", 3: "2026-06-12"}
 
