@@ -121,11 +121,6 @@ def store_at(place: IndexPlace) -> TableStore:
     return TableStore(uri, storage)
 
 
-def is_absence(error: BaseException) -> bool:
-    """Whether *error* says that the table does not exist, as opposed to a damaged table."""
-    return bool(_ABSENT.search(str(error.__cause__ or error)))
-
-
 @contextmanager
 def translated(uri: str) -> Iterator[None]:
     """Raise LanceDB's errors inside the block as errors of the ports, for the tables at *uri*."""
@@ -188,7 +183,7 @@ class LanceIndex(ABC):
         try:
             self._table = self._store.ask(lambda: self._connection.open_table(self.table_name))
         except IndexDamaged as error:
-            if place.read_only or not is_absence(error):
+            if place.read_only or not _ABSENT.search(str(error.__cause__ or error)):
                 raise
             with translated(self._store.uri):
                 self._table = self._connection.create_table(

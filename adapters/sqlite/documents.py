@@ -125,7 +125,17 @@ class SqliteDocuments(Store):
                 self._drop_body(former_hash)
             first, last = span(document_id)
             self._db.write("delete from fragments where key between ? and ?", (first, last))
-            rows = [_fragment_row(document_id, part) for part in fragments]
+            rows = [
+                (
+                    pack(FragmentKey(document_id, part.seq)),
+                    part.kind.value,
+                    *(part.start_line, part.end_line, part.start, part.end),
+                    *(part.label, part.heading, part.context),
+                    part.text if part.kind is FragmentKind.FRONT_MATTER else None,
+                    text_hash(part),
+                )
+                for part in fragments
+            ]
             self._db.write_many(f"insert into fragments values ({', '.join('?' * 11)})", rows)
             self._db.write(_COMPLETE, {"id": document_id, "first": first, "last": last})
         return document_id
@@ -290,13 +300,6 @@ class SqliteDocuments(Store):
         rows = self._db.rows(_SPANS, (json.dumps([pack(key) for key in keys]),))
         spans = (Span(unpack(key), _kind(kind), *rest) for key, kind, *rest in rows)
         return {span.key: span for span in spans}
-
-
-def _fragment_row(document_id: int, part: Fragment) -> Row:
-    own_text = part.text if part.kind is FragmentKind.FRONT_MATTER else None
-    place = (part.start_line, part.end_line, part.start, part.end)
-    key = pack(FragmentKey(document_id, part.seq))
-    return (key, part.kind.value, *place, part.label, part.heading, part.context, own_text, text_hash(part))
 
 
 def _kind(word: str) -> FragmentKind:

@@ -109,10 +109,10 @@ class SqliteLexicalIndex(Store):
         weighted = [
             (
                 _expression(term),
-                -math.log1p((entries - n + 0.5) / (n + 0.5)) / _fts5_rarity(entries, n),
+                -math.log1p(odds) / (math.log(odds) if odds > 1 else _LEAST),
             )
             for term in terms
-            for n in [counts[term]]
+            for odds in [(entries - counts[term] + 0.5) / (counts[term] + 0.5)]
         ]
         values = {
             **bindings,
@@ -185,11 +185,6 @@ class SqliteLexicalIndex(Store):
         numbers = dict(zip(words, counts, strict=True))
         # Another process may empty the index between two counts; no term has more matches than there are entries.
         return max(entries, *numbers.values(), 0), numbers
-
-
-def _fts5_rarity(entries: int, holding: int) -> float:
-    weight = math.log((entries - holding + 0.5) / (holding + 0.5))
-    return weight if weight > 0 else _LEAST
 
 
 def _expression(term: Term) -> str:

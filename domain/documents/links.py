@@ -37,7 +37,7 @@ _MARKS = re.compile(
 )
 
 # Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
-_ATTACHMENTS = frozenset(
+ATTACHMENTS = frozenset(
     """
     avif bmp gif jpg jpeg png svg webp ico tif tiff mp3 wav m4a ogg opus flac 3gp mp4 m4v mov mkv webm avi ogv
     pdf doc docx xls xlsx ppt pptx odt ods htm html csv tsv json yml yaml zip gz canvas base excalidraw
@@ -115,17 +115,6 @@ def link_key(target: str) -> str:
 
 def _name_key(name: str) -> str:
     return folded(day_named(name))
-
-
-def written_link(link: Link) -> str:
-    """Return the target of *link* and its heading or block, such as ``note#Heading``."""
-    sign = "#" if link.part and not link.part.startswith("^") else ""
-    return f"{link.target}{sign}{link.part}"
-
-
-def is_attachment(target: str) -> bool:
-    """Whether *target* is the name of a picture, a recording or another file that is no note."""
-    return "." in target and target.rpartition(".")[2].lower() in _ATTACHMENTS
 
 
 def _with_part(target: str, marks: str = "#^") -> tuple[str, str]:

@@ -371,15 +371,21 @@ class Lookup:
             failures += isinstance(parts[-1], LookupFailure)
         excerpts = {part.document.id: part for part in reversed(parts) if isinstance(part, Excerpt)}
         ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
-        sized = [_within(part, max_bytes) for part in ordered]
-        errors = tuple(part for part in (*parts, *sized) if isinstance(part, LookupFailure))
+        sizes = {part.document: len(part.text.encode("utf-8", "surrogatepass")) for part in ordered}
+        for document, size in sizes.items():
+            if size > max_bytes:
+                name = document.display_path
+                advice = f'Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
+                message = f"{name} has {size:,} bytes, more than {max_bytes:,}. {advice}"
+                parts.append(LookupFailure(name, TOO_LARGE, message))
+        errors = tuple(part for part in parts if isinstance(part, LookupFailure))
         if not excerpts:
             wanted = pattern if isinstance(pattern, str) else ", ".join(pattern)
             near = [name for failure in errors for name in failure.suggestions]
             error = NotFound("document", wanted, suggestions=near)
             error.args = (" ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])) or str(error),)
             raise error
-        return MultiGet(tuple(part for part in sized if isinstance(part, Excerpt)), errors)
+        return MultiGet(tuple(part for part in ordered if sizes[part.document] <= max_bytes), errors)
 
     def _excerpt(
         self, document: Document, from_line: int | None = None, max_lines: int | None = None
@@ -411,15 +417,6 @@ class Lookup:
                 document = self.documents.at(*place)
                 if document is not None:
                     yield self._excerpt(document)
-
-
-def _within(part: Excerpt, max_bytes: int) -> Excerpt | LookupFailure:
-    size = len(part.text.encode("utf-8", "surrogatepass"))
-    if size <= max_bytes:
-        return part
-    name = part.document.display_path
-    advice = f'Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
-    return LookupFailure(name, TOO_LARGE, f"{name} has {size:,} bytes, more than {max_bytes:,}. {advice}")
 
 
 def tidy_path(path: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from clawmem.app.services.documents.records import Record, provenance_of
-from clawmem.domain.documents.links import is_attachment, link_key, part_line, written_link
+from clawmem.domain.documents.links import ATTACHMENTS, link_key, part_line
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.security.quoting import without_orders
@@ -41,17 +41,17 @@ def _found(stored: StoredLink, notes: dict[int, Document], body: str) -> FoundLi
     link, source, target = stored.link, notes[stored.document_id], notes.get(stored.target_id or 0)
     line, problem = None, ""
     if target is None:
-        is_no_note = (
-            is_attachment(link.target) or parse_iso(link_key(link.target)) is not None
-        )  # a day without a page
-        problem = "" if is_no_note else "no note is called so"
+        is_attachment = "." in link.target and link.target.rpartition(".")[2].lower() in ATTACHMENTS
+        is_day = parse_iso(link_key(link.target)) is not None  # without a page
+        problem = "" if is_attachment or is_day else "no note is called so"
     elif link.part:
         kind = "block" if link.part.startswith("^") else "heading"
         line = part_line(link.part, Markdown(body, target.body_line))
         problem = "" if line else f"the note has no such {kind}"
+    sign = "#" if link.part and not link.part.startswith("^") else ""
     return FoundLink(
         kind=link.kind,
-        written=without_orders(written_link(link), source.origin),
+        written=without_orders(f"{link.target}{sign}{link.part}", source.origin),
         source=source.display_path,
         line=link.line,
         context=without_orders(link.context, source.origin),

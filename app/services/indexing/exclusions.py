@@ -105,10 +105,14 @@ class Exclusions:
         """Read *path* if it is an ignore file."""
         parent, _, name = path.rpartition("/")
         if name == OWN or (name == GIT and self._folder.gitignore):
-            text = self._text(path, parent)
-            if text is not None:
+            try:
+                text = self._files.read(self._folder.root, path).decode("utf-8", "replace")
                 lines = text.removeprefix("\ufeff").splitlines()
                 self._add(_OWN_RANK if name == OWN else _GIT_RANK, RuleSource(path, lines, parent))
+            except SourceMissing:
+                return
+            except SourceUnreadable as error:
+                self.unreadable[parent] = f"{path}: {error.reason}"
 
     def counted(self, path: str, *, is_folder: bool) -> bool:
         """
@@ -165,15 +169,6 @@ class Exclusions:
             outer = self._chain(folder.rpartition("/")[0]) if folder else []
             self._chains[folder] = sorted([*self._sources.get(folder, ()), *outer], key=itemgetter(0))
         return self._chains[folder]
-
-    def _text(self, path: str, parent: str = "") -> str | None:
-        try:
-            return self._files.read(self._folder.root, path).decode("utf-8", "replace")
-        except SourceMissing:
-            return None
-        except SourceUnreadable as error:
-            self.unreadable[parent] = f"{path}: {error.reason}"
-            return None
 
     def _add(self, rank: int, source: RuleSource) -> None:
         self._sources.setdefault(source.folder, []).append((rank, source))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from threading import Lock
 from time import monotonic
@@ -266,7 +266,7 @@ class ExternalIndexes:
 
     def __init__(self, records: Vault, engines: Engines, indexer: Indexer) -> None:
         self._records = records
-        self._engines = engines
+        self.engines = engines
         self._indexer = indexer
         self.words: ExternalIndex[LexicalIndex] = ExternalIndex(records.outbox, engines, Role.LEXICAL)
         self.meaning: ExternalIndex[VectorIndex] = ExternalIndex(records.outbox, engines, Role.VECTORS)
@@ -285,10 +285,6 @@ class ExternalIndexes:
         """Name of the backend of the indexes."""
         records = (index.record() for index in (self.words, self.meaning))
         return next((r.engine for r in records if r), OWN_BACKEND)
-
-    def size_bytes(self) -> int:
-        """Return the disk space of the index files next to the vault."""
-        return self._engines.size_bytes()
 
     def keep_up(self, progress: Progress = lambda done, total: None) -> None:
         """
@@ -314,7 +310,9 @@ class ExternalIndexes:
             IndexBusy, IndexUnavailable, ExtraMissing: The previous indexes continue to serve.
         """
         for index in (self.words, self.meaning):
-            engine, record = self._engines.engine_for(index.role, backend), index.record()
+            chosen, record = self.engines.named(backend), index.record()
+            has_index = chosen.lexical if index.role is Role.LEXICAL else chosen.vectors
+            engine = chosen.name if has_index else None
             if (record.engine if record else None) != engine:
                 index.release()
                 self.build(index.role, engine, progress, patience_s=PATIENCE_S)
@@ -357,9 +355,14 @@ class ExternalIndexes:
         with self._indexer.leased(role, patience_s) as lease:
             if lease is None:
                 raise IndexBusy(f"{role} of this vault")
-            if engine is None:
-                self._discard(role, IndexState.BUILDING)
-                self._fill_own(role, progress)
+            self._discard(role, IndexState.BUILDING)
+            if engine is None:  # in one transaction; readers see the old index until it commits
+                with self._records.transactions.writing():
+                    self._records.outbox.serve(None, role)
+                    if role is Role.VECTORS:
+                        self._records.embeddings.rebuild()
+                    else:
+                        self._fill_words(progress)
             else:
                 self._fill(role, engine, lease, progress)
         self.tidy()
@@ -400,12 +403,11 @@ class ExternalIndexes:
                 self.healed.append(index.role)
 
     def _fill(self, role: Role, engine: str, lease: WorkLease, progress: Progress) -> None:
-        self._discard(role, IndexState.BUILDING)
         outbox = self._records.outbox
         with self._records.transactions.writing():
             record = outbox.register(role, engine)
-        self._engines.discard(record)  # after a restore from a backup, generation numbers may be reused
-        with closing(self._engines.open(record)) as index:
+        self.engines.discard(record)  # after a restore from a backup, generation numbers may be reused
+        with closing(self.engines.open(record)) as index:
             self._indexer.write(record, index, (), record.since, lease)
             for ids in self._batches(progress):
                 self._indexer.write(record, index, ids, record.since, lease)
@@ -418,16 +420,6 @@ class ExternalIndexes:
             with suppress(IndexBusy):
                 index.optimize()
 
-    def _fill_own(self, role: Role, progress: Progress) -> None:
-        """Fill the vault's own index in one transaction; readers see the old one until it commits."""
-        records = self._records
-        with records.transactions.writing():
-            records.outbox.serve(None, role)
-            if role is Role.VECTORS:
-                records.embeddings.rebuild()
-            else:
-                self._fill_words(progress)
-
     def _fill_words(self, progress: Progress) -> None:
         """Fill the vault's own index of words, which also answers for changes that an external one has not seen."""
         self._records.lexical.clear()
@@ -437,7 +429,7 @@ class ExternalIndexes:
     def _discard(self, role: Role, state: IndexState) -> None:
         for record in self._records.outbox.indexes():
             if record.role is role and record.state is state:
-                self._engines.discard(record)
+                self.engines.discard(record)
                 with self._records.transactions.writing():
                     self._records.outbox.unregister(record)
 
@@ -465,10 +457,7 @@ class RoutedTransactions:
 
         An external index changes independently of the records, so that its answers need their latest state.
         """
-        with ExitStack() as snapshot:
-            snapshot.enter_context(self._own.reading())
-            if self._indexes.backend != OWN_BACKEND:
-                snapshot.close()
+        with self._own.reading() if self._indexes.backend == OWN_BACKEND else nullcontext():
             yield
 
 
@@ -487,7 +476,7 @@ class RoutedStorage:
         return replace(
             info,
             backend=self._indexes.backend,
-            size_bytes=info.size_bytes + self._indexes.size_bytes(),
+            size_bytes=info.size_bytes + self._indexes.engines.size_bytes(),
             lexical_method=vault.lexical.method,
             vector_method=vault.vectors.method,
         )

@@ -152,17 +152,11 @@ class Publisher:
             self.facts.reopen(document_id)
         return changed
 
-    def drop_knowledge(self, document_id: int) -> None:
-        """Delete the relations, facts, entities and notes derived from a document."""
-        self._vault.relations.forget(document_id)
-        self._vault.triples.forget(document_id)
-        self._vault.entities.forget(document_id)
-        self._vault.notes.forget(document_id)
-
     def _forget(self, document_ids: Sequence[int]) -> None:
         vault = self._vault
         for document in vault.documents.many(document_ids).values():
-            self.drop_knowledge(document.id)
+            for derived in (vault.relations, vault.triples, vault.entities, vault.notes):
+                derived.forget(document.id)
             vault.successions.claim(document.id, NO_CLAIMS)
             vault.links.forget(document.id)
             vault.properties.put(document.id, ())

@@ -41,11 +41,6 @@ class Engines:
     read_only: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
 
-    def engine_for(self, role: Role, backend: str) -> str | None:
-        """Return the engine that *backend* uses for *role*; ``None`` if the vault's own index is used."""
-        chosen = self.named(backend)
-        return chosen.name if (chosen.lexical if role is Role.LEXICAL else chosen.vectors) else None
-
     def open(self, record: IndexRecord) -> DerivedIndex:
         """
         Open and return the index of *record*, in a folder that only its owner can read.

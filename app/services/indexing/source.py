@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import dating, encoding, frontmatter, identity, names, times
@@ -46,14 +45,8 @@ class ParsedSource:
     declared: Declarations = NO_DECLARATIONS
 
 
-class _ReadText(NamedTuple):
-    """The text of a file with what it declares, and a problem of the file."""
-
-    note: Markdown
-    front_matter: str
-    facts: frontmatter.Facts
-    declared: Declarations
-    complaint: str | None
+# The text of a file, its front matter, what it declares, and a problem of the file.
+_ReadText = tuple[Markdown, str, frontmatter.Facts, Declarations, str | None]
 
 
 def parse_source(
@@ -85,7 +78,8 @@ def parse_source(
     """
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
-    note, facts, digest = read.note, read.facts, identity.body_hash(read.note.body)
+    note, front_matter, facts, declared, complaint = read
+    digest = identity.body_hash(note.body)
     modified_ms = stamp.mtime_ns // 1_000_000  # it may only be that of a copy
     if known is not None and known.hash == digest:
         modified_ms = times.parse_iso(known.modified_at) or modified_ms
@@ -107,7 +101,7 @@ def parse_source(
         confidence=baseline(kind) if facts.confidence is None else facts.confidence,
         tags=facts.tags,
         aliases=facts.aliases,
-        front_matter=read.front_matter,
+        front_matter=front_matter,
         origin=origin_of(facts.tags, trust),
         domain=facts.domain,
         workstream=facts.workstream,
@@ -125,7 +119,7 @@ def parse_source(
         )
     if len(fragments) > MAX_FRAGMENTS:
         raise SourceUnreadable(path, f"it falls into {len(fragments)} parts, {MAX_FRAGMENTS} are the most")
-    return ParsedSource(document, note.body, fragments, read.complaint, read.declared)
+    return ParsedSource(document, note.body, fragments, complaint, declared)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
@@ -162,7 +156,7 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
     facts = frontmatter.Facts(title=names.file_name(path), date=extracted.date or None, aliases=aliases)
     note = Markdown(extracted.body)
     links = note_links(note) if extracted.has_links else []
-    return _ReadText(note, "", facts, Declarations(links=links), extracted.warning)
+    return note, "", facts, Declarations(links=links), extracted.warning
 
 
 def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object], str]:
@@ -195,15 +189,10 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         note = Markdown(note.without_comments, parts.body_line)
     facts, fields = frontmatter.facts(raw), inline_fields(note)
     tags, aliases = note_tags((*facts.tags, *fields.tags), note), (*facts.aliases, *fields.aliases)
-    links = note_links(note, parts.text)
-    declared = Declarations(
-        Claims(facts.supersedes, facts.superseded_by),
-        links,
-        note_properties(raw, fields, tags, aliases),
-    )
+    claims = Claims(facts.supersedes, facts.superseded_by)
+    properties = note_properties(raw, fields, tags, aliases)
+    declared = Declarations(claims, note_links(note, parts.text), properties)
     if frontmatter.is_unclosed(text):
         malformed = "front matter taken as text: it has no line --- at its end"
     complaints = "; ".join(filter(None, (warning, malformed, *frontmatter.unusable(raw))))
-    return _ReadText(
-        note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
-    )
+    return note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None

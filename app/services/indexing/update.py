@@ -523,18 +523,13 @@ def former_document(
     """
     holders = documents.holding(parsed.document.hash) if parsed.body else ()
     holders = [note for note in holders if note.stamp]
-    matches = [note for note in holders if note.inactive is None and _has_lost_file(files, roots, note)]
+    matches = []
+    for note in holders:
+        if note.inactive is None and note.collection in roots:
+            try:
+                files.read(roots[note.collection], note.path)
+            except SourceUnreadable as error:
+                matches += [note] if isinstance(error, SourceMissing) else []
     matches = matches or [note for note in holders if note.inactive is InactiveReason.REMOVED]
     matches = [note for note in matches if note.path == parsed.document.path] or matches
     return matches[0] if len(matches) == 1 else None
-
-
-def _has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:
-    root = roots.get(document.collection)
-    if root is None:
-        return False
-    try:
-        files.read(root, document.path)
-    except SourceUnreadable as error:
-        return isinstance(error, SourceMissing)
-    return False

@@ -169,7 +169,9 @@ class _Turn:
 
     def _concerned(self, change: PathChange) -> list[str]:
         path = PurePath(change.path).as_posix()
-        if project := issue_project(path):
+        project, is_inside, file = path.partition(f"/{ISSUES}")
+        # Databases of the tracker do not count: reading them changes them.
+        if project and is_inside and (not file or (file.startswith("/") and file.endswith(".jsonl"))):
             self._projects.add(project)
             return [project]
         folder, _, name = path.rpartition("/")
@@ -219,14 +221,3 @@ class _Turn:
     def _until_ended(self, done: int, total: int) -> None:
         if self.stop.is_set():
             raise _Ended
-
-
-def issue_project(path: str) -> str:
-    """
-    Return the project whose issues are in the file or folder *path*, empty if there is none.
-
-    Databases of the tracker do not count: reading them changes them.
-    """
-    project, folder, file = path.partition(f"/{ISSUES}")
-    is_inside = bool(folder) and (not file or (file.startswith("/") and file.endswith(".jsonl")))
-    return project if is_inside else ""
