@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.resources import files
 from threading import Event, Timer
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from clawmem.ports.errors import InvalidInput
 
@@ -59,50 +59,31 @@ def load_vectors() -> list[VectorFile]:
     return sorted(vectors, key=lambda file: file.policy)
 
 
-class Difference(NamedTuple):
-    """The path of a differing value, such as ``$.fragments[2].text``, and the reason."""
-
-    path: str
-    reason: str
-
-
-def differences(got: Any, expected: Any, tolerance: float = 0.0, path: str = "$") -> list[Difference]:
+def differences(got: Any, expected: Any, tolerance: float = 0.0, path: str = "$") -> list[str]:
     """
-    Return the differences between *got* and *expected*; empty if they agree.
+    Return the differences between *got* and *expected*, each with its place, such as ``$.fragments[2].text``.
 
     Objects must have the same keys in any order, lists the same length and order. Where a number with a fraction is
     expected, a number may differ by at most *tolerance*; everything else must be equal, and a boolean is no number.
     """
-    found: list[Difference] = []
     if isinstance(got, dict) and isinstance(expected, dict):
-        for key in {**expected, **got}:
-            place = (
-                f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key, ensure_ascii=False)}]"
-            )
-            if key not in got:
-                found.append(Difference(place, f"missing, expected {shortened(expected[key])}"))
-            elif key not in expected:
-                found.append(Difference(place, f"not expected, got {shortened(got[key])}"))
-            else:
-                found += differences(got[key], expected[key], tolerance, place)
+        keys = got.keys() & expected.keys()
+        pairs = [(f"{path}.{key}", got[key], expected[key]) for key in expected if key in keys]
+        faults = [f"{path}.{key}: missing" for key in expected.keys() - keys]
+        faults += [f"{path}.{key}: not expected" for key in got.keys() - keys]
     elif isinstance(got, list) and isinstance(expected, list):
-        if len(got) != len(expected):
-            found.append(Difference(path, f"expected a list of {len(expected)}, got one of {len(got)}"))
-        for number, (value, other) in enumerate(zip(got, expected, strict=False)):
-            found += differences(value, other, tolerance, f"{path}[{number}]")
-    elif not _agree(got, expected, tolerance):
-        found.append(Difference(path, f"expected {shortened(expected)}, got {shortened(got)}"))
-    return found
-
-
-def _agree(got: Any, expected: Any, tolerance: float) -> bool:
-    if isinstance(got, bool) or isinstance(expected, bool):
-        return got is expected
-    if isinstance(expected, float) and isinstance(got, int | float):
-        with suppress(OverflowError):  # a whole number beyond every float
-            return abs(got - expected) <= tolerance
-        return False
-    return bool(got == expected)
+        pairs = [(f"{path}[{place}]", *pair) for place, pair in enumerate(zip(got, expected, strict=False))]
+        lengths = f"{path}: expected a list of {len(expected)}, got one of {len(got)}"
+        faults = [lengths] if len(got) != len(expected) else []
+    else:
+        is_equal = got == expected and isinstance(got, bool) is isinstance(expected, bool)
+        if isinstance(expected, float) and isinstance(got, int | float) and not isinstance(got, bool):
+            with suppress(OverflowError):  # a whole number beyond every float
+                is_equal = abs(got - expected) <= tolerance
+        return [] if is_equal else [f"{path}: expected {shortened(expected)}, got {shortened(got)}"]
+    return faults + [
+        fault for at, value, other in pairs for fault in differences(value, other, tolerance, at)
+    ]
 
 
 def shortened(value: Any, room: int = ROOM) -> str:
@@ -183,11 +164,6 @@ class PortProgram:
         try:
             # Windows splits the command by its own rules.
             parts = self._command if sys.platform == "win32" else shlex.split(self._command)
-        except ValueError as error:
-            raise self._unusable(f"cannot be understood: {error}") from error
-        if not parts:
-            raise self._unusable("names no program")
-        try:
             return subprocess.Popen(
                 parts,
                 stdin=subprocess.PIPE,
@@ -195,11 +171,11 @@ class PortProgram:
                 stderr=self._stderr,
                 start_new_session=True,  # allows killing its children, too
             )
-        except OSError as error:
-            raise self._unusable(f"cannot be started: {error.strerror}") from error
-
-    def _unusable(self, why: str) -> InvalidInput:
-        return InvalidInput("INVALID_INPUT", f"--cmd {self._command!r} {why}.")
+        except (OSError, ValueError, IndexError) as error:  # IndexError: an empty command
+            reason = getattr(error, "strerror", None) or "it is no command"
+            raise InvalidInput(
+                "INVALID_INPUT", f"--cmd {self._command!r} cannot be started: {reason}."
+            ) from error
 
     def _end(self) -> None:
         if process := self._process:
@@ -263,36 +239,8 @@ class Verdict:
     case: Case
     outcome: Outcome
     got: Any = None
-    differences: Sequence[Difference] = ()
+    differences: Sequence[str] = ()
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PortReport:
-    """All verdicts, in the order of the vectors."""
-
-    verdicts: Sequence[Verdict]
-
-    @property
-    def conforms(self) -> bool:
-        """Whether every case of the supported policies passed."""
-        return not self.count(Outcome.FAILED) and not self.count(Outcome.UNASKED)
-
-    @property
-    def failures(self) -> list[Verdict]:
-        """The failed cases."""
-        return [verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAILED]
-
-    def by_policy(self) -> dict[str, PortReport]:
-        """Return one report per policy."""
-        parted: dict[str, list[Verdict]] = {}
-        for verdict in self.verdicts:
-            parted.setdefault(verdict.policy, []).append(verdict)
-        return {policy: PortReport(verdicts) for policy, verdicts in parted.items()}
-
-    def count(self, outcome: str) -> int:
-        """Return the number of cases with this outcome."""
-        return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
 def judge(
@@ -301,9 +249,9 @@ def judge(
     *,
     required: bool = False,
     progress: Progress = lambda done, total: None,
-) -> PortReport:
+) -> list[Verdict]:
     """
-    Test *program* with every case of *vectors*, and end it.
+    Test *program* with every case of *vectors* in their order, and end it.
 
     A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure for the others.
 
@@ -314,45 +262,39 @@ def judge(
         InvalidInput: The program cannot be started.
     """
     total, verdicts = sum(len(file.cases) for file in vectors), list[Verdict]()
+    lost, has_answered = 0, False
     try:
-        for verdict in _verdicts(program, vectors):
-            verdicts.append(verdict)
-            progress(len(verdicts), total)
+        for file in vectors:
+            lost = 0 if has_answered else lost
+            for case in file.cases:
+                verdict = Verdict(file.policy, case, Outcome.UNASKED)
+                if lost < PATIENCE:
+                    verdict = _verdict(program, file, case)
+                    is_lost = verdict.outcome is Outcome.FAILED and not verdict.differences
+                    lost, has_answered = (lost + 1, has_answered) if is_lost else (0, True)
+                verdicts.append(verdict)
+                progress(len(verdicts), total)
     finally:
         program.close()
     supported = {verdict.policy for verdict in verdicts if required or verdict.outcome is Outcome.PASSED}
     reason = "The program does not support this case."
-    return PortReport(
-        [
-            replace(verdict, outcome=Outcome.FAILED, reason=reason)
-            if verdict.outcome is Outcome.UNSUPPORTED and verdict.policy in supported
-            else verdict
-            for verdict in verdicts
-        ]
-    )
+    return [
+        replace(verdict, outcome=Outcome.FAILED, reason=reason)
+        if verdict.outcome is Outcome.UNSUPPORTED and verdict.policy in supported
+        else verdict
+        for verdict in verdicts
+    ]
 
 
-def _verdicts(program: PortProgram, vectors: Sequence[VectorFile]) -> Iterator[Verdict]:
-    lost, has_answered = 0, False
-    for file in vectors:
-        lost = 0 if has_answered else lost
-        for case in file.cases:
-            if lost >= PATIENCE:
-                yield Verdict(file.policy, case, Outcome.UNASKED)
-                continue
-            try:
-                answer = program.ask(f"{file.policy}: {case.name}", file.policy, case.given)
-            except NoAnswer as error:
-                lost += 1
-                yield Verdict(file.policy, case, Outcome.FAILED, reason=f"The program {error}")
-                continue
-            lost, has_answered = 0, True
-            if "unsupported" in answer:
-                yield Verdict(file.policy, case, Outcome.UNSUPPORTED)
-                continue
-            got = REFUSAL if "error" in answer else answer["output"]
-            found = differences(got, case.expected, file.tolerance)
-            refused = (
-                f"The program refused the input: {answer['error']}" if found and "error" in answer else ""
-            )
-            yield Verdict(file.policy, case, Outcome.FAILED if found else Outcome.PASSED, got, found, refused)
+def _verdict(program: PortProgram, file: VectorFile, case: Case) -> Verdict:
+    try:
+        answer = program.ask(f"{file.policy}: {case.name}", file.policy, case.given)
+    except NoAnswer as error:
+        return Verdict(file.policy, case, Outcome.FAILED, reason=f"The program {error}")
+    if "unsupported" in answer:
+        return Verdict(file.policy, case, Outcome.UNSUPPORTED)
+    got = REFUSAL if "error" in answer else answer["output"]
+    if faults := differences(got, case.expected, file.tolerance):
+        refused = f"The program refused the input: {answer['error']}" if "error" in answer else ""
+        return Verdict(file.policy, case, Outcome.FAILED, got, faults, refused)
+    return Verdict(file.policy, case, Outcome.PASSED, got)

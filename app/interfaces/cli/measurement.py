@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ from clawmem.app.bench.collection import load_collection
 from clawmem.app.bench.own import cases_file, judge_cases, read_cases
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.conformance.judging import PortProgram, judge, load_vectors, shortened
+from clawmem.app.conformance.judging import Outcome, PortProgram, judge, load_vectors, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
@@ -34,7 +35,6 @@ cli.add_typer(conformance, name="conformance")
 
 PIPELINES = {"words": "search", "vectors": "vsearch", "hybrid": "query"}  # by mode
 MEASURES = ("recall@1", "recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
-OUTCOMES = ("passed", "failed", "unsupported", "unasked")
 ROOM = 160  # most characters shown of a part of a failure
 
 
@@ -136,11 +136,11 @@ def vectors(
     wanted = {one_of("--only", name, [file.policy for file in files]) for name in only or ()}
     with progress("Asking") as step:
         chosen = [file for file in files if not wanted or file.policy in wanted]
-        report = judge(PortProgram(cmd, timeout), chosen, required=bool(wanted), progress=step)
-    policies = {
-        policy: {outcome: part.count(outcome) for outcome in OUTCOMES}
-        for policy, part in report.by_policy().items()
-    }
+        verdicts = judge(PortProgram(cmd, timeout), chosen, required=bool(wanted), progress=step)
+    counted = Counter((verdict.policy, verdict.outcome) for verdict in verdicts)
+    policies = {file.policy: {name: counted[file.policy, name] for name in Outcome} for file in chosen}
+    total = Counter(verdict.outcome for verdict in verdicts)
+    conforms = not total[Outcome.FAILED] and not total[Outcome.UNASKED]
     failures = [
         {
             "policy": failure.policy,
@@ -148,16 +148,17 @@ def vectors(
             "input": failure.case.given,
             "expected": failure.case.expected,
             "got": failure.got,
-            "differences": [difference._asdict() for difference in failure.differences],
+            "differences": failure.differences,
             "reason": failure.reason,
         }
-        for failure in report.failures
+        for failure in verdicts
+        if failure.outcome is Outcome.FAILED
     ]
     if wants_json(ctx):
-        show_json({"conforms": report.conforms, "policies": policies, "failures": failures})
+        show_json({"conforms": conforms, "policies": policies, "failures": failures})
     else:
         rows = [(name, *counts.values()) for name, counts in policies.items()]
-        show_part(table(("policy", *OUTCOMES), rows))
+        show_part(table(("policy", *Outcome), rows))
         for failure in failures:
             show(f"\nFAIL  {failure.pop('policy')}: {failure.pop('case')}")
             show(
@@ -167,6 +168,6 @@ def vectors(
                     if part not in (None, [], "")
                 )
             )
-        counts = ", ".join(f"{report.count(name):,} {name}" for name in OUTCOMES)
-        show(f"\n{plural(len(report.verdicts), 'case')}: {counts}.")
-    raise typer.Exit(0 if report.conforms else DIFFERENCES)
+        counts = ", ".join(f"{total[name]:,} {name}" for name in Outcome)
+        show(f"\n{plural(len(verdicts), 'case')}: {counts}.")
+    raise typer.Exit(0 if conforms else DIFFERENCES)
