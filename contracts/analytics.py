@@ -136,22 +136,3 @@ class AnalyticsRecallContract(Contract):
             ("query", 1, 1, 1, 0.25, 0.25, 0.25),
             ("search", 20, 0, 0, 10.0, 19.0, 20.0),
         )
-
-    def test_degraded(self, analytics: Analytics) -> None:
-        """
-        The report lists per verb and retriever: how often it was missing, the share of the verb's recalls, and the
-        last time.
-        """
-        recalls = [
-            recall(1, APRIL, verb="query", degraded=("vector",)),
-            recall(2, JUNE, verb="query", degraded=("lexical", "vector")),
-            recall(3, JUNE, verb="query"),
-            recall(4, MAY, verb="query"),
-            recall(5, MAY),
-        ]
-        analytics.load([], recalls)
-
-        assert answer(analytics, Question.DEGRADED) == (
-            ("query", "vector", 2, 0.5, JUNE),
-            ("query", "lexical", 1, 0.25, JUNE),
-        )

@@ -25,7 +25,6 @@ class Question(StrEnum):
     STALENESS = "staleness"  # largest median age first, then by type
     COVERAGE = "coverage"  # by collection and content type
     SPEED = "speed"  # by verb
-    DEGRADED = "degraded"  # most affected recalls first, then by verb and retriever
 
 
 _COLUMNS = {
@@ -40,7 +39,6 @@ _COLUMNS = {
     Question.COVERAGE: "collection content_type documents bytes pinned unembedded recalled recalls",
     # unanswered: without a hit; degraded: at least one retriever was missing; times in milliseconds.
     Question.SPEED: "verb recalls unanswered degraded p50_ms p95_ms slowest_ms",
-    Question.DEGRADED: "verb leg recalls share last_at",  # share: fraction of the verb's recalls
 }
 COLUMNS: Mapping[Question, tuple[str, ...]] = {
     question: tuple(names.split()) for question, names in _COLUMNS.items()

@@ -86,13 +86,6 @@ QUERIES: Mapping[Question, str] = {
                quantile_disc(took_ms, 0.5), quantile_disc(took_ms, 0.95), max(took_ms)
           from asked group by verb order by verb
         """,
-    Question.DEGRADED: """
-        with missing as (select verb, unnest(degraded) as leg, asked_at from recalls),
-             asked_of as (select verb, count(*) as answers from recalls group by verb)
-        select verb, leg, count(*) as recalls, count(*) / any_value(answers), iso(max(asked_at))
-          from missing join asked_of using (verb)
-         group by verb, leg order by recalls desc, verb, leg
-        """,
 }
 
 
