@@ -115,10 +115,7 @@ class RecordTable(NamedTuple):
 
 
 class VaultRecords(Protocol):
-    """The records of one vault file as tables, without indexes and without data of this machine."""
-
-    def keep(self, document_ids: Iterable[int] | None) -> None:
-        """Keep only these documents, without history (``None``: everything), and no receipts, which quote questions."""
+    """The records of one vault file as tables, without indexes, receipts, and data of this machine."""
 
     def schema(self) -> int:
         """Return the version of the schema."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -10,20 +9,14 @@ from secrets import token_hex
 from zlib import crc32
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, create_vectors
-from clawmem.adapters.sqlite.repair import UNUSED_ENTITIES, drop_dangling, mend
+from clawmem.adapters.sqlite.embeddings import create_vectors
+from clawmem.adapters.sqlite.repair import mend
 from clawmem.adapters.sqlite.schema import NEW_ID, create, record_tables, version
 from clawmem.ports.storage import RecordTable
 
-# A register of this machine, and a cache
-_OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})
+# A register of this machine, a cache, and receipts, which quote questions
+_OF_THIS_MACHINE = frozenset({"indexes", "model_answers", "receipts"})
 _PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, and failures of models
-_HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
-_PAIRS = {
-    "relations": ("source", "target"),
-    "co_activations": ("one", "other"),
-    "derivations": ("child", "parent"),
-}
 # The serving space and its texts, with vectors of int8 numbers, are tables of a bundle, too.
 _VECTOR_TABLES = {
     "spaces": ("id", "fingerprint", "state", "dimensions"),
@@ -36,12 +29,6 @@ class SqliteRecords:
 
     def __init__(self, path: str) -> None:
         self._db = Database(path)
-
-    def keep(self, document_ids: Iterable[int] | None) -> None:
-        with self._db.without_rules(), self._db.atomic():
-            self._db.write("delete from receipts")
-            if document_ids is not None:
-                self._keep_documents(document_ids)
 
     def schema(self) -> int:
         return version(self._db)
@@ -62,23 +49,6 @@ class SqliteRecords:
     def close(self) -> None:
         """Close the vault."""
         self._db.close()
-
-    def _keep_documents(self, document_ids: Iterable[int]) -> None:
-        ids = json.dumps(list(document_ids))
-        self._db.write("delete from documents where id not in (select value from json_each(?))", (ids,))
-        for name in _HISTORY:
-            self._db.write(f"delete from {name}")
-        for name, columns in _layout(self._db).items():
-            owners = _PAIRS.get(name, ("document_id",) if "document_id" in columns else ())
-            for owner in owners:
-                self._db.write(f"delete from {name} where {owner} not in (select id from documents)")
-        self._db.write("delete from fragments where key >> 20 not in (select id from documents)")
-        self._db.write("delete from sketches where key not in (select key from fragments)")
-        self._db.write("delete from content where hash not in (select hash from documents)")
-        SqliteEmbeddings(self._db).clean()
-        self._db.write("update links set target_id = null where target_id not in (select id from documents)")
-        drop_dangling(self._db)
-        self._db.write(UNUSED_ENTITIES)
 
 
 def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping[str, int]) -> None:

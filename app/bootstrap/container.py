@@ -197,7 +197,7 @@ class Gateways(containers.DeclarativeContainer):
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
     vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)
     restore_bundle: Callable[..., str] = Function(
-        lazy("app.services.portability.bundle:restore_records"),
+        lazy("app.services.portability.exporting:restore_records"),
         schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),
         load=Object(adapter("sqlite.records:load_records")),
     )

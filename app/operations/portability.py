@@ -24,8 +24,7 @@ from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few
 from clawmem.app.services.maintenance.status import BACKUP_MARK
-from clawmem.app.services.portability.bundle import write_bundle
-from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
+from clawmem.app.services.portability.exporting import Selection, memory_lines, selected_files, write_bundle
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
@@ -149,12 +148,15 @@ def export(
     if first is None:
         raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
     names = frozenset(named_collections(services, collection))
+    if form == "bundle" and (names or since):
+        reason = "A bundle is the whole vault. Export a part with --format markdown or --format jsonl."
+        raise InvalidInput("INVALID_INPUT", reason)
     selection, vault = Selection(names, iso_utc(first) if since else ""), services.vault
     target = (output or Path(NAMES[form])).expanduser().absolute()
     documents, removed = 0, list[str]()
     with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
         if form == "bundle":
-            documents, removed = _write_bundle(services.settings, selection, draft)
+            documents, removed = _write_bundle(services.settings, draft)
         elif form == "jsonl":
             lines = [*memory_lines(vault.documents, vault.triples, vault.relations, selection)]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
@@ -165,12 +167,12 @@ def export(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
                 documents += 1
-    if form == "bundle" and not (names or since):
+    if form == "bundle":
         _mark_backup(services.settings.vault, target)
     return Export(file=str(target), documents=documents, removed=removed)
 
 
-def _write_bundle(settings: Settings, selection: Selection, draft: Path) -> tuple[int, list[str]]:
+def _write_bundle(settings: Settings, draft: Path) -> tuple[int, list[str]]:
     """Write the bundle of a copy of the vault to *draft*; see `write_bundle`."""
     config = settings.config_file
     text = redact(config.read_text("utf-8")) if config.is_file() else ""
@@ -179,8 +181,7 @@ def _write_bundle(settings: Settings, selection: Selection, draft: Path) -> tupl
         closing(copied.vault_records()) as records,
         closing(copied.new_bundle(draft)) as writer,
     ):
-        documents = copied.vault.documents
-        return write_bundle(writer, documents, records, selection, settings=text)
+        return write_bundle(writer, copied.vault.documents, records, settings=text)
 
 
 # -- restored -------------------------------------------------------------------------------------------

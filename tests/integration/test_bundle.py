@@ -148,18 +148,6 @@ def test_the_machine_made_note_without_receipts(used: Invoke, home: Path) -> Non
     assert "records/receipts.jsonl" not in parts
 
 
-def test_a_part_of_the_vault(used: Invoke, home: Path) -> None:
-    """One collection since a day: no text, no name and no act of another note goes along."""
-    file = home / "part.zip"
-    assert used("export", file, "-c", "notes", "--since", "2026-03-01").exit_code == 0
-    parts = parts_of(file)
-
-    assert {name for name in parts if name.startswith("notes/")} == {f"notes/{POSTGRES}"}
-    assert not any(b"blue" in part or b"Redis" in part for part in parts.values())
-    made = read_json(used("--vault", home / "part.sqlite", "--json", "import", "bundle", file))
-    assert (made["documents"], made["forgotten"]) == (1, 1)
-
-
 def test_a_vault_with_notes_is_never_replaced(
     used: Invoke, sample: Path, vault_file: Path, home: Path
 ) -> None:

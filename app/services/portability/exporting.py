@@ -1,0 +1,268 @@
+"""Exports: the selected documents as Markdown files or as lines of memories, and a vault as one file, a bundle."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clawmem.app.services.documents.listing import every_served
+from clawmem.domain.documents.identity import body_hash
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import BundleDamaged, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation
+from clawmem.ports.knowledge import Entity, RelationStore, TripleStore
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
+
+_EVERY_RELATION = 1_000_000
+_ORIGIN = "origin:"
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
+_TEXT = (".md", ".markdown", ".txt")
+
+
+class Selection(NamedTuple):
+    """The exported documents: of these collections, all if empty, and written at ``since`` or later, if given."""
+
+    collections: frozenset[str] = frozenset()
+    since: str = ""
+
+    def holds(self, document: Document) -> bool:
+        """Whether *document* is exported."""
+        is_chosen = not self.collections or document.collection in self.collections
+        return is_chosen and document.authored_at >= self.since
+
+
+def selected_files(documents: DocumentStore, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
+    """Yield the served documents of *selection* as Markdown files with different names, by id."""
+    taken: set[str] = set()
+    for document in filter(selection.holds, every_served(documents)):
+        file = note_file(document, documents.body(document.id) or "", taken)
+        taken.add(file.name.casefold())
+        yield document, file
+
+
+def memory_lines(
+    documents: DocumentStore, triples: TripleStore, relations: RelationStore, selection: Selection
+) -> Iterator[str]:
+    """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
+    for document in filter(selection.holds, every_served(documents)):
+        body = documents.body(document.id) or ""
+        if not body.strip():
+            continue
+        edges = relations.outbound([document.id], limit=_EVERY_RELATION)
+        targets = documents.many({relation.target for relation in edges})
+        memory = ForeignMemory(
+            document.display_path,
+            body,
+            document.title,
+            document.content_type,
+            document.authored_at,
+            tuple(tag for tag in document.tags if not tag.startswith(_ORIGIN)),
+            document.confidence,
+            document.is_pinned,
+            document.snoozed_until or "",
+            document.domain or "",
+            tuple(
+                ForeignFact(
+                    triple.subject.name,
+                    triple.predicate,
+                    triple.object.name if isinstance(triple.object, Entity) else triple.object,
+                    triple.valid_from,
+                    triple.valid_to,
+                    triple.confidence,
+                    triple.subject.kind,
+                )
+                for triple in triples.of_document(document.id)
+            ),
+            tuple(
+                ForeignRelation(targets[relation.target].display_path, relation.kind.value, relation.weight)
+                for relation in edges
+                if relation.target in targets and selection.holds(targets[relation.target])
+            ),
+        )
+        fields = {
+            **memory._asdict(),
+            "facts": [fact._asdict() for fact in memory.facts],
+            "relations": [relation._asdict() for relation in memory.relations],
+        }
+        yield json.dumps(fields, ensure_ascii=False)
+
+
+class NoteFile(NamedTuple):
+    """The Markdown file of a note; its body begins at the character ``start`` of ``text``."""
+
+    name: str
+    text: str
+    start: int
+
+
+def note_file(document: Document, body: str, taken: Container[str]) -> NoteFile:
+    """
+    Return the file of *document*, whose name is not *taken*.
+
+    The front matter of a file is repeated. That of a machine-made note is made from its record.
+    """
+    if document.stamp is None:
+        fields = {
+            "title": document.title,
+            "type": document.content_type,
+            "date": document.authored_at,
+            "origin": str(document.origin),
+            "confidence": document.confidence,
+            "tags": list(document.tags),
+        }
+        lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+        head = f"---\n{''.join(lines)}---\n\n"
+    elif document.front_matter.strip():
+        fence = document.front_matter.strip("\n")
+        head = f"---\n{fence}\n---\n"
+    else:
+        head = ""
+    return NoteFile(_free_name(document, taken), head + body, len(head))
+
+
+def _free_name(document: Document, taken: Container[str]) -> str:
+    """Return a name that every file system accepts, that leads nowhere else and that is not *taken*."""
+    parts = [
+        _UNSAFE.sub("_", part).rstrip(". ") or "_"
+        for part in f"{document.collection}/{document.path}".split("/")
+        if part
+    ]
+    name = "/".join(parts)
+    if not name.lower().endswith(_TEXT):
+        name = f"{name}.md"
+    if name.casefold() not in taken:
+        return name
+    stem, dot, ending = name.rpartition(".")
+    return f"{stem}~{document.id}{dot}{ending}"
+
+
+# -- bundles ----------------------------------------------------------------------------------------
+
+FORMAT, VERSION = "clawmem-bundle", 1
+CONTENT = "content"
+_RECORDS, _NOTES, _LINES = "records/", "notes/", ".jsonl"
+_SETTINGS, _README = "settings.yaml", "README.md"
+_ABOUT = """# A clawmem bundle
+
+- `notes/`: every note as Markdown, also what programs wrote (`notes/_clawmem/`).
+- `records/`: the tables of the vault as JSON lines; the first line of each names the columns. A body that is a file in
+  `notes/` is given as `{"note": file, "start": characters before it}`.
+- `settings.yaml`: the config file.
+- `manifest.json`: the schema version, and size and SHA-256 of every part.
+
+Make a vault from it: `clawmem import bundle FILE`.
+"""
+
+
+def write_bundle(
+    writer: BundleWriter, documents: DocumentStore, records: VaultRecords, *, settings: str
+) -> tuple[int, list[str]]:
+    """
+    Write the vault of *documents* and *records*; return the number of its documents and those whose files are gone.
+
+    The bundle has the texts of the latter as well. *settings* is the text of the config file.
+    """
+    notes: dict[str, dict[str, Value]] = {}
+    served = 0
+    for document, file in selected_files(documents, Selection()):
+        writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
+        notes.setdefault(document.hash, {"note": file.name, "start": file.start})
+        served += 1
+    away = documents.latest(active=False)
+    for table in records.tables():
+        writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
+    writer.add(_SETTINGS, [settings.encode()])
+    writer.add(_README, [_ABOUT.encode()])
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "schema": records.schema(),
+        "sequences": dict(records.sequences()),
+        "documents": served,
+        "forgotten": sum(document.inactive is InactiveReason.FORGOTTEN for document in away),
+    }
+    writer.finish(manifest)
+    return served, [note.display_path for note in away if note.inactive is InactiveReason.REMOVED]
+
+
+def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
+    """Yield the tables; reading them raises ValueError, TypeError or KeyError if a line cannot be read."""
+    for name in reader.names():
+        if name.startswith(_RECORDS):
+            lines = reader.lines(name)
+            columns = tuple(map(str, json.loads(next(lines, b""))))
+            rows = (tuple(_read(value, reader) for value in json.loads(line)) for line in lines)
+            table = name.removeprefix(_RECORDS).removesuffix(_LINES)
+            yield RecordTable(table, columns, map(_whole_body, rows) if table == CONTENT else rows)
+
+
+def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iterator[bytes]:
+    yield _line(table.columns)
+    for row in table.rows:
+        if table.name == CONTENT and str(row[0]) in notes:
+            yield _line([row[0], notes[str(row[0])]])
+        else:
+            yield _line([_written(value) for value in row])
+
+
+def _written(value: Value) -> object:
+    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+def _read(value: Any, reader: BundleReader) -> Value:
+    if not isinstance(value, dict):
+        return value if isinstance(value, str | int | float) else None
+    if "note" in value:
+        text = reader.content(f"{_NOTES}{value['note']}").decode("utf-8", "surrogatepass")
+        return text[int(value["start"]) :]
+    return b64decode(value["base64"], validate=True)
+
+
+def _whole_body(row: tuple[Value, ...]) -> tuple[Value, ...]:
+    digest, body = row
+    if not isinstance(body, str) or body_hash(body) != digest:
+        raise ValueError(f"the text of {digest!r} is another one")
+    return row
+
+
+def _line(value: object) -> bytes:
+    return f"{json.dumps(value, separators=(',', ':'), sort_keys=True)}\n".encode()
+
+
+Load = Callable[[Path, Iterable[RecordTable], Mapping[str, int]], None]
+
+
+def restore_records(reader: BundleReader, target: Path, schema: int, load: Load) -> str:
+    """
+    Make the new vault file *target* from a bundle, with empty indexes; return the text of its config file.
+
+    Args:
+        schema: The newest schema that is known.
+        load: Writes tables to a new file.
+
+    Raises:
+        BundleDamaged: The file is no bundle of this clawmem, or a later clawmem wrote it.
+        VaultFull, VaultReadOnly: The file cannot be written.
+    """
+    manifest = reader.manifest
+    versions = [manifest.get("schema"), manifest.get("version")]
+    if manifest.get("format") != FORMAT or not all(
+        isinstance(version, int) and version > 0 for version in versions
+    ):
+        raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
+    if manifest["schema"] > schema or manifest["version"] > VERSION:
+        reason = f"it has schema {manifest['schema']}, newer than this clawmem supports ({schema})"
+        remedy = "Run: pip install --upgrade clawmem"
+        raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
+    try:
+        load(target, _tables_in(reader), dict(manifest["sequences"]))
+        return reader.content(_SETTINGS).decode()
+    except (BundleDamaged, VaultFull, VaultReadOnly):
+        raise
+    except (VaultError, ValueError, TypeError, KeyError, IndexError, RecursionError, StopIteration) as error:
+        raise BundleDamaged(reader.location, f"its records cannot be read ({error})") from error
