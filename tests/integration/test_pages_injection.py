@@ -79,7 +79,7 @@ PAYLOADS = r"""
 
 ALLOWED = frozenset(
     """
-    html head meta title link script body a header nav form input main section h1 h2 h3 h4 h5 h6 p div span ul ol li
+    html head meta title link script body a article header nav form input main section h1 h2 h3 h4 h5 h6 p div span ul ol li
     small time table tbody thead tr th td button select option label datalist details summary svg g rect path line circle
     text code pre blockquote em strong s del br hr img footer
     """.split()
@@ -152,6 +152,7 @@ def test_no_note_runs_anything(browser: Browser) -> None:
     pages += [("/graph", {"file": name}) for name in sorted(names)[::6]]
     pages += [("/note", {"file": payload}) for payload in PAYLOADS]
     pages += [("/search", {"q": payload, "mode": "words", "tag": payload[:9]}) for payload in PAYLOADS[::4]]
+    pages += [("/prompt", {"id": number}) for number in range(1, 12)]  # receipts of these very questions
     for path, query in pages:
         page = browser.get(path, **query)
         faults = [*Elements(page.text).faults()]

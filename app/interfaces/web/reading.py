@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answers import SearchAnswer
-from clawmem.app.operations.documents import ListedDocument, Text, get, list_documents
+from clawmem.app.operations.documents import Text, get
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields, titled_file
 from clawmem.app.services.documents.succession import current_successors
@@ -19,7 +19,7 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.documents import ClaimKind
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.records import EVERYTHING, Document, Scope
+from clawmem.ports.records import EVERYTHING, Document
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
@@ -52,14 +52,18 @@ class OpenTask(NamedTuple):
     origin: str
 
 
-def latest_notes(services: Services) -> Sequence[ListedDocument]:
-    """Return the notes that were written last, newest first."""
-    return list_documents(services, limit=LATEST).documents
+def dated(services: Services, documents: Sequence[Document]) -> list[DatedDocument]:
+    """Return *documents* as records, with what supersedes them."""
+    names = docids(services.vault.documents, documents)
+    newer = current_successors(services.vault.documents, services.vault.successions, names)
+    return [
+        DatedDocument(**dated_fields(document, names[document.id], newer.get(document.id)))
+        for document in documents
+    ]
 
 
-def open_tasks(services: Services, limit: int = 12) -> list[OpenTask]:
-    """Return tasks of the latest notes, in the order in which they are due."""
-    documents = services.vault.documents.latest(limit=LATEST)
+def open_tasks(services: Services, documents: Sequence[Document], limit: int = 12) -> list[OpenTask]:
+    """Return tasks of *documents*, in the order in which they are due."""
     bodies = services.vault.documents.bodies(document.id for document in documents)
     tasks = []
     for document in documents:
@@ -75,14 +79,12 @@ def open_tasks(services: Services, limit: int = 12) -> list[OpenTask]:
     return sorted(tasks, key=lambda task: task.due or "9999")[:limit]
 
 
-def last_handoff(services: Services, sessions: Sequence[Session]) -> Text | None:
-    """Return the text of the hand-off of the last session that left one, or of the latest note of that type."""
+def last_handoff(
+    services: Services, sessions: Sequence[Session], documents: Sequence[Document]
+) -> Text | None:
+    """Return the text of the hand-off of the last session that left one, or of the first one among *documents*."""
     files = [session.handoff_path for session in sessions if session.handoff_path]
-    files += [
-        note.display_path
-        for note in services.vault.documents.latest(limit=LATEST)
-        if note.content_type == "handoff"
-    ]
+    files += [note.display_path for note in documents if note.content_type == "handoff"]
     for file in files[:3]:
         try:
             return get(services, file)
@@ -182,17 +184,6 @@ def quotations(services: Services, receipt: Receipt) -> list[Quotation]:
                 text += ("\n" if before and line > before + 1 else "") + lines.get(line, "") + "\n"
         parts.append(Quotation(several[0], document, has_changed, text))
     return parts
-
-
-def notes_in(services: Services, scope: Scope, limit: int) -> list[DatedDocument]:
-    """Return the notes in *scope*, newest first."""
-    documents = services.vault.documents.latest(scope, limit=limit)
-    names = docids(services.vault.documents, documents)
-    newer = current_successors(services.vault.documents, services.vault.successions, names)
-    return [
-        DatedDocument(**dated_fields(document, names[document.id], newer.get(document.id)))
-        for document in documents
-    ]
 
 
 def contradictions(services: Services, limit: int = 30) -> list[tuple[TitledFile, TitledFile, str]]:

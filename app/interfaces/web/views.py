@@ -86,17 +86,27 @@ def answer(operation: Operation[..., R], services: Services, parameters: Mapping
 @view("/", "Home", "home.html", in_navigation=True)
 def home(services: Services, query: Query) -> Mapping[str, Any]:
     """Show what changed this week, what holds, what is open, and what to do next."""
-    week = iso_utc(services.clock.now_ms() - 7 * DAY_MS)
-    latest = reading.latest_notes(services)
+    store, week = services.vault.documents, iso_utc(services.clock.now_ms() - 7 * DAY_MS)
+    latest = store.latest(limit=reading.LATEST)
+    new = [note for note in latest if note.authored_at >= week]
+    decisions = reading.dated(services, [note for note in latest if note.content_type == "decision"][:20])
     return {
-        "status": status(services),
-        "notes": [note for note in latest if note.authored_at >= week] or latest[:8],
-        "is_this_week": any(note.authored_at >= week for note in latest),
+        "count": sum(store.collections().values()),
+        "info": services.vault.storage.info(),
+        "recalls": services.vault.telemetry.count(),
+        "notes": reading.dated(services, (new or latest[:8])[:14]),
+        "is_this_week": bool(new),
         "acts": [act for act in lifecycle_undo(services, limit=8) if act.at >= week],
-        "decisions": [note for note in latest if note.content_type == "decision" and not note.superseded_by],
-        "tasks": reading.open_tasks(services),
-        "handoff": reading.last_handoff(services, session_log(services, limit=10)),
+        "decisions": [note for note in decisions if not note.superseded_by][:10],
+        "tasks": reading.open_tasks(services, latest),
+        "handoff": reading.last_handoff(services, session_log(services, limit=10), latest),
     }
+
+
+@view("/advice", "Worth doing", "advice.html")
+def advice_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show what the user would do next; it takes a look at every note."""
+    return {"steps": status(services).next_steps, "here": "/ui/"}
 
 
 # -- search ---------------------------------------------------------------------------------------------
@@ -210,7 +220,7 @@ def timeline_page(services: Services, query: Query) -> Mapping[str, Any]:
     until = f"{at}~" if at else None  # sorts after every time of the period
     scope = Scope(authored_from=at or None, authored_until=until)
     counts = Counter(note.authored_at[:size] for note in services.vault.documents.latest(scope))
-    notes = reading.notes_in(services, scope, limit=300 if len(at) >= 7 else 40)
+    documents = services.vault.documents.latest(scope, limit=300 if len(at) >= 7 else 40)
     day_of: Callable[[DatedDocument], str] = lambda note: note.authored_at[:10] if len(at) >= 7 else ""
     return {
         "title": f"Timeline {at}".strip(),
@@ -221,7 +231,9 @@ def timeline_page(services: Services, query: Query) -> Mapping[str, Any]:
             for period in sorted(counts)
         ],
         "total": sum(counts.values()),
-        "days": [(day, list(written)) for day, written in groupby(notes, day_of)],
+        "days": [
+            (day, list(written)) for day, written in groupby(reading.dated(services, documents), day_of)
+        ],
     }
 
 
@@ -299,5 +311,5 @@ def graph_page(services: Services, query: Query) -> Mapping[str, Any]:
         "depth": depth,
         "drawing": drawing,
         "entities": [] if drawing else find_entities(services, limit=30),
-        "notes": [] if drawing else reading.notes_in(services, Scope(), 12),
+        "notes": [] if drawing else reading.dated(services, services.vault.documents.latest(limit=12)),
     }
