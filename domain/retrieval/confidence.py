@@ -30,9 +30,6 @@ BASELINE = {
 
 # Types that stay valid without being read again.
 ATTENTION_EXEMPT = frozenset({"decision", "hub", "research", "antipattern", "deductive", "preference"})
-WEEKLY_ATTENTION = 0.95
-LEAST_ATTENTION = 0.5
-MOST_REINFORCEMENT = 1.5
 NEUTRAL = 0.5  # initial stored confidence
 
 
@@ -48,17 +45,6 @@ def stored_confidence(document: Document) -> float:
     return min(document.confidence, baseline(document.content_type))
 
 
-def attention(content_type: str, days_since_access: float | None) -> float:
-    """
-    Return the share of the confidence that remains without access: ``max(0.5, 0.95 ** weeks since the last access)``.
-
-    1.0 for the six exempt types, and if the last access is unknown (``None``, NaN) or not in the past.
-    """
-    if content_type in ATTENTION_EXEMPT or days_since_access is None or not days_since_access > 0:
-        return 1.0
-    return max(LEAST_ATTENTION, float(WEEKLY_ATTENTION ** (days_since_access / 7)))
-
-
 def computed_confidence(
     content_type: str,
     age_days: float,
@@ -71,7 +57,8 @@ def computed_confidence(
     Return the confidence derived from type, age and use, in [0, 1].
 
     It is ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``. The recency uses the plain
-    half life, so that use is not counted twice.
+    half life, so that use is not counted twice. The attention is ``max(0.5, 0.95 ** weeks since the last access)``, and
+    1.0 for the six exempt types and without an access in the past.
 
     Args:
         content_type: Type of the document.
@@ -80,9 +67,16 @@ def computed_confidence(
         days_since_access: ``None`` if unknown.
         never_accessed: The recorded access is not a real one (`was_never_accessed`), so attention is ignored.
     """
-    reinforcement = min(MOST_REINFORCEMENT, 1 + 0.1 * math.log2(1 + max(0, access_count)))
-    remaining = 1.0 if never_accessed else attention(content_type, days_since_access)
-    return min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * remaining)
+    reinforcement = min(1.5, 1 + 0.1 * math.log2(1 + max(0, access_count)))
+    attention = 1.0
+    if (
+        days_since_access
+        and days_since_access > 0
+        and content_type not in ATTENTION_EXEMPT
+        and not never_accessed
+    ):
+        attention = max(0.5, 0.95 ** (days_since_access / 7))
+    return min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * attention)
 
 
 def blend_stored(computed: float, stored: float) -> float:

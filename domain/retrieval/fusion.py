@@ -13,11 +13,7 @@ from clawmem.domain.retrieval.relevance import family
 K = 60.0  # Cormack, Clarke & Büttcher 2009: results hardly change between 20 and 100, so it is not tuned
 TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: one first place outweighs two middle ranks
 
-# A large model may produce any order. A small cross-encoder knows chats and questions, but not which of two notes holds.
 RERANKER_SHARE = 0.7
-CROSS_ENCODER_SHARES = MappingProxyType(
-    {"ms-marco": (0.2, 0.5)}
-)  # of documents and of lines, by the model's name
 LEAST_SPREAD = 0.001  # reranker scores within this range do not distinguish the candidates
 
 # Scores of words are scaled by the best result of the question, so the best of bad matches counts like a good one: "what keeps
@@ -97,14 +93,6 @@ def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key
         for key, score in scores.items():
             shares[key].append(weight * score)
     return {key: math.fsum(values) for key, values in shares.items()}
-
-
-def reranker_share(fingerprint: str, *, is_document: bool) -> float:
-    """Return the weight of a reranker's scores, 0 to 1, beside the relevance of documents or of lines."""
-    of_documents, of_lines = CROSS_ENCODER_SHARES.get(
-        fingerprint.partition(":")[0], (RERANKER_SHARE, RERANKER_SHARE)
-    )
-    return of_documents if is_document else of_lines
 
 
 def blend(

@@ -109,7 +109,7 @@ def test_missing_vectors_are_reported_with_the_remedy(examples: Invoke, home: Pa
 
     for verb in ("query", "query --mode=vectors"):
         degraded = found(examples, verb, "largest animal")["degraded"]
-        assert "1 document has text without vectors" in degraded["vector"]
+        assert "no vectors and may be missed (documents: 1)" in degraded["vector"]
         assert "Run: clawmem embed" in degraded["vector"]
 
     assert examples("embed").exit_code == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
-class ResultFields(NamedTuple):
-    """One search result, without what is read from its text."""
+@dataclass(frozen=True)
+class Result:
+    """One search result. Its lines are read from its text once: the answer shows them, and the receipt names them."""
 
     document: Document
     docid: str
@@ -61,10 +62,6 @@ class ResultFields(NamedTuple):
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
     changed_by: Document | None = None  # a newer note that says what changed
-
-
-class Result(ResultFields):
-    """One search result. Its lines are read from its text once: the answer shows them, and the receipt names them."""
 
     @property
     def start_line(self) -> int:

@@ -136,9 +136,8 @@ def likelihood(lexical: LexicalIndex, request: RetrievalRequest, work: Work, pas
 
 def evidence_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> Evidence:
     """Return the evidence that any candidate answers."""
-    vectors = (
-        work.legs.get(VECTOR) if passages.by_meaning else None
-    )  # a cosine is fitted with words by meaning
+    # A cosine is fitted with words by meaning.
+    vectors = work.legs.get(VECTOR) if passages.by_meaning else None
     return Evidence(
         shared=max(passages.shared.values(), default=0.0),
         miss=passages.miss,

@@ -89,14 +89,10 @@ def classify(
     return stage
 
 
-def intent_of(work: Work) -> Intent:
-    """Return the intent of the question; WHAT if no stage classified it."""
-    return work.intent.intent if work.intent else Intent.WHAT
-
-
 def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Fuse hits as ``query`` does, with the weights from `weights_for_intent`."""
-    weights = weights_for_intent(document_weights(work.space), intent_of(work), VECTOR)
+    intent = work.intent.intent if work.intent else Intent.WHAT
+    weights = weights_for_intent(document_weights(work.space), intent, VECTOR)
     return work.with_candidates(fused_documents(request, work, weights))
 
 
@@ -152,7 +148,7 @@ def follow_relations(
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        intent = intent_of(work)
+        intent = work.intent.intent if work.intent else Intent.WHAT
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in GRAPH_INTENTS or not seeds or request.unit is not Unit.DOCUMENT:
             return work

@@ -18,7 +18,7 @@ from clawmem.domain.retrieval.spelling import (
     with_corrections,
 )
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.indexes import LexicalIndex, SpellingIndex, UnknownWord
+from clawmem.ports.indexes import LexicalIndex, SpellingIndex
 from clawmem.ports.records import Grain, LexicalQuery, Term
 
 NOTHING = Work()
@@ -54,14 +54,11 @@ class Pipeline:
         request, notes = self._without_excluded(self._narrowed(rewind_request(request))), list[str]()
         if work.loaded is None:
             work = work._replace(loaded=LoadedTexts(self._stores.documents))
-        if before:
-            trace = before.continued()
-            request = _as_read(request, trace.corrected)
-        else:
-            trace = Trace()
-            request, corrected = corrected_request(self._stores.lexical, request)
-            trace.corrected.update(corrected)
-            notes = [f"{word!r} read as {spelling!r}" for word, spelling in corrected.items()]
+        trace = before.continued() if before else Trace()
+        if not before:
+            trace.corrected.update(_corrections(self._stores.lexical, request))
+            notes = [f"{word!r} read as {spelling!r}" for word, spelling in trace.corrected.items()]
+        request = _as_read(request, trace.corrected)
         for name, stage in self._stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
@@ -133,26 +130,17 @@ def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> Retriev
     return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
 
 
-def corrected_request(
-    lexical: LexicalIndex, request: RetrievalRequest
-) -> tuple[RetrievalRequest, Mapping[str, str]]:
-    """Return *request* with the words corrected that the vault does not know, and the corrections."""
+def _corrections(lexical: LexicalIndex, request: RetrievalRequest) -> dict[str, str]:
+    """Return the corrections of the words of *request* that the vault does not know."""
+    corrected: dict[str, str] = {}
     try:
         terms = request.question.forms.relaxed.terms
         unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
-        corrections = {
-            word: spelling
-            for word, near in islice(unknown.items(), MOST_CORRECTED)
-            if (spelling := _correction(lexical, word, near))
-        }
+        for word, near in islice(unknown.items(), MOST_CORRECTED):
+            best = best_spelling(word, near.stem, near.alike)
+            spellings = full_words(word, near.stem, best) if best else []
+            if spelling := next((s for s in spellings if lexical.holding(Term(s), Grain.DOCUMENT)), None):
+                corrected[word] = spelling
     except ClawmemError:  # the lexical retriever reports it
-        return request, {}
-    return _as_read(request, corrections), corrections
-
-
-def _correction(lexical: LexicalIndex, word: str, unknown: UnknownWord) -> str | None:
-    best = best_spelling(word, unknown.stem, unknown.alike)
-    if best is None:
-        return None
-    spellings = full_words(word, unknown.stem, best)
-    return next((spelling for spelling in spellings if lexical.holding(Term(spelling), Grain.DOCUMENT)), None)
+        return {}
+    return corrected

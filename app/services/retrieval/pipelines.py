@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -249,5 +250,5 @@ class FindSimilar:
 
         steps: dict[str, Stage] = {"search": self._search, "nearest": nearest, "others": others, "cut": cut}
         found = Pipeline(self._stores, steps)(request)
-        results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)
+        results = tuple(replace(result, shown_length=SNIPPET) for result in found.results)
         return Answer(document.display_path, results, found.trace)

@@ -305,6 +305,6 @@ class MemoryRetrieve:
         answer.trace.note("the newest handoff first")
         return replace(
             answer,
-            results=(newest._replace(words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit],
+            results=(replace(newest, words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit],
             answered=max(answer.answered or 0.0, newest.confidence or 0.0),
         )

@@ -20,6 +20,9 @@ RERANKED, IN_PROCESS = 40, 12
 PASSAGE_CHARS = 600  # of a document, for a model in this process, which reads 256 tokens
 LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
 
+# A large model may produce any order. A small cross-encoder knows chats and questions, but not which of two notes holds.
+SMALL, SMALL_SHARES = "ms-marco:", {Unit.DOCUMENT: 0.2, Unit.LINE: 0.5}
+
 RERANKER = "reranker"
 PURPOSE = "rerank"
 DEADLINE_S = 5.0
@@ -52,7 +55,9 @@ def reranking_stages(
             trace.degraded[RERANKER] = reason_of(error)
             return work
         reranked = {place: scores[chunk] for place, chunk in enumerate(chunks) if chunk in scores}
-        share = fusion.reranker_share(reranker.fingerprint, is_document=request.unit is Unit.DOCUMENT)
+        share = fusion.RERANKER_SHARE
+        if reranker.fingerprint.startswith(SMALL):
+            share = SMALL_SHARES[request.unit]
         relevance = fusion.blend({n: c.relevance for n, c in enumerate(work.candidates)}, reranked, share)
         return work.with_candidates(
             work.candidates[n].with_relevance(

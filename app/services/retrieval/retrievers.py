@@ -105,8 +105,7 @@ def vector_retriever(
         found = answered({VECTOR: lambda: vectors.search(vector, depth, request.scope)})
         missing, note = "", ""
         if count := embeddings.documents_without():
-            documents = "1 document has" if count == 1 else f"{count} documents have"
-            missing = f"{documents} text without vectors and may be missed. Run: clawmem embed"
+            missing = f"some texts have no vectors and may be missed (documents: {count}). Run: clawmem embed"
         if building := embeddings.building():
             note = f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
         degraded = "; ".join(filter(None, (found.degraded, missing)))

@@ -97,21 +97,20 @@ def with_successors(
     for candidate in candidates:
         seen = {n for n in newer.get(candidate.document_id, ()) if n in known or n in visible}
         last = {n for n in seen if seen.isdisjoint(newer.get(n, ()))}
-        arranged += [_in_place_of(candidate, documents[n]) for n in sorted(last - known)]
+        arranged += [
+            Candidate(
+                n,
+                FragmentKey(n, 0),
+                candidate.relevance,
+                candidate.score,
+                terms={SUCCESSION: candidate.score},
+                document=documents[n],
+            )
+            for n in sorted(last - known)
+        ]
         known |= last
         arranged.append(candidate)
     return arranged
-
-
-def _in_place_of(candidate: Candidate, document: Document) -> Candidate:
-    return candidate._replace(
-        document_id=document.id,
-        document=document,
-        best=FragmentKey(document.id, 0),
-        span=None,
-        legs={},
-        terms={SUCCESSION: candidate.score},
-    )
 
 
 def _is_visible(document: Document, scope: Scope) -> bool:
