@@ -151,16 +151,6 @@ def test_a_fact_that_a_later_one_replaces_leaves_it(world: World) -> None:
     assert "- Orders:" not in profile(world)
 
 
-@pytest.mark.parametrize("text", ["[[key]] is void.", "[[notes/key|Key]] ist jetzt hinfällig."])
-def test_what_a_later_decision_calls_void_leaves_it(world: World, text: str) -> None:
-    """Only what is dated before it."""
-    body = f"# Safe\n\nWe open the safe by a code. {text}"
-    for day, is_void in (("2024-01-01", False), ("2024-04-01", True)):
-        at = f"{day}T00:00:00.000Z"
-        save(world.vault, "safe.md", body, title="Safe", content_type="decision", authored_at=at)
-        assert ("Ann keeps the key" not in profile(world)) is is_void
-
-
 def test_secrets_stay_out(world: World) -> None:
     """No line has a secret."""
     said = "Set password" + "=hunter2Xk93Lmq for the ledger"

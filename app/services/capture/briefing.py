@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import (
@@ -38,7 +37,6 @@ from clawmem.domain.briefing.blocks import (
     is_stale,
     listing,
     names_file,
-    packed,
     profile_text,
     repeated_phrases,
     section,
@@ -52,6 +50,7 @@ from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
+from clawmem.domain.surfacing.packing import QUOTED_CHARACTERS
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.clock import Clock
@@ -62,18 +61,8 @@ from clawmem.ports.sessions import SessionStore, UsageStore, session_key
 
 FACTS = ("decision", "preference")
 LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
-_VOID = re.compile(
-    r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\](?: \w+){0,3} (?:void|obsolete|hinfällig|ungültig|aufgehoben)\b",
-    re.IGNORECASE,
-)
-NOT_IN_FORCE = frozenset(
-    "draft proposed rejected deprecated superseded withdrawn".split()
-)  # values of `status`
-
-
-def _fact(note: Document, body: str) -> str:
-    # A captured note repeats its title and adds its origin. A sentence alone may lack the label of its secret.
-    return fact_of(*redact_parts((note.title, "" if note.collection == COLLECTION else body)))
+# Values of the property `status`.
+NOT_IN_FORCE = frozenset("draft proposed rejected deprecated superseded withdrawn".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +115,10 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
 
 
 SESSION_TOKENS, ADVICE_TOKENS = 600, 200
-FIX_CHARS = 400
 PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 READ_OF_BODY, SNIPPET = 2000, 150  # characters
-NEWEST = 500  # documents among which recent ones are searched
 LOOKED_AT = 20  # search results, most of which may be excluded
 LESSONS = frozenset({"antipattern", "decision", "problem"})
-EMBED = "clawmem embed"  # recommended while texts have no vector
 _LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -191,8 +177,7 @@ class Briefings:
         Args:
             session_id: A session that goes on: what was captured from it, it knows.
         """
-        own = session_key(session_id) if session_id else None
-        notes = [note for note in self._shown(project) if not (own and own in note.path)]
+        notes = self._shown(project, session_id)
         return block(
             "vault-session",
             "From the vault: what earlier sessions left, for information.",
@@ -211,15 +196,28 @@ class Briefings:
         Args:
             session_id: The session that asks; it knows its own handoff.
         """
-        own = session_key(session_id) if session_id else None
-        notes = [note for note in self._shown(project) if not (own and own in note.path)]
         introduction = "From the vault: what the last session left, for information."
-        return block("vault-session", introduction, [self._handoff(notes, topic)], SESSION_TOKENS)
+        last = self._handoff(self._shown(project, session_id), topic)
+        return block("vault-session", introduction, [last], SESSION_TOKENS)
 
     def staleness(self) -> str:
         """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
+        now_ms = self.clock.now_ms()
+        today = iso_utc(now_ms)[:DAY]
+        due = [
+            note
+            for note in self._shown()
+            if note.collection != COLLECTION
+            and is_stale(review_by=note.review_by, today=today, idle_days=idle_days(note, now_ms))
+        ]
+        replaced = current_successors(self.documents, self.successions, [note.id for note in due])
+        due.sort(key=lambda note: (note.review_by is None, note.review_by or note.authored_at))
+        lines = []
+        for note in [note for note in due if note.id not in replaced][:5]:
+            review = note.review_by and f"review was due {note.review_by[:DAY]}"
+            lines.append(_line(note.title, note.display_path, review or f"written {note.authored_at[:DAY]}"))
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
-        return block("vault-staleness", introduction, ["\n".join(self._due(self._shown()))], 250)
+        return block("vault-staleness", introduction, ["\n".join(lines)], 250)
 
     def after_compaction(self, state: str, summary: str = "", project: str = "") -> str:
         """
@@ -235,14 +233,14 @@ class Briefings:
         since = iso_utc(self.clock.now_ms() - RECENT_DAYS * DAY_MS)
         recent = [
             note
-            for note in self._shown(project, NEWEST)
+            for note in self._shown(project)
             if note.authored_at >= since and not is_hidden(note.display_path, note.content_type)
         ]
         return block(
             "vault-postcompact",
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
             [
-                section("## Saved before compaction", _lines(state), 600),
+                section("## Saved before compaction", filter(str.strip, safe(state).splitlines()), 600),
                 section("## Decisions of the last days", self._facts("decision", recent, project)[:5], 400),
                 section("## What went wrong before", self._facts("antipattern", recent, project)[:3], 150),
                 section("## From the vault", self._context(request or summary), 200),
@@ -266,9 +264,8 @@ class Briefings:
             note, body, start, is_named = result.document, result.body, 0, False
             for line in body.splitlines(keepends=True) if note.content_type in LESSONS else ():
                 is_named = is_named or names_file(line, path)
-                if (
-                    is_named and line.strip() and not line.startswith("#")
-                ):  # below a heading stands the reason
+                # Below a heading stands the reason.
+                if is_named and line.strip() and not line.startswith("#"):
                     shown = redact_part(body, start, start + len(line)).strip()
                     mark = shown_successor(result.superseded_by)
                     line = _line(note.title, note.content_type, day_of(note), mark, text=shown)
@@ -292,7 +289,9 @@ class Briefings:
                 named = (place for place in PARAGRAPH.finditer(body) if names_error(place[0], line))
                 if (place := next(named, None)) and result.superseded_by is None:
                     following = PARAGRAPH.search(body, place.end())
-                    end = min(following.end() if following else place.end(), place.start() + FIX_CHARS)
+                    end = min(
+                        following.end() if following else place.end(), place.start() + QUOTED_CHARACTERS
+                    )
                     text = " ".join(redact_part(body, place.start(), end).split())
                     fixes.append((result, _line(note.title, note.display_path, day_of(note), text=text)))
             if fixes:
@@ -320,11 +319,15 @@ class Briefings:
 
     # -- parts --------------------------------------------------------------------------------------
 
-    def _shown(self, project: str = "", limit: int | None = None) -> list[Document]:
-        """Return the served documents that may be shown unasked, last written first."""
+    def _shown(self, project: str = "", session_id: str = "") -> list[Document]:
+        """Return the documents that may be shown unasked, last written first, without those of the session itself."""
         now, withheld = iso_utc(self.clock.now_ms()), self.withheld(project)
-        latest = self.documents.latest(limit=limit)
-        return [note for note in latest if note.id not in withheld and may_show(note, now)]
+        own = session_key(session_id) if session_id else None
+        return [
+            note
+            for note in self.documents.latest()
+            if note.id not in withheld and may_show(note, now) and not (own and own in note.path)
+        ]
 
     def _in_force(self, notes: Sequence[Document], project: str) -> list[ProfileLine]:
         """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
@@ -344,21 +347,9 @@ class Briefings:
         of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
         facts = [note for pair in zip_longest(*of_kind) for note in pair if note]
         bodies = self.documents.bodies([note.id for note in facts])
-        void = {
-            name.rpartition("/")[2].lower(): day_of(note)
-            for note in reversed(facts)
-            for name in _VOID.findall(bodies.get(note.id, ""))
-        }
-        facts = [
-            note
-            for note in facts
-            if all(
-                void.get(name.lower(), "") <= day_of(note) for name in (note.title, PurePath(note.path).stem)
-            )
-        ]
         lines = [
             ProfileLine(
-                _fact(note, bodies.get(note.id, "")),
+                _stated(note, bodies),
                 ", ".join(filter(None, (elsewhere.get(note.id), note.display_path))),
                 day_of(note),
             )
@@ -381,7 +372,8 @@ class Briefings:
         for last, mark in without_replaced(self.documents, self.successions, about[:1]):
             noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
             heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
-            return section(heading, _lines(outcome_first(self.documents.body(last.id) or "")), 220)
+            body = safe(outcome_first(self.documents.body(last.id) or ""))
+            return section(heading, filter(str.strip, body.splitlines()), 220)
         return ""
 
     def _tasks(self, notes: Sequence[Document], project: str) -> list[str]:
@@ -402,24 +394,6 @@ class Briefings:
             ]
         return lines
 
-    def _due(self, documents: Sequence[Document]) -> list[str]:
-        """Return lines about at most five current notes to review: those with a review date first, then the oldest."""
-        now_ms = self.clock.now_ms()
-        today = iso_utc(now_ms)[:DAY]
-        due = [
-            note
-            for note in documents
-            if note.collection != COLLECTION
-            and is_stale(review_by=note.review_by, today=today, idle_days=idle_days(note, now_ms))
-        ]
-        replaced = current_successors(self.documents, self.successions, [note.id for note in due])
-        due.sort(key=lambda note: (note.review_by is None, note.review_by or note.authored_at))
-        lines = []
-        for note in [note for note in due if note.id not in replaced][:5]:
-            review = note.review_by and f"review was due {note.review_by[:DAY]}"
-            lines.append(_line(note.title, note.display_path, review or f"written {note.authored_at[:DAY]}"))
-        return lines
-
     def _facts(self, content_type: str, recent: Sequence[Document], project: str) -> list[str]:
         """Return lines about the latest notes of a type, those of other projects last: what each states."""
         elsewhere = projects_elsewhere(self.properties, project)
@@ -428,22 +402,22 @@ class Briefings:
         marked = without_replaced(self.documents, self.successions, notes)
         bodies = self.documents.bodies([note.id for note, _ in marked])
         return [
-            _line(_fact(note, bodies.get(note.id, "")), elsewhere.get(note.id, ""), day_of(note), mark)
+            _line(_stated(note, bodies), elsewhere.get(note.id, ""), day_of(note), mark)
             for note, mark in marked
         ]
 
     def _context(self, text: str) -> list[str]:
-        """Return a line for each of the best notes about the request *text*."""
+        """Return a line for each of the three best notes about the request *text*."""
         results: list[Result] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
             results = [*self._found(text[:200])[1].results] if text else []
         lines = []
-        for note, body, successor in (
-            (result.document, result.body, result.superseded_by) for result in results
-        ):
+        for result in results:
+            note, body = result.document, result.body
             if not is_hidden(note.display_path, note.content_type):
                 beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
-                lines.append(_line(note.title, note.display_path, shown_successor(successor), text=beginning))
+                mark = shown_successor(result.superseded_by)
+                lines.append(_line(note.title, note.display_path, mark, text=beginning))
         return lines[:3]
 
     def _found(self, text: str) -> tuple[RetrievalRequest, Answer]:
@@ -477,13 +451,13 @@ def curation_note(report: str, now_ms: int, *, pending: int, documents: int, act
     lines: list[str] = []
     if pending > 0.2 * documents:
         lines.append(
-            f"{pending} texts have no vector yet, so only words find them: {EMBED} makes the vectors."
+            f"{pending} texts have no vector yet, so only words find them: clawmem embed makes them."
         )
     made_ms = parse_iso(str(made_at))
     if made_ms is None or now_ms - made_ms > 7 * DAY_MS:
         lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
     elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:
-        lines += [" ".join(str(action).split()) for action in actions if pending or EMBED not in str(action)]
+        lines += [" ".join(str(action).split()) for action in actions]
     text = "\n".join(f"- {safe(line)}" for line in lines)
     return block("vault-curator", "State of the memory itself:", [text], 200)
 
@@ -500,8 +474,10 @@ def _advice(
     return Advice(text, replace(answer, results=tuple(result for result, _ in lines[:most])), request)
 
 
-def _lines(text: str) -> Iterable[str]:
-    return packed(filter(str.strip, safe(text).splitlines()), SESSION_TOKENS)
+def _stated(note: Document, bodies: Mapping[int, str]) -> str:
+    # A captured note repeats its title and adds its origin. A sentence alone may lack the label of its secret.
+    body = "" if note.collection == COLLECTION else bodies.get(note.id, "")
+    return fact_of(*redact_parts((note.title, body)))
 
 
 def _line(title: str, *parts: str, text: str = "") -> str:
