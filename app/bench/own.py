@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,13 +17,6 @@ class Case(NamedTuple):
     file: str
     wanted: bool
     at: str
-
-
-class Verdict(NamedTuple):
-    """A case, and whether it holds now."""
-
-    case: Case
-    holds: bool
 
 
 def cases_file(config_file: Path) -> Path:
@@ -49,8 +41,3 @@ def read_cases(file: Path) -> list[Case]:
         except (ValueError, TypeError) as error:
             raise InvalidInput("INVALID_INPUT", f"{file}:{number} is no case: {error}") from error
     return cases
-
-
-def judge_cases(cases: Sequence[Case], surface: Callable[[str], Collection[str]]) -> list[Verdict]:
-    """Return a verdict for each case; *surface* returns the notes in the block of a prompt."""
-    return [Verdict(case, (case.file in surface(case.prompt)) is case.wanted) for case in cases]

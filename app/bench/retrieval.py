@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from ir_measures import RR, R, Success, calc_aggregate, nDCG
 
-from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
+from clawmem.app.bench.collection import JudgedCollection
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.ports.errors import InvalidInput
 
@@ -141,84 +141,55 @@ class BenchRetrieval:
         progress: Progress = lambda done, total: None,
     ) -> BenchReport:
         """Run the benchmark; the vault should be empty before."""
-        report = BenchReport()
-        scoped = not pooled and any(query.scope for query in collection.queries)
-        self._index(collection, scoped, report)
-        for done, query in enumerate(collection.queries, start=1):
-            request = self._request(query, turns, scoped, ranking)
-            report.run[query.qid] = self._answer(request, scoped, report)
-            progress(done, len(collection.queries))
-        report.groups = _groups(collection, report.run, turns)
-        return report
-
-    def _index(self, collection: JudgedCollection, scoped: bool, report: BenchReport) -> None:
+        report, queries = BenchReport(), collection.queries
+        scopes = [] if pooled else sorted({query.scope for query in queries if query.scope})
+        folders = [Folder(scope, str(collection.corpus / scope)) for scope in scopes]
         began = perf_counter()
-        for folder in _folders(collection, scoped):
+        for folder in folders or [Folder(POOLED, str(collection.corpus))]:
             passed = self._update(folder)
             if not passed.added + passed.updated + passed.unchanged:
-                found = " ".join(passed.problems) or "no file matches."
-                raise InvalidInput("INVALID_INPUT", f"{folder.root} has no document to index: {found}")
+                reason = " ".join(passed.problems) or "no file matches."
+                raise InvalidInput("INVALID_INPUT", f"{folder.root} has no document to index: {reason}")
             report.documents += passed.added
         report.index_s = perf_counter() - began
         if self._embed:
             began = perf_counter()
             self._embed()
             report.embed_s = perf_counter() - began
-
-    def _request(self, query: JudgedQuery, turns: bool, scoped: bool, ranking: Ranking) -> RetrievalRequest:
-        return read_request(
-            query.text,
-            show_all=True,
-            now_ms=self._now_ms,
-            limit=DEPTH,
-            collections=[query.scope] if scoped and query.scope else [],
-            unit=Unit.LINE if turns else Unit.DOCUMENT,
-            ranking=ranking,
-        )
-
-    def _answer(
-        self, request: RetrievalRequest, scoped: bool, report: BenchReport
-    ) -> list[tuple[str, float]]:
-        began = perf_counter()
-        self._pipeline(request._replace(limit=10))
-        report.query_ms.append((perf_counter() - began) * 1000)
-        work, _ = self._pipeline.rank(request)
-        return [(_item(candidate, scoped), candidate.score) for candidate in work.candidates]
-
-
-def _folders(collection: JudgedCollection, scoped: bool) -> list[Folder]:
-    if not scoped:
-        return [Folder(POOLED, str(collection.corpus))]
-    scopes = sorted({query.scope for query in collection.queries if query.scope})
-    return [Folder(scope, str(collection.corpus / scope)) for scope in scopes]
+        rows: dict[str, list[Measures]] = defaultdict(list)
+        for done, query in enumerate(queries, start=1):
+            request = read_request(
+                query.text,
+                show_all=True,
+                now_ms=self._now_ms,
+                limit=DEPTH,
+                collections=[query.scope] if scopes and query.scope else [],
+                unit=Unit.LINE if turns else Unit.DOCUMENT,
+                ranking=ranking,
+            )
+            began = perf_counter()
+            self._pipeline(request._replace(limit=10))
+            report.query_ms.append((perf_counter() - began) * 1000)
+            work, _ = self._pipeline.rank(request)
+            run = [(_item(candidate, bool(scopes)), candidate.score) for candidate in work.candidates]
+            items = [item for item, _ in run]
+            measures = measure(unrolled(items, collection) if turns else items, collection.grades[query.qid])
+            report.run[query.qid] = run
+            rows["all"].append(measures)
+            rows[query.category].append(measures)
+            progress(done, len(queries))
+        for name, group in rows.items():
+            intervals = {key: interval([row[key] for row in group]) for key in group[0]}
+            report.groups[name] = {"n": len(group), "mean": mean(group), "interval95": intervals}
+        return report
 
 
 def _item(candidate: Candidate, scoped: bool) -> str:
     document = candidate.document
-    if document is None:
-        raise ValueError("a ranked candidate has no document")
-    path = document.display_path if scoped else document.path
-    name = path.removesuffix(".md")
+    assert document, "a ranked candidate has a document"
+    name = (document.display_path if scoped else document.path).removesuffix(".md")
     span = candidate.span
     return f"{name}:{span.start_line}-{span.end_line}" if span else name
-
-
-def _groups(
-    collection: JudgedCollection, run: dict[str, list[tuple[str, float]]], turns: bool
-) -> dict[str, dict[str, object]]:
-    rows: dict[str, list[Measures]] = defaultdict(list)
-    for query in collection.queries:
-        items = [item for item, _ in run[query.qid]]
-        ranking = unrolled(items, collection) if turns else list(dict.fromkeys(items))
-        measures = measure(ranking, collection.grades[query.qid])
-        rows["all"].append(measures)
-        rows[query.category].append(measures)
-    return {name: _summary(group) for name, group in rows.items()}
-
-
-def _summary(rows: Sequence[Measures]) -> dict[str, object]:
-    intervals = {name: interval([row[name] for row in rows]) for name in rows[0]}
-    return {"n": len(rows), "mean": mean(rows), "interval95": intervals}
 
 
 def unrolled(items: Sequence[str], collection: JudgedCollection) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bench.collection import load_collection
-from clawmem.app.bench.own import cases_file, judge_cases, read_cases
+from clawmem.app.bench.own import cases_file, read_cases
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.conformance.judging import Outcome, PortProgram, judge, load_vectors, shortened
@@ -95,27 +95,25 @@ def own(ctx: typer.Context) -> None:
     """
     settings = settings_of(ctx)
     file = cases_file(settings.config_file)
-    cases = read_cases(file)
+    cases, rows = read_cases(file), list[dict[str, object]]()
     profile = profile_named(settings.profile, settings.token_budget)
     with open_services(settings, read_only=True) as services, progress("Asking") as step:
         surface = services.prompt_surfacing(settings, profile)
         surface = replace(surface, recalls=replace(surface.recalls, enabled=False, forgets=False))
         choices = Choices(profile, withheld=services.withheld())
 
-        def notes_for(prompt: str) -> set[str]:
-            surfaced = surface(prompt, Turns(None), choices)
+        for done, case in enumerate(cases, start=1):
+            surfaced = surface(case.prompt, Turns(None), choices)
             results = surfaced.answer.results if surfaced.block else ()
-            return {result.document.display_path for result in results}
-
-        verdicts = judge_cases(cases, notes_for)
-        step(len(cases), len(cases))
-    rows = [{**verdict.case._asdict(), "holds": verdict.holds} for verdict in verdicts]
+            is_there = case.file in {result.document.display_path for result in results}
+            rows.append({**case._asdict(), "holds": is_there is case.wanted})
+            step(done, len(cases))
     if wants_json(ctx):
         show_json({"file": str(file), "cases": rows})
         return
     for part in records_table(rows, "holds wanted file prompt"):
         show_part(part)
-    held = sum(verdict.holds for verdict in verdicts)
+    held = sum(bool(row["holds"]) for row in rows)
     show(
         f"{held} of {plural(len(rows), 'case')} hold. {file}" if rows else f"There are no cases yet in {file}"
     )
