@@ -17,6 +17,7 @@ from clawmem.adapters.models.server import (
     Limits,
     ModelIdentity,
     Prompts,
+    Provider,
     Sleep,
     embeddings_in,
     prompts_of,
@@ -66,7 +67,7 @@ class ApiModel:
         *,
         model: str | None = None,
         api_key: str | None = None,
-        provider: str | None = None,
+        provider: Provider | None = None,
         sleep: Sleep = time.sleep,
         **options: Any,
     ) -> Self:
@@ -75,12 +76,12 @@ class ApiModel:
 
         Args:
             model: Name of the model; None for the provider's default.
-            provider: Name of the provider; None to detect it by the host, with a local server as the default.
+            provider: The provider; None to detect it by the host.
 
         Raises:
-            ConfigError: the provider or the key is invalid, or the provider does not rerank.
+            ConfigError: the key is invalid, or the provider does not rerank.
         """
-        api = provider_for(url, provider)
+        api = provider or provider_for(url)
         if cls.role == RERANK and not api.rerank_path:
             raise ConfigError(
                 f"{api.name} does not rerank. Leave CLAWMEM_RERANK_URL out, or give another server."

@@ -156,19 +156,10 @@ _OTHERS = (
 PROVIDERS = {provider.name: provider for provider in (LLAMA_SERVER, *_OTHERS)}
 
 
-def provider_for(url: str, name: str | None = None) -> Provider:
-    """
-    Return the provider *name*, or the one whose host is in *url*; a local server if there is none.
-
-    Raises:
-        ConfigError: there is no provider of that name.
-    """
-    if name and name not in PROVIDERS:
-        raise ConfigError(f"There is no provider {name!r}. Choose one of: {', '.join(PROVIDERS)}.")
-    if name:
-        return PROVIDERS[name]
+def provider_for(url: str) -> Provider:
+    """Return the provider whose host is in *url*; a local server if there is none."""
     host = (urlsplit(url).hostname or "").lower()
-    return next((provider for provider in _OTHERS if provider.host_mark in host), LLAMA_SERVER)
+    return next((api for api in PROVIDERS.values() if api.host_mark and api.host_mark in host), LLAMA_SERVER)
 
 
 def embeddings_in(answer: Json, count: int) -> list[Any]:

@@ -210,7 +210,9 @@ class TestProviders:
     def test_embeddings(self, models: Models, name: str) -> None:
         """A provider is sent its own names for texts, roles, lengths and truncation, and read in its own form."""
         server = models.serve(as_provider)
-        embedder = models.factory(ApiEmbedder, server.url, provider=name, dimensions=64, api_key=KEY)
+        embedder = models.factory(
+            ApiEmbedder, server.url, provider=PROVIDERS[name], dimensions=64, api_key=KEY
+        )
 
         question, documents = embedder.embed_query("hive"), embedder.embed_documents(TEXTS)
 
@@ -239,7 +241,7 @@ class TestProviders:
     def test_reranking(self, models: Models, name: str, count: str, path: str) -> None:
         """A provider scores all documents under its own names, and its scores are taken as they are."""
         server = models.serve(as_provider)
-        reranker = models.factory(ApiReranker, server.url, provider=name, api_key=KEY)
+        reranker = models.factory(ApiReranker, server.url, provider=PROVIDERS[name], api_key=KEY)
 
         assert reranker.rerank("hive", TEXTS, timeout_s=5) == [0.0, 0.1, 0.2]
         (asked,) = server.asked
@@ -408,7 +410,7 @@ class TestPace:
         """Four characters count as a token; a question neither waits nor counts."""
         server = models.serve(well_behaved)
         embedder = models.embedder(
-            server.url, provider="jina", dimensions=64, tokens_per_minute=round(60 / SAFETY)
+            server.url, provider=PROVIDERS["jina"], dimensions=64, tokens_per_minute=round(60 / SAFETY)
         )
 
         embedder.embed_documents(["bees and boats"])  # 4 tokens
