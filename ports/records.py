@@ -192,14 +192,9 @@ class Document(NamedTuple):
         return one_line(f"{self.collection}/{self.path}")
 
     @property
-    def pins_itself(self) -> bool:
-        """Whether the front matter pins the document; it cannot for a note of others."""
-        return self.pinned_in_note and self.origin in VERIFIED
-
-    @property
     def is_pinned(self) -> bool:
-        """Whether a user pinned the document, or its own front matter does; either is sufficient."""
-        return self.pinned or self.pins_itself
+        """Whether a user pinned the document, or its own front matter does, which it cannot for a note of others."""
+        return self.pinned or (self.pinned_in_note and self.origin in VERIFIED)
 
     @property
     def has_own_date(self) -> bool:
