@@ -73,7 +73,6 @@ class ZipBundleReader:
             raise
 
     def _read(self) -> None:
-        """Open the file, and compare each part with its size and hash in the manifest."""
         self._zip = self._open.enter_context(ZipFile(self._file))
         self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         if MANIFEST not in self._entries:

@@ -93,7 +93,10 @@ class CommitFiles:
 
     def _notes(self, root: str, paths: list[str]) -> dict[str, bytes]:
         commits = [self._listed[root][path] for path in paths]
-        mark, own, project = token_hex(16), _own_email(root), _project(root)
+        mark, own = token_hex(16), _own_email(root)
+        shared = _git(root, "rev-parse", "--git-common-dir").rstrip("\n")  # of a work tree, in the main one
+        top = os.path.join(root.removesuffix(HISTORY), shared)  # noqa: PTH118
+        project = os.path.normpath(top).removesuffix(HISTORY)
         shape = f"--format=tformat:{mark}%at%x00%aN%x00%aE%x00%s%x00%b%x00"
         names = ("--name-only", "--no-renames", "--no-ext-diff")
         ids = "\n".join(commits)
@@ -120,12 +123,6 @@ class CommitFiles:
 def _own_email(root: str) -> str:
     """Return the address of the user of this repository, which the configuration of Git states; else empty."""
     return _git(root, "config", "--default", "", "--get", "user.email").strip().casefold()
-
-
-def _project(root: str) -> str:
-    """Return the folder of the repository; of a linked work tree that of the main one."""
-    shared = _git(root, "rev-parse", "--git-common-dir").rstrip("\n")
-    return os.path.normpath(os.path.join(root.removesuffix(HISTORY), shared)).removesuffix(HISTORY)  # noqa: PTH118
 
 
 def _git(root: str, *arguments: str, text: str = "") -> str:

@@ -47,7 +47,12 @@ class WatchedFolders:
                 stop.wait(left)
             else:
                 events = next(self._turns)
-        changes = {change for _, path in events for change in self._path_changes(path)}
+        changes = set()
+        for path in {path for _, path in events}:
+            is_folder = path in self._watched or _is_folder(path)
+            for root, real in self._roots.items():
+                if (below := _below(path, real)) is not None:
+                    changes.add(PathChange(str(Path(root, below)), is_folder))
         replaced = any(folder_identity(root) != self._identities[root] for root in self._roots)
         if replaced or any(self._moves_folders(kind, path) for kind, path in events):
             self._start()
@@ -59,12 +64,6 @@ class WatchedFolders:
             self._turns.close()
         self._turns, self._watched, self._pending = None, frozenset(), set()
 
-    def _path_changes(self, path: str) -> Iterator[PathChange]:
-        folder = path in self._watched or _is_folder(path)
-        for root, real in self._roots.items():
-            if (below := _below(path, real)) is not None:
-                yield PathChange(str(Path(root, below)), folder)
-
     def _moves_folders(self, kind: Change, path: str) -> bool:
         if kind is Change.modified:  # of a folder: its permissions or times
             return False
@@ -74,7 +73,6 @@ class WatchedFolders:
         )
 
     def _start(self) -> None:
-        """Watch the folders that exist now, which the first turn of watchfiles begins."""
         self.close()
         self._identities = {root: folder_identity(root) for root in self._roots}
         for _ in range(ATTEMPTS):

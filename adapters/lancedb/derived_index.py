@@ -288,7 +288,6 @@ class LanceIndex(ABC):
             self._create_indexes(self._table)
 
     def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
-        """Write one version of *table* without the removed documents, and with *rows* and *marker*."""
         doomed = f"document_id in ({', '.join(map(str, sorted(removed)))})" if removed else ""
         if not rows and marker is None:
             table.delete(doomed)

@@ -157,7 +157,6 @@ class Markdown:
         return _blanked(self.body, code)
 
     def _block(self, kind: BlockKind, first: int, end: int, label: str = "", level: int = 0) -> Block:
-        """Return the block of the lines from *first*, counted from 0, to the one before *end*."""
         while end - 1 > first and not self._lines[end - 1].strip():
             end -= 1
         start_line, end_line = first + self.first_line, end - 1 + self.first_line

@@ -36,7 +36,7 @@ from clawmem.ports.records import Document, InactiveReason
 SUGGESTIONS = 5
 LEAST_LIKENESS = 60  # of 100, of a name to the text that may mean it
 LIST_SUGGESTIONS = 3  # suggestions per name in a list
-FAILURES_WITH_SUGGESTIONS = 10
+FAILURES_WITH_SUGGESTIONS = 10  # of a list; each suggestion compares the names of all documents
 MOST_NAMES = 1000  # of a list
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
@@ -235,7 +235,6 @@ class Lookup:
         return [document for document in documents if place.startswith(document.display_path) or not place]
 
     def _places(self, address: Address) -> list[tuple[str, str]] | None:
-        """Return the places that *address* states in full; ``None`` when it does not."""
         if virtual := parse_virtual_path(address.name):
             return [virtual]
         if not _ABSOLUTE.match(address.name):
@@ -363,12 +362,16 @@ class Lookup:
         parts: list[Excerpt | LookupFailure] = []
         for name in names:
             is_glob = re.search(r"[*?]", name) or (isinstance(pattern, str) and len(names) == 1)
-            matches = [*self._matching(name)] if is_glob else []
-            # Each suggestion compares the names of all documents.
-            parts += matches or [
-                self._attempt(name, LIST_SUGGESTIONS if failures < FAILURES_WITH_SUGGESTIONS else 0)
-            ]
-            failures += isinstance(parts[-1], LookupFailure)
+            if matches := [*self._matching(name)] if is_glob else []:
+                parts += matches
+                continue
+            try:
+                suggestions = LIST_SUGGESTIONS if failures < FAILURES_WITH_SUGGESTIONS else 0
+                parts.append(self.get(name, suggestions=suggestions))
+            except InvalidInput as refusal:
+                similar = refusal.suggestions if isinstance(refusal, NotFound) else ()
+                parts.append(LookupFailure(name, refusal.code, str(refusal), similar))
+                failures += 1
         excerpts = {part.document.id: part for part in reversed(parts) if isinstance(part, Excerpt)}
         ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
         sizes = {part.document: len(part.text.encode("utf-8", "surrogatepass")) for part in ordered}
@@ -398,13 +401,6 @@ class Lookup:
         name = docids(self.documents, [document])[document.id]
         newer = current_successors(self.documents, self.successions, [document.id]).get(document.id)
         return Excerpt(document, name, text, start, before + len(lines), newer)
-
-    def _attempt(self, name: str, suggestions: int) -> Excerpt | LookupFailure:
-        try:
-            return self.get(name, suggestions=suggestions)
-        except InvalidInput as error:
-            near = error.suggestions if isinstance(error, NotFound) else ()
-            return LookupFailure(name, error.code, str(error), near)
 
     def _matching(self, pattern: str) -> Iterator[Excerpt]:
         check_path(pattern)

@@ -300,8 +300,6 @@ class _Change:
 
 
 class _Pass:
-    """One run of `UpdateCollection`."""
-
     def __init__(self, update: UpdateCollection, folder: Folder, *, force: bool, allow_empty: bool) -> None:
         self._update = update
         self._documents = update.documents

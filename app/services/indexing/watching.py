@@ -180,7 +180,6 @@ class _Turn:
         return [owner for owner in [self._ownership.owner(path)] if owner]
 
     def _work(self, names: list[str]) -> None:
-        """Run the passes of the collections that are due, and what follows from them."""
         for project in [name for name in names if name in self._projects]:
             with self._reporting(project, project) as problems:
                 problems += self.watched.sync_issues(project)
