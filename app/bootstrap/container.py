@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.knowledge.graph import BuildGraphs
     from clawmem.app.services.lifecycle.actions import Lifecycle
     from clawmem.app.services.lifecycle.curator import Curator
-    from clawmem.app.services.lifecycle.forgetting import Forgetting
-    from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.forgetting import Forgetting, Prove
     from clawmem.app.services.maintenance.client_checks import ClientChecks
     from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
@@ -330,7 +329,7 @@ class UseCases(containers.DeclarativeContainer):
         note=forgotten_places.provided.complete,
     )
     prove: Prove = use_case(
-        "lifecycle.proof:Prove",
+        "lifecycle.forgetting:Prove",
         pipelines=Dict(search=search.provider, query=query_without_models.provider),
         places=Factory(lambda vault: [*map(str, files_of_vault(vault))], option.vault),
     )

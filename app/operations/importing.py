@@ -18,11 +18,10 @@ from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_fault
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, argument, operation
 from clawmem.app.operations.output import counts_text
 from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
-from clawmem.app.services.conversations.sources import ImportedSource, imported_sources
 from clawmem.app.services.conversations.synthesis import MOST_ASKED
 from clawmem.app.services.issues import COLLECTION as ISSUES
 from clawmem.app.services.issues import IssueReport
-from clawmem.app.services.portability.importing import ImportReport
+from clawmem.app.services.portability.importing import ImportedSource, ImportReport, imported_sources
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.app.settings.model import Settings
 from clawmem.domain.conversations.units import COLLECTION, checked_source

@@ -11,7 +11,6 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import counts_text, few, plural, records_table, value_text
-from clawmem.app.services.conversations.sources import imported_documents
 from clawmem.app.services.documents.records import (
     DocumentReference,
     TitledFile,
@@ -21,6 +20,7 @@ from clawmem.app.services.documents.records import (
 )
 from clawmem.app.services.lifecycle.actions import MOST, LifecycleStatus, RecordedAct, RestoreReport
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
+from clawmem.app.services.portability.importing import imported_documents
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy

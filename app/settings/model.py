@@ -38,8 +38,7 @@ from clawmem.domain.documents.eligibility import check_pattern, is_collection_na
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
-from clawmem.domain.maintenance.schedule import MOST_QUESTIONS, LaneName
-from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
+from clawmem.domain.maintenance.schedule import HEAVY_LIMIT, LIGHT_LIMIT, MOST_QUESTIONS, LaneName
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 

@@ -292,7 +292,7 @@ def test_an_import_is_taken_back(
         left = {name: found for name, found in done["probes"].items() if found}
         assert (done["documents"], left) == (
             1,
-            {"same text": ["notes/kiln.md holds it"]} if tool == "mem0" else {},
+            {"same text": ["notes/kiln.md (served)"]} if tool == "mem0" else {},
         )
 
     assert documents(vault_file) == []

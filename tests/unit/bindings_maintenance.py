@@ -13,15 +13,20 @@ from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.knowledge.llm_answer import fitted
-from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due_for_good
-from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
+from clawmem.domain.lifecycle.policy import (
+    ArchivePolicy,
+    Surfacing,
+    is_due_for_good,
+    is_pin_candidate,
+    is_snooze_candidate,
+    recall_stats,
+)
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
 from clawmem.domain.maintenance.deduction import Candidate
 from clawmem.domain.maintenance.merge_gate import ObservationText, decide_merge, replacement_objection
 from clawmem.domain.maintenance.patterns import VERDICT, trend
-from clawmem.domain.maintenance.schedule import Window, gate
-from clawmem.domain.maintenance.selection import newest_first, stale_first, surprising_first
+from clawmem.domain.maintenance.schedule import Window, gate, newest_first, stale_first, surprising_first
 from clawmem.ports.errors import ConfigError
 
 NOW_MS = 1_700_000_000_000

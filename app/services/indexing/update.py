@@ -246,7 +246,7 @@ class UpdateCollection:
     the text of a forgotten note is not indexed.
 
     Args:
-        forget_again: Called before each pass, see `clawmem.app.services.lifecycle.proof`.
+        forget_again: Called before each pass, see `ForgottenPlaces.agree`.
         roots: The absolute folder of each collection by name, to detect moves between them.
     """
 

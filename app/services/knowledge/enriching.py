@@ -22,7 +22,7 @@ from clawmem.domain.knowledge.enrichment import Content, entity_weight, least_ra
 from clawmem.domain.knowledge.entities import Name, cap_of, is_generic, names_in, people_of
 from clawmem.domain.knowledge.llm_answer import ModelTask
 from clawmem.domain.knowledge.triples import confidence_of
-from clawmem.domain.maintenance.selection import newest_first
+from clawmem.domain.maintenance.schedule import newest_first
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.text.words import fold

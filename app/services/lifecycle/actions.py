@@ -14,8 +14,14 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
-from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
-from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
+from clawmem.domain.lifecycle.policy import (
+    ArchivePolicy,
+    is_due,
+    is_due_for_good,
+    is_pin_candidate,
+    is_snooze_candidate,
+    surfaced_stats,
+)
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.words import words

@@ -1,20 +1,26 @@
-"""Permanent forgetting: the text of a document is erased from the records, all indexes, all caches and the log."""
+"""Permanent forgetting: a text is erased from the records, all indexes, all caches and the log; probes prove it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from mmap import ACCESS_READ, mmap
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.progress import Progress
+from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.receipts import unpack
-from clawmem.domain.documents.identity import DOCID_LENGTH, document_without_file
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.domain.documents.identity import DOCID_LENGTH, body_hash, document_without_file
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.marks import (
     identifying_words,
+    is_code,
     is_earlier_version,
     is_recognisable,
     sentences_of,
@@ -41,6 +47,7 @@ PART = 200  # documents per transaction; each part looks at every document that 
 BY = "forget record"  # author of the acts in a recreated vault
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
+_LOOKED_AT = 20  # results per probe
 _LAST_DAY = "9999-12-31T23:59:59.999Z"
 
 
@@ -284,6 +291,95 @@ def names_forgotten(content: bytes, ids: frozenset[int], marks: Sequence[str]) -
     named |= {drop["document_id"] for stage in receipt.stages for drop in stage["drops"]}
     question = set(words(receipt.question))
     return not ids.isdisjoint(named) or any(mark.casefold() in question for mark in marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    """
+    Searches pipelines and stores for forgotten documents, and the files for their sentences.
+
+    It calls no generator, because its answers would be cached under the secret question.
+
+    Args:
+        pipelines: Factories of the pipelines by name.
+        places: Files and folders that may contain bytes of the vault.
+    """
+
+    vault: Vault
+    clock: Clock
+    pipelines: Mapping[str, Callable[[], Pipeline]]
+    places: Sequence[str]
+
+    def __call__(self, forgotten: ForgetReport) -> dict[str, list[str]]:
+        """
+        Return the findings of each probe.
+
+        If the documents had no words and sentences of their own, only the documents themselves are looked for.
+
+        Raises:
+            VaultError, ModelMismatch: a probe failed.
+        """
+        vault, marks, sentences = self.vault, forgotten.words, forgotten.sentences
+        gone = frozenset(document.id for document in forgotten.documents)
+        hashes = {document.hash for document in forgotten.documents} - {body_hash("")}
+        probes: dict[str, Iterable[str]] = {
+            **{name: self._answers(make(), gone, marks) for name, make in self.pipelines.items()},
+            "records": self._records(gone),
+            "same text": (
+                f"{document.display_path} ({document.inactive or 'served'})"
+                for hash in hashes
+                for document in vault.documents.holding(hash)
+            ),
+            "unserved notes": (
+                f"{document.display_path} ({document.inactive})"
+                for document in vault.documents.latest(active=False)
+                for text in [f"{document.title}\n{vault.documents.body(document.id) or ''}"]
+                if any(sentence in text for sentence in sentences)
+            ),
+            "derived": (document.display_path for document in derived_documents(vault, gone)),
+            "entities": (entity.name for mark in marks for entity in vault.entities.search(mark, _LOOKED_AT)),
+            "sessions": (
+                session.id
+                for session in vault.sessions.recent(_EVERY)
+                if any(sentence in session.summary for sentence in sentences)
+            ),
+            "receipts": (
+                f"receipt {stored.id}"
+                for stored in vault.receipts.latest(_EVERY)
+                if names_forgotten(stored.content, gone, marks)
+            ),
+            "bytes": self._bytes([*filter(is_code, marks), *sentences]),
+        }
+        return {name: list(probe) for name, probe in probes.items()}
+
+    def _answers(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
+        """Return the documents in answers to *marks* that are forgotten or contain the word."""
+        paths: dict[str, None] = {}
+        for mark in marks:
+            request = read_request(mark, now_ms=self.clock.now_ms(), limit=_LOOKED_AT, show_all=True)
+            for result in pipeline(request).results:
+                if result.document.id in gone or mark.casefold() in words(result.body):
+                    paths[result.document.display_path] = None
+        return list(paths)
+
+    def _records(self, gone: frozenset[int]) -> Iterator[str]:
+        """Yield the forgotten documents that still have a text, fragments or vectors."""
+        documents = self.vault.documents
+        for document in documents.many(gone).values():
+            rest = (document.title, documents.body(document.id), *document.tags)
+            derived = (documents.fragments(document.id), self.vault.embeddings.of_document(document.id))
+            if any(rest) or any(derived) or document.inactive is None:
+                yield document.display_path
+
+    def _bytes(self, texts: Sequence[str]) -> Iterator[str]:
+        """Yield the files that contain one of *texts* as UTF-8, ignoring the case of ASCII letters."""
+        sought = b"|".join(re.escape(text.encode("utf-8", "replace")) for text in texts)
+        for place in map(Path, self.places) if sought else ():
+            for file in [place] if place.is_file() else sorted(place.rglob("*")):
+                if file.is_file() and file.stat().st_size:
+                    with file.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+                        if re.search(sought, content, re.IGNORECASE):
+                            yield str(file)
 
 
 @dataclass(frozen=True, slots=True)

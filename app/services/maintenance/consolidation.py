@@ -34,7 +34,7 @@ from clawmem.domain.maintenance.merge_gate import (
     replacement_objection,
 )
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, trend
-from clawmem.domain.maintenance.selection import (
+from clawmem.domain.maintenance.schedule import (
     NEIGHBOURS,
     NEWEST_FIRST,
     STALE_FIRST,

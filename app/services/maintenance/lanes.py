@@ -18,9 +18,17 @@ from clawmem.app.services.retrieval.receipts import Retention
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.domain.lifecycle.recall import surfaced_stats
-from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, SkipReason, Window, gate
-from clawmem.domain.maintenance.selection import SURPRISAL, stale_first
+from clawmem.domain.lifecycle.policy import surfaced_stats
+from clawmem.domain.maintenance.schedule import (
+    LEASE_MS,
+    RECENT_MS,
+    SURPRISAL,
+    LaneName,
+    SkipReason,
+    Window,
+    gate,
+    stale_first,
+)
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError, VaultLocked
 from clawmem.ports.files import StopSignal

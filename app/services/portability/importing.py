@@ -1,9 +1,9 @@
-"""Import of memories of other tools, which can be repeated and interrupted."""
+"""Import of memories of other tools, which can be repeated and interrupted, and the sources of all imports."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -12,6 +12,7 @@ from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import apply_in_chunks
 from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.domain.capture.notes import COLLECTION, title_of
+from clawmem.domain.conversations.units import conversation_of_path
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
@@ -31,7 +32,7 @@ from clawmem.ports.knowledge import (
     Triple,
     TripleStore,
 )
-from clawmem.ports.records import Origin
+from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.storage import Transactions
 
 FOLDER = "imports"
@@ -221,8 +222,53 @@ def _path(tool: str, memory: ForeignMemory) -> str:
     return f"{FOLDER}/{tool}/{slug[:50] or 'memory'}-{digest}.md"
 
 
-def tool_of_path(path: str) -> str:
-    """Return the tool of an imported memory at *path*; empty for another document."""
-    folder, _, rest = path.partition("/")
-    tool, _, file = rest.partition("/")
-    return tool if folder == FOLDER and file else ""
+@dataclass(slots=True)
+class ImportedSource:
+    """
+    One source in one collection: its served documents, with the times of the first and the last, and of the last import.
+
+    A source is a program whose conversations were mined, or a tool whose memories were imported.
+    """
+
+    source: str
+    collection: str
+    documents: int
+    first: str
+    last: str
+    imported_at: str
+
+
+def imported_sources(documents: DocumentStore, configured: Collection[str]) -> list[ImportedSource]:
+    """Return the sources by collection and name; a *configured* collection has files, so nothing is imported into it."""
+    served: dict[tuple[str, str], list[Document]] = {}
+    for name, document in imported_documents(documents, configured):
+        if document.inactive is None:
+            served.setdefault((document.collection, name), []).append(document)
+    return [
+        ImportedSource(
+            name,
+            collection,
+            len(imported),
+            min(document.authored_at for document in imported),
+            max(document.authored_at for document in imported),
+            max(document.indexed_at for document in imported),
+        )
+        for (collection, name), imported in sorted(served.items())
+    ]
+
+
+def imported_documents(
+    documents: DocumentStore, configured: Collection[str]
+) -> Iterator[tuple[str, Document]]:
+    """Yield each imported document whose text the vault has, served or not, after the name of its source."""
+    withdrawn = (document.collection for document in documents.latest(active=False))
+    for collection in sorted({*documents.collections(), *withdrawn}.difference(configured)):
+        for document in documents.sources(collection).values():
+            name = ""
+            if document.origin is Origin.IMPORTED and document.stamp is None:
+                if document.collection == COLLECTION:
+                    name = document.path.split("/")[1] if document.path.startswith(f"{FOLDER}/") else ""
+                elif conversation_of_path(document.path):  # not one that was derived from others
+                    name = document.path.partition("/")[0]
+            if name and document.inactive is not InactiveReason.FORGOTTEN:
+                yield name, document
