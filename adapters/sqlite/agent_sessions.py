@@ -11,7 +11,6 @@ from clawmem.adapters.sqlite.database import open_reader
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.imports import AgentMessage, AgentSession
 
-_AGENT = "select agent_id from schema_meta"
 # The search index of OpenClaw holds the text of the current branch, also of transcripts that are compressed.
 _SESSIONS = """
 with sizes as (
@@ -49,7 +48,7 @@ class OpenClawSessions:
             return []
         try:
             with closing(open_reader(str(self._database))) as connection:
-                [owner] = connection.execute(_AGENT).fetchone() or [None]
+                [owner] = connection.execute("select agent_id from schema_meta").fetchone() or [None]
                 if owner != self._agent:
                     raise SourceUnreadable(str(self._database), f"it belongs to the agent {owner!r}")
                 return connection.execute(query, values).fetchall()

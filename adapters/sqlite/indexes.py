@@ -149,7 +149,6 @@ returning token
 _RENEW = f"update leases set expires_ms = :expires_ms where {_IS_CURRENT} returning token"
 _CURRENT = f"select name, holder, token, expires_ms from leases where name = :name and {_IS_LIVE}"
 _CHECK = f"select 1 from leases where {_IS_CURRENT} and {_IS_LIVE}"
-_RELEASE = f"delete from leases where {_IS_CURRENT}"
 
 
 class SqliteLeases(Store):
@@ -175,4 +174,4 @@ class SqliteLeases(Store):
             raise LeaseLost(lease.name, lease.holder)
 
     def release(self, lease: Lease) -> None:
-        self._db.write(_RELEASE, lease._asdict())
+        self._db.write(f"delete from leases where {_IS_CURRENT}", lease._asdict())

@@ -305,7 +305,6 @@ on conflict (source, kind, target) do update
        metadata = excluded.metadata
  where {_DIFFERS}
 """
-_PUT_OWN = f"{_PUT} and origin = excluded.origin"
 _REMOVE_OTHERS = """
 delete from relations
  where source in (select value from json_each(:sources)) and kind = :kind and origin = :origin
@@ -349,7 +348,7 @@ class SqliteRelations(Store):
         bindings = {"sources": json.dumps(list(sources)), "kind": kind, "origin": origin, "pairs": pairs}
         with self._db.atomic():
             removed = self._db.change(_REMOVE_OTHERS, bindings)
-            return removed + self._insert(_PUT_OWN, renewed)
+            return removed + self._insert(f"{_PUT} and origin = excluded.origin", renewed)
 
     def forget(self, document_id: int) -> int:
         return self._db.change("delete from relations where source = ?1 or target = ?1", (document_id,))

@@ -68,7 +68,6 @@ HEAP_BYTES = 15_000_000
 
 SAMPLE = 1000  # entries that `GrainIndex.faults` looks up
 
-_ANALYZER = "whitespace"
 _SEQ_BITS = 20
 _DIGITS = 9  # of a score; scores that are equal after rounding are ties
 _TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
@@ -77,7 +76,7 @@ _BEYOND = 256  # candidates beyond the limit
 
 def _schema() -> Schema:
     builder = SchemaBuilder()
-    builder.add_text_field(WORDS, tokenizer_name=_ANALYZER, index_option="position", stored=True)
+    builder.add_text_field(WORDS, tokenizer_name="whitespace", index_option="position", stored=True)
     builder.add_integer_field(KEY, indexed=True, fast=True)
     builder.add_integer_field(DOCUMENT, indexed=True)
     builder.add_text_field(COLLECTION, tokenizer_name="raw", index_option="basic")

@@ -49,7 +49,6 @@ _REMEDIES = {
     InactiveReason.SUPERSEDED: "Name the note that took its place: {successors}.",
     InactiveReason.REMOVED: 'Its file is gone, or is not read any more. Find out with: clawmem doctor "{file}"',
 }
-_NO_SUCCESSOR = "No note is served in its place."
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ class Lookup:
             return document
         successors, remedy = candidates_of(self.documents, self._successors(document)), _REMEDIES[reason]
         if reason is InactiveReason.SUPERSEDED and not successors:
-            remedy = _NO_SUCCESSOR
+            remedy = "No note is served in its place."
         remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
         raise NotServed(document, shown_title(document), remedy, successors)
 
