@@ -58,7 +58,6 @@ from clawmem.ports.documents import TAGS
 from clawmem.ports.records import Origin, Scope
 
 BACKLINKS = 10  # of a note, shown with its text
-TITLE = "title"
 LISTED = "docid authored_at=written changed_after=changed content_type=type properties file title"
 
 ReadAsOf = Annotated[AsOf, "Mark a text that was changed after this day."]
@@ -251,13 +250,11 @@ def list_documents(
     collection: CollectionNames = "",
     tag: TagNames = "",
     where: Conditions = "",
-    sort: Annotated[str, "Sort by this property, or by title; else newest first."] = "",
-    reverse: Annotated[bool, "Reverse the order."] = False,
+    sort: Annotated[str, "Sort by this property; else newest first."] = "",
     as_of: AsOf = "",
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
-    vault, tags, where, sort = services.vault, listed(tag), conditions_in(where), sort.strip()
-    ordering = [] if sort in ("", TITLE) else [sort]
+    vault, tags, where, ordering = services.vault, listed(tag), conditions_in(where), [sort] if sort else []
     check_filters(vault.documents, vault.properties, tags, [*where, *ordering])
     moment = first_after(as_of)
     scope = Scope(frozenset(named_collections(services, collection)), authored_until=moment)
@@ -268,15 +265,10 @@ def list_documents(
     # a name in another case is the same property
     names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}
     values = {name: vault.properties.named(name) for name in names.values()}
-    documents = vault.documents.latest(scope, limit=None if sort or reverse else limit)
-    if ordering:  # notes without the property come last
-        keys = {note.id: sort_key(values[names[sort.casefold()]].get(note.id, ())) for note in documents}
-        documents = sorted(documents, key=lambda document: keys[document.id], reverse=reverse)
-        documents = sorted(documents, key=lambda document: keys[document.id] == sort_key(()))
-    elif sort or reverse:
-        titles = sorted(documents, key=lambda document: document.title.casefold()) if sort else documents
-        documents = titles[::-1] if reverse else titles
-    documents = documents[:limit]
+    documents = vault.documents.latest(scope, limit=None if sort else limit)
+    if sort:
+        sorting = values[names[sort.casefold()]]
+        documents = sorted(documents, key=lambda note: sort_key(sorting.get(note.id, ())))[:limit]
     hidden = total - len(documents)
     remarks = [f"{plural(hidden, 'more document')}: use a higher limit."] if hidden else []
     ids = docids(vault.documents, documents)
