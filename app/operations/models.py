@@ -83,11 +83,6 @@ def models_remove(services: Services, name: Name) -> ModelState:
 def models_use(
     services: Services,
     name: Annotated[str, "better, multilingual, the name of a model, or auto.", argument("NAME")],
-    source: Annotated[
-        Path | None,
-        Field(description="A folder, archive or wheel that you have, instead of a download."),
-        argument("FILE"),
-    ] = None,
 ) -> ChosenModel:
     """
     Set the embedding model in the config file.
@@ -99,11 +94,9 @@ def models_use(
     selection, names = services.model_selection, SETS.get(name, (name,))
     for member in names if name in SETS else ():
         model, state = selection.known(member)
-        if source or not state.there:
-            with services.progress(
-                f"Reading {member}" if source else f"Downloading {size(model.download_bytes)}"
-            ):
-                model.add(source)
+        if not state.there:
+            with services.progress(f"Downloading {size(model.download_bytes)}"):
+                model.add(None)
     if name != "auto":
         model, state = selection.installed(names[0])
         if not state.dimensions:

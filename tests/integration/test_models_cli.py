@@ -64,7 +64,8 @@ def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path:
         write_file(tmp_path / "notes" / f"{number}.md", f"# {number}\n\n{text}\n")
     question = ("query", "what is the wifi password of the airline")
     said = [invoke("bootstrap", tmp_path / "notes"), invoke(*question), invoke("doctor")]
-    invoke("models", "use", "multilingual", archive)
+    invoke("models", "add", "multilingual-e5", archive)
+    invoke("models", "use", "multilingual")
 
     assert ["models use multilingual" in done.output for done in said] == [True] * 3
     assert "models use multilingual" not in invoke("doctor").output
