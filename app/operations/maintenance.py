@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -182,18 +182,11 @@ class Differences(Result):
 
 
 DIFFERENCES = 7
-SHOWN_DIFFERENCES = 10
-
-
-def _differences_text(result: Differences) -> Iterator[str]:
-    yield from result.differences[:SHOWN_DIFFERENCES] or ["Files, records and indexes agree."]
-    if (more := len(result.differences) - SHOWN_DIFFERENCES) > 0:
-        yield f"and {more:,} more; --json lists all"
 
 
 @operation(
     Effect.REPEATABLE,
-    text=_differences_text,
+    text=lambda result: result.differences or "Files, records and indexes agree.",
     route="/verify",
     commands=(Command("doctor", "--verify"),),
     is_tool=False,
@@ -219,7 +212,6 @@ def verify(services: Services) -> Differences:
 )
 def rebuild(
     services: Services,
-    index: Annotated[Literal["all", "lexical", "vectors"], "The index: lexical, vectors or all."] = "all",
     backend: Annotated[
         str | None, "The backend that shall keep the indexes; by default the present one."
     ] = None,
@@ -235,7 +227,7 @@ def rebuild(
         with services.progress(f"Moving to {backend}") as step:
             services.indexes.move(backend, step)
     else:
-        for role in (role for role in Role if index in ("all", role)):
+        for role in Role:
             with services.progress(f"Building the {role} index") as step:
                 services.indexes.rebuild(role, step)
     return replace(services.vault.storage.info(), backend=services.indexes.backend)
