@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from clawmem.adapters.files.disk import write_draft
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput
 
 ROOT = "/memories"
 MOST_SHOWN = 16_000  # characters of a view
@@ -25,20 +25,12 @@ class Refused(InvalidInput):
         super().__init__("INVALID_INPUT", message)
 
 
-class Missing(NotFound):
-    """There is no file or folder at a path."""
-
-    def __init__(self, path: str, sentence: str) -> None:
-        super().__init__("path", path)
-        self.args = (f"The path {path} {sentence}",)
-
-
 class MemoryFolder:
     """
     Text files below *folder*, which callers name ``/memories``, with a method for each command of ``memory_20250818``.
 
     No path leads out of the folder: neither ``..``, plain or encoded, nor a link. Each method returns the sentence that
-    models know, and changes nothing if it raises `InvalidInput`, or `NotFound` for a path without a file or folder.
+    models know, and changes nothing if it raises `InvalidInput`.
     """
 
     def __init__(self, folder: str) -> None:
@@ -57,11 +49,9 @@ class MemoryFolder:
         lines = self._read(path)[1].split("\n")
         if len(lines) > MOST_LINES:
             raise Refused(f"File {path} exceeds maximum line limit of 999,999 lines.")
-        first, last = view_range if view_range and len(view_range) == 2 else (1, -1)
-        if view_range is not None and (len(view_range) != 2 or first < 1 or (last != -1 and last < first)):
-            raise Refused(
-                f"Invalid `view_range` parameter: {list(view_range)}. It is two lines, [first, last]; last may be -1."
-            )
+        first, last = view_range or (1, -1)
+        if first < 1 or (last != -1 and last < first):
+            raise Refused(f"Invalid `view_range` parameter: {[first, last]}. The last line may be -1.")
         shown = _numbered(lines[first - 1 : None if last == -1 else last], first)
         return f"Here's the content of {path} with line numbers:\n{shown}"[:MOST_SHOWN]
 
@@ -106,7 +96,7 @@ class MemoryFolder:
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        location = self._changeable(path, "delete")
+        location = self._existing(path, changes=True)
         if location.is_dir():
             shutil.rmtree(location)
         else:
@@ -114,7 +104,7 @@ class MemoryFolder:
         return f"Successfully deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
-        source, target = self._changeable(old_path, "rename"), self._location(new_path)
+        source, target = self._existing(old_path, changes=True), self._location(new_path)
         if target.exists():
             raise Refused(f"Error: The destination {new_path} already exists")
         if target.is_relative_to(source):
@@ -134,10 +124,12 @@ class MemoryFolder:
             raise Refused(f"Path {path} would escape {ROOT} directory")
         return location
 
-    def _existing(self, path: str, sentence: str = "does not exist. Please provide a valid path.") -> Path:
+    def _existing(self, path: str, *, changes: bool = False) -> Path:
         location = self._location(path)
         if not location.exists():
-            raise Missing(path, sentence)
+            raise Refused(f"The path {path} does not exist. Please provide a valid path.")
+        if changes and location == self._root:
+            raise Refused(f"Cannot delete or rename the {ROOT} directory itself")
         return location
 
     def _read(self, path: str) -> tuple[Path, str]:
@@ -146,12 +138,6 @@ class MemoryFolder:
             raise Refused(f"The path {path} is not a file.")
         with _refusing(f"The file {path} cannot be read as text"):
             return location, location.read_bytes().decode("utf-8")
-
-    def _changeable(self, path: str, verb: str) -> Path:
-        location = self._existing(path, "does not exist")
-        if location == self._root:
-            raise Refused(f"Cannot {verb} the {ROOT} directory itself")
-        return location
 
 
 def _write(path: str, location: Path, text: str) -> None:
