@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 SNIPPET = 200  # characters of the snippet of a compact result
 DIGITS = 4  # decimal places of scores and probabilities
-SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
 
 
 class FoundDocument(SelectedResult, DocumentReference):
@@ -197,12 +196,12 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
 def session_line(session: Session) -> str:
     """Return a session on one line."""
     facts = (
-        session.id[:SHOWN_ID],
+        session.id[:8],
         session.started_at[:16],
         "active" if session.ended_at is None else f"to {session.ended_at[:16]}",
         session.handoff_path or "",
-        shortened(" ".join(session.summary.split()), SHOWN_SUMMARY),
-        ", ".join(session.files_changed[:SHOWN_FILES]),
+        shortened(" ".join(session.summary.split()), 100),
+        ", ".join(session.files_changed[:5]),
     )
     return "  ".join(facts).rstrip()
 

@@ -34,8 +34,6 @@ from clawmem.ports.clients import Clients
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
-Kind = Literal["files", "git"]
-OTHER_PATTERN = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
 Confirm = Annotated[
     bool | None, Field(description="Do it all the same; false only shows what would be done.")
 ]
@@ -69,7 +67,9 @@ def collection_add(
         Path | None, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
     ] = None,
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
-    kind: Annotated[Kind, "Its files, or with 'git' the commit messages that give reasons."] = "files",
+    kind: Annotated[
+        Literal["files", "git"], "Its files, or with 'git' the commit messages that give reasons."
+    ] = "files",
     client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     exclude: Annotated[
@@ -168,9 +168,8 @@ def bootstrap(
     with open_services(settings, create=True) as opened:
         reading = update(opened.called_by(services.caller, services.progress), embed=not skip_embed)
         if not opened.vault.documents.collections().get(added):
-            raise InvalidInput(
-                "NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {OTHER_PATTERN}"
-            )
+            other = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
+            raise InvalidInput("NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {other}")
         reading.remarks += memory_advice(services.clients, settings)
         if advice := opened.language_advice():
             reading.remarks.append(f"Languages: {advice}")

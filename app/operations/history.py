@@ -15,12 +15,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import HOOKS, SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
-from clawmem.app.operations.answers import (
-    SHOWN_ID,
-    SHOWN_SUMMARY,
-    receipt_parts,
-    session_line,
-)
+from clawmem.app.operations.answers import receipt_parts, session_line
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, records_table
@@ -31,7 +26,6 @@ from clawmem.app.services.maintenance.status import MAX_TOP
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import receipt_of
-from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.analytics import VaultReport
@@ -47,8 +41,7 @@ def _timeline_text(result: Timeline) -> Iterator[Part]:
     columns = "docid authored_at=written changed_after=changed file title"
     yield from records_table([*result.before, result.focus, *result.after], columns)
     if result.session_id is not None:
-        summary = shortened(" ".join((result.session_summary or "").split()), SHOWN_SUMMARY)
-        yield f"in session {result.session_id[:SHOWN_ID]}: {summary}"
+        yield f"in session {result.session_id[:8]}: {one_line(result.session_summary or '')}"
 
 
 @operation(Effect.READS, text=_timeline_text, route="/timeline/{docid:path}")
@@ -108,20 +101,17 @@ class SessionUse(Result):
 def budget(
     services: Services,
     session: Annotated[str, "Only this session."] = "",
-    limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of sessions.")] = 5,
+    limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of rows.")] = 5,
 ) -> list[SessionUse]:
     """Show the tokens that each hook added to sessions of the last 30 days, and how much of them was used."""
-    telemetry, sessions = services.vault.telemetry, defaultdict[str, list[Recall]](list)
+    telemetry, recorded = services.vault.telemetry, defaultdict[tuple[str, str], list[Recall]](list)
     since = iso_utc(services.clock.now_ms() - 30 * DAY_MS)
     for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
         if recall.verb in HOOKS:
-            sessions[recall.session_id or "no session"].append(recall)
-    latest = sorted(sessions.items(), key=lambda item: item[1][-1].asked_at, reverse=True)[:limit]
+            recorded[recall.session_id or "no session", recall.verb].append(recall)
     uses = []
-    for name, hook in (
-        (name, hook) for name, recalls in latest for hook in {recall.verb: 0 for recall in recalls}
-    ):
-        recalls = [recall for recall in sessions[name] if recall.verb == hook]
+    latest = sorted(recorded.items(), key=lambda item: item[1][-1].asked_at, reverse=True)
+    for (name, hook), recalls in latest[:limit]:
         receipts = [receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits]
         referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
         use = SessionUse(

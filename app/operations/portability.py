@@ -156,7 +156,14 @@ def export(
     documents, removed = 0, list[str]()
     with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
         if form == "bundle":
-            documents, removed = _write_bundle(services.settings, draft)
+            config = services.settings.config_file
+            text = redact(config.read_text("utf-8")) if config.is_file() else ""
+            with (
+                open_copy(services.settings) as copied,
+                closing(copied.vault_records()) as records,
+                closing(copied.new_bundle(draft)) as writer,
+            ):
+                documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
         elif form == "jsonl":
             lines = [*memory_lines(vault.documents, vault.triples, vault.relations, selection)]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
@@ -170,18 +177,6 @@ def export(
     if form == "bundle":
         _mark_backup(services.settings.vault, target)
     return Export(file=str(target), documents=documents, removed=removed)
-
-
-def _write_bundle(settings: Settings, draft: Path) -> tuple[int, list[str]]:
-    """Write the bundle of a copy of the vault to *draft*; see `write_bundle`."""
-    config = settings.config_file
-    text = redact(config.read_text("utf-8")) if config.is_file() else ""
-    with (
-        open_copy(settings) as copied,
-        closing(copied.vault_records()) as records,
-        closing(copied.new_bundle(draft)) as writer,
-    ):
-        return write_bundle(writer, copied.vault.documents, records, settings=text)
 
 
 # -- restored -------------------------------------------------------------------------------------------

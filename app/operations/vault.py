@@ -18,7 +18,7 @@ from clawmem.app.operations.indexing import (
     reading_text,
 )
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import size, table
+from clawmem.app.operations.output import size, table, value_text
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
@@ -55,7 +55,7 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
     yield "documents", report.documents or "none yet; run: clawmem bootstrap PATH"
     yield from ((f"  {collection.name}", collection.documents) for collection in report.collections)
     yield from (("  not read to its end", f"{name}; run: clawmem update") for name in report.unfinished)
-    yield "types", _counted(report.content_types)
+    yield "types", value_text("", report.content_types) or "none"
     yield "newest", (report.newest or "none")[:16]
     yield "words", f"searched by {info.lexical_method}"
     vectors = f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} failed, {counts.orphaned} unused"
@@ -68,7 +68,7 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
     enriched = f"{notes.notes} documents, {notes.by_model} by a model, {notes.given_up} that it failed on"
     waiting = f", {notes.waiting} wait; run: clawmem maintain enrich" if notes.waiting else ""
     yield "enriched", f"{enriched}{waiting}"
-    yield "relations", _counted(report.relations).replace("_", " ")
+    yield "relations", value_text("", report.relations).replace("_", " ") or "none"
     answers = f"{report.receipts} of them explained ({size(report.receipt_bytes)})"
     yield "questions", f"{report.recalls} recorded, {answers}"
     for provider in report.roles:
@@ -84,10 +84,6 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
         yield "past review", f"{report.stale_documents} documents"
         yield "uses", f"{report.average_access_count} a document"
         yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
-
-
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
 @operation(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -14,7 +13,7 @@ from fastapi import Body, Depends, FastAPI, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS
@@ -246,13 +245,9 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
         options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None,
     ) -> Response:
         try:
-            choices = None if options is None else json.loads(options)
-        except (ValueError, RecursionError):
-            choices = ()
-        if choices is not None and not (
-            isinstance(choices, dict) and all(isinstance(value, str) for value in choices.values())
-        ):
-            raise InvalidInput("INVALID_INPUT", f"{OPTIONS_HEADER} is a JSON object of strings.")
+            choices = TypeAdapter(dict[str, str]).validate_json(options) if options is not None else None
+        except ValidationError:
+            raise InvalidInput("INVALID_INPUT", f"{OPTIONS_HEADER} is a JSON object of strings.") from None
         line = await answer_event(name, (await request.body()).decode("utf-8", "replace"), choices)
         return Response(line, media_type="application/json")
 
