@@ -65,11 +65,6 @@ class Verbs(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args or ["--help"])
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        return super().resolve_command(
-            ctx, [args[0].replace("_", "-"), *args[1:]]
-        )  # programs write vault_sync
-
 
 class CommandLine(Verbs):
     """The root group: imports commands on demand, accepts global options anywhere, and turns errors into messages."""
