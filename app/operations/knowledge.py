@@ -21,7 +21,7 @@ from clawmem.app.services.knowledge.facts import (
 )
 from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink, causes_and_effects
 from clawmem.app.services.retrieval.request import first_after
-from clawmem.app.services.retrieval.retrievers import NO_VECTORS
+from clawmem.app.services.retrieval.retrieve import NO_VECTORS
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection

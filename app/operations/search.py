@@ -32,7 +32,7 @@ from clawmem.app.services.retrieval.request import (
     Unit,
     read_request,
 )
-from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
+from clawmem.app.services.retrieval.retrieve import report_missing_vectors, require_vectors
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of

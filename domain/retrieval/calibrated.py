@@ -24,9 +24,6 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     """
     Return the terms of the score of one document by name.
 
-    Their sum never decreases with increasing relevance. Without an intent, metadata changes it by -0.016 to +0.106, so a
-    relevance more than 0.122 higher always wins.
-
     A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
     0.25 instead of around zero. It counts in full only from a relevance of 0.4, so that no document ranks high merely
     because it is new.

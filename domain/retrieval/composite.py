@@ -13,15 +13,6 @@ from clawmem.domain.retrieval.confidence import blend_stored, computed_confidenc
 from clawmem.domain.retrieval.recency import recency
 from clawmem.ports.records import Document
 
-USUAL_WEIGHTS = (0.50, 0.25, 0.25)  # search, recency, confidence
-RECENCY_WEIGHTS = (0.10, 0.70, 0.20)  # the same three for a question with recency intent
-
-PLAIN_LENGTH = 500  # characters up to which a document is not penalised for its length
-LEAST_LENGTH_FACTOR = 0.3
-MOST_FREQUENCY = 0.10
-PIN = 0.3
-MOST_CO_ACTIVATION = 0.15
-
 _DAY_MS = 86_400_000
 _SAME_MOMENT_MS = 1000  # an access within this time of a change was caused by the change
 
@@ -65,7 +56,7 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
     Returns:
         The score; 0.0 if a signal makes it NaN or infinite, pinned or not.
     """
-    for_search, for_recency, for_confidence = RECENCY_WEIGHTS if recency_intent else USUAL_WEIGHTS
+    for_search, for_recency, for_confidence = (0.10, 0.70, 0.20) if recency_intent else (0.50, 0.25, 0.25)
     kind, age, use = signals.content_type, signals.age_days, signals.access_count
     computed = computed_confidence(
         kind,
@@ -81,13 +72,13 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
     )
     score *= 0.7 + 0.6 * signals.quality
     # 1.0 up to 500 characters, then falling with the logarithm of the length.
-    score *= max(LEAST_LENGTH_FACTOR, 1 / (1 + 0.5 * math.log2(max(signals.length / PLAIN_LENGTH, 1))))
+    score *= max(0.3, 1 / (1 + 0.5 * math.log2(max(signals.length / 500, 1))))
     score *= 1 + frequency_boost(signals.revisions, signals.duplicates)
     if not math.isfinite(score):
         return 0.0
     if signals.pinned:
-        score = min(1.0, score + PIN)
-    return score * (1 + min(max(0, co_activations) / 10, MOST_CO_ACTIVATION))
+        score = min(1.0, score + 0.3)
+    return score * (1 + min(max(0, co_activations) / 10, 0.15))
 
 
 def frequency_boost(revisions: int, duplicates: int) -> float:
@@ -97,7 +88,7 @@ def frequency_boost(revisions: int, duplicates: int) -> float:
     Both counts include the document itself: 1 and 1 give 0, and so do lower values.
     """
     signal = 2 * (revisions - 1) + (duplicates - 1)
-    return min(MOST_FREQUENCY, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
+    return min(0.10, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
 
 
 def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:

@@ -11,7 +11,6 @@ from clawmem.domain.security.origin import is_verified
 if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
-DEFAULT_BASELINE = 0.50
 BASELINE = {
     "decision": 0.85,
     "deductive": 0.85,
@@ -30,12 +29,11 @@ BASELINE = {
 
 # Types that stay valid without being read again.
 ATTENTION_EXEMPT = frozenset({"decision", "hub", "research", "antipattern", "deductive", "preference"})
-NEUTRAL = 0.5  # initial stored confidence
 
 
 def baseline(content_type: str) -> float:
     """Return the initial confidence of documents of this type, in [0, 1]; 0.5 for an unknown type."""
-    return BASELINE.get(content_type, DEFAULT_BASELINE)
+    return BASELINE.get(content_type, 0.50)
 
 
 def stored_confidence(document: Document) -> float:
@@ -88,5 +86,5 @@ def blend_stored(computed: float, stored: float) -> float:
     """
     if math.isnan(stored):
         return computed
-    evidence = min(1.0, max(0.0, stored)) / NEUTRAL
+    evidence = min(1.0, max(0.0, stored)) / 0.5
     return min(1.0, computed * (evidence + 1) / 2)

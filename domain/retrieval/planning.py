@@ -25,11 +25,9 @@ _ASKED_ON = rf"and\s+(?=(?:what|how|why)\b|(?:when|where|who|which)\s+{_ASKS}\b)
 _SAID_ON = r"(?:and\s+also|additionally|as\s+well\s+as|along\s+with)\b"
 _PLUS = r"(?<!\d\s)(?<!\bc\s)(?<!\bplus\s)plus\b(?!\s+(?:\d|plus\b))"  # neither a sum nor "C plus plus"
 _JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON}|{_PLUS})", re.IGNORECASE)
-_TWO_QUESTIONS = r"[?？][^\w?？]*\w[^?？]*[?？]"
 _QUESTION_END = re.compile(r"(?<=[?？])(?=[^\w?？]*\w)")
-_FAR = 200  # maximum characters between "both" and its "and"
 _SEVERAL_TOPICS = re.compile(
-    rf"\b(?:{_SAID_ON}|{_ASKED_ON}|both\s.{{1,{_FAR}}}?\sand\s+\S)|{_TWO_QUESTIONS}",
+    rf"\b(?:{_SAID_ON}|{_ASKED_ON}|both\s.{{1,200}}?\sand\s+\S)|[?？][^\w?？]*\w[^?？]*[?？]",
     re.IGNORECASE | re.DOTALL,
 )
 

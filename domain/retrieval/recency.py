@@ -25,11 +25,6 @@ HALF_LIFE_DAYS = {
     "antipattern": FOREVER,
 }
 
-UNKNOWN_AGE = 0.5  # neutral
-ACCESS_MEMORY_DAYS = 90.0  # an earlier access does not slow the decay
-ACCESS_GAIN = 0.3
-MAX_EXTENSION = 3.0
-
 
 def half_life_days(content_type: str) -> float:
     """Return the half life of documents of this type in days: ``inf`` if they do not age, 60 if the type is unknown."""
@@ -63,13 +58,13 @@ def recency(
     if half_life == FOREVER:
         return 1.0
     is_known = days_since_access is not None and not math.isnan(days_since_access)
-    freshness = min(1.0, max(0.0, 1.0 - (days_since_access or 0.0) / ACCESS_MEMORY_DAYS)) if is_known else 1.0
-    extension = 1.0 + ACCESS_GAIN * math.log1p(max(0, access_count) * freshness)
-    return decay(age_days, half_life * min(MAX_EXTENSION, extension))
+    freshness = min(1.0, max(0.0, 1.0 - (days_since_access or 0.0) / 90)) if is_known else 1.0
+    extension = 1.0 + 0.3 * math.log1p(max(0, access_count) * freshness)
+    return decay(age_days, half_life * min(3.0, extension))
 
 
 def decay(age_days: float, half_life: float) -> float:
     """Return ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN)."""
     if math.isnan(age_days):
-        return UNKNOWN_AGE
+        return 0.5
     return 1.0 if age_days <= 0 else float(0.5 ** (age_days / half_life))

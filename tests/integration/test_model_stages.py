@@ -36,7 +36,7 @@ from clawmem.app.services.retrieval.rerank import (
     RERANKER,
     reranking_stages,
 )
-from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
+from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal

@@ -17,7 +17,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
+from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.ports.errors import EmbeddingError, ModelMismatch

@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import nearest
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector_retriever
+from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.ports.models import Embedder

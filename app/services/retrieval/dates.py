@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import DAY_MS, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.retrievers import scope_within
+from clawmem.app.services.retrieval.retrieve import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import file_name
@@ -19,11 +19,9 @@ from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 
-# Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
-# an estimate of how often the kind in the question and the type and date of the note are recognised correctly.
-OF_ITS_KIND = 0.8
-# Not fitted: estimates of how often the time of the question and the date of a note are recognised correctly.
-IN_ITS_TIME = 0.8
+# Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.
+# Not fitted: an estimate of how often these are recognised correctly in the question and the note.
+SELECTED = 0.8
 OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
@@ -55,7 +53,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             trace.note(f"the question asks for the newest: {len(order)} match, the newest first")
             confidence = {}
             if has_kind and (is_line or not has_topic):
-                confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: OF_ITS_KIND}
+                confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: SELECTED}
         elif not question.topic and (
             question.named_time
             or request.scope.authored_from
@@ -72,10 +70,10 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             if not order:
                 return work
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
-            confidence = dict.fromkeys(order, IN_ITS_TIME) | dict.fromkeys(less, BY_TIME_OF_FILE)
+            confidence = dict.fromkeys(order, SELECTED) | dict.fromkeys(less, BY_TIME_OF_FILE)
             most, others = LINES_OF_TIME, OUT_OF_ITS_TIME
             if is_line:
-                confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], IN_ITS_TIME)
+                confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], SELECTED)
                 others = 1.0
         else:
             return work

@@ -6,7 +6,7 @@ from functools import partial
 
 from clawmem.app.services.retrieval.models import AnswerCache, Models, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.retrievers import LEXICAL_DEPTH, VECTOR_DEPTH
+from clawmem.app.services.retrieval.retrieve import LEXICAL_DEPTH, VECTOR_DEPTH
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.domain.retrieval.bm25 import lexical_score

@@ -38,8 +38,7 @@ from clawmem.ports.records import FragmentKey, Scope, Vector
 
 PURPOSE = "intent"
 DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
-MOST_TOKENS = 10
-BY_MODEL, FORCED = 0.85, 1.0  # confidence
+BY_MODEL = 0.85  # confidence
 
 PROMPT = """\
 What does this question about somebody's notes ask for? Answer with one word.
@@ -52,7 +51,6 @@ Answer:"""
 ANCHORS = 10
 PUSH_BUDGET = 20
 COMPANIONS = 15
-EDGES = 10  # as many as a push may use
 GRAPH = "graph"
 
 _INTENT = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
@@ -70,13 +68,13 @@ def classify(
     cache = AnswerCache(answers, PURPOSE)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        intent = Classification(forced, FORCED, MappingProxyType({})) if forced else request.question.intent
+        intent = Classification(forced, 1.0, MappingProxyType({})) if forced else request.question.intent
         if not intent.is_decided and generator is not None:
             prompt = PROMPT.format(query=request.question.text)
             try:
                 model = generator.fingerprint
                 cached = cache.get(model, prompt)
-                answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
+                answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=10)
                 if word := _INTENT.search(answer):
                     intent = intent._replace(intent=Intent(word[0].upper()), confidence=BY_MODEL)
                     if not cached:
@@ -121,7 +119,7 @@ class VisibleEdges:
 
     relations: RelationStore
     scope: Scope
-    limit: int = EDGES
+    limit: int = 10  # as many as a push may use
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the heaviest edges that start at each node."""

@@ -20,7 +20,7 @@ from clawmem.app.services.retrieval.models import NO_MODELS, Models
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import reranking_stages
-from clawmem.app.services.retrieval.retrievers import (
+from clawmem.app.services.retrieval.retrieve import (
     VECTOR_ALONE_DEPTH,
     in_named_time,
     lexical_retriever,

@@ -17,7 +17,7 @@ from clawmem.app.services.retrieval.graph import classify, follow_relations
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import retrieval
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, Unit, rewind_request
-from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector_retriever
+from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import supersede

@@ -22,7 +22,6 @@ from clawmem.ports.models import ModelAnswers
 from clawmem.ports.records import Hit, Scope
 from clawmem.ports.telemetry import Recall, RecallHit, Receipts, Telemetry
 
-SUGGESTIONS = 5
 DIGITS = 4  # decimal places; more would double the size of a receipt
 
 # Ten times as many as a question adds, so that old records shrink faster than new ones arrive. This takes a few
@@ -167,7 +166,7 @@ class ReceiptReader:
         is_id = number.isascii() and number.isdigit() and len(number) < len(str(2**63))
         stored = self._receipts.get(int(number)) if is_id else None
         if stored is None:
-            suggestions = [str(entry.id) for entry in self._receipts.latest(SUGGESTIONS)]
+            suggestions = [str(entry.id) for entry in self._receipts.latest(5)]
             raise NotFound("receipt", name, suggestions=suggestions)
         receipt = unpack(stored.content)
         if receipt is None:
