@@ -158,6 +158,10 @@ def test_a_note_is_pinned_snoozed_and_archived_and_that_is_undone(world: World, 
         assert browser.post("/act/lifecycle_undo", csrf, act=act).status == 303
         assert mark not in browser.get("/note", file=place).text
     assert world.cli("undo", "-n", "1")["acts"][0]["by"] == "web"
+    for unpin in ("false", "true"):  # the second time nothing changes, and an undo would undo something else
+        for buttons in (1, 0):
+            browser.post("/act/memory_pin", csrf, query=place, unpin=unpin)
+            assert browser.get().text.count(">Undo<") == buttons
 
 
 @pytest.mark.parametrize(

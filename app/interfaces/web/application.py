@@ -155,6 +155,7 @@ class WebPages:
             raise HTTPException(404, "There is no such action.")
         try:
             parameters = operation.request.model_validate(fields)
+            before = await self._latest_act() if operation.name in UNDOABLE else 0
             result = await run(self._dispatcher, operation, parameters, caller=CALLER)
         except ConfirmationMissing as missing:
             fields |= {field: str(value).lower() for field, value in missing.confirmed.items()}
@@ -166,12 +167,15 @@ class WebPages:
             refusal = refusal_of(error) if isinstance(error, ValidationError) else error
             session.messages.append(Message(str(refusal), is_error=True))
         else:
-            undo = None
-            if operation.name in UNDOABLE:
-                acts = await self._dispatcher.read(lambda services: services.lifecycle.latest(1))
-                undo = next((act.id for act in acts if act.by == CALLER), None)
+            act = await self._latest_act() if operation.name in UNDOABLE else 0
+            undo = act if act > before else None  # what was so already made no act
             session.messages.append(Message(as_lines(operation.shown(result)), undo))
         return RedirectResponse(back, 303)
+
+    async def _latest_act(self) -> int:
+        """Return the number of the latest act by a page; 0 if the latest is of others."""
+        acts = await self._dispatcher.read(lambda services: services.lifecycle.latest(1))
+        return next((act.id for act in acts if act.by == CALLER), 0)
 
     async def _message(
         self, status: int, text: str, template: str = "message.html", **values: Any
