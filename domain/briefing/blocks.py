@@ -160,8 +160,8 @@ def fact_of(title: str, body: str) -> str:
     Return the title of a note and what it states, at most 200 characters; a title within the statement is left out.
 
     The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
-    because a sentence may take back the one before; then the last sentence of a later paragraph that says that something
-    changed. Sentences have a full stop and more than a reference to another note ("This replaces [...]."). Headings,
+    because a sentence may take back the one before; then the last later sentence that says that something changed, with the
+    one after it. Sentences have a full stop and more than a reference to another note ("This replaces [...]."). Headings,
     quotations, code and tables are none.
     """
     paragraphs = _HEADING.sub("", spoken_text(body)).split("\n\n")
@@ -169,14 +169,19 @@ def fact_of(title: str, body: str) -> str:
     marked = [
         sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
     ]
-    statement = marked[-1] if marked else " ".join(stated[:2])
-    if words(title) == words(statement)[: len(words(title))]:
+    shown = marked[-1:] or stated[:2]
+    rest = stated[stated.index(shown[-1]) + 1 :] if shown else []
+    if words(title) == words(" ".join(shown))[: len(words(title))]:
         title = ""
     changes = [
-        text for paragraph in later for text in paragraph if _UPDATE.match(text) or CHANGE.search(text)
+        text[n : n + 2]
+        for text in (rest, *later)
+        for n, sentence in enumerate(text)
+        if _UPDATE.match(sentence) or CHANGE.search(sentence)
     ]
-    whole = " ".join([statement, *changes[-1:]])
-    statement = whole if len(title) + len(whole) < LONGEST - 1 else [statement, *changes][-1]
+    change = changes[-1] if changes else []
+    whole = " ".join([*shown, *change])
+    statement = whole if len(title) + len(whole) < LONGEST - 1 else " ".join(change or shown)
     return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
 
 

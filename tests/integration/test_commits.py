@@ -88,6 +88,18 @@ def test_a_commit_with_a_reason_is_a_note(invoke: Invoke, git: Git, repository: 
     assert "not verified" not in invoke("search", "clock jump").stdout
 
 
+def test_a_memory_is_no_commit(invoke: Invoke, git: Git, repository: Path, tmp_path: Path) -> None:
+    """The folder of notes is chosen without a question."""
+    write_notes(tmp_path / "own", {"a.md": "# A\n\nText."})
+    invoke("collection", "add", tmp_path / "own", "--name", "own")
+    invoke("collection", "add", repository, "--kind", "git")
+
+    invoke("update")
+    done = invoke("remember", "Ann waters the plants on Mondays.")
+    assert "own/" in done.stdout, done.stderr
+    assert_refused(invoke("remember", "Ann rides.", "--in", "shop-commits"), "Did you mean: own?", 3)
+
+
 def test_only_new_commits_are_read_and_gone_ones_leave(invoke: Invoke, git: Git, repository: Path) -> None:
     """A commit that was rewritten stays the same note while its reason is the same."""
     commit(git, repository, "Begin\n\nSomebody has to.")

@@ -180,9 +180,10 @@ class Remember:
                     f"inbox: {self.inbox} is in no collection, so its notes would not be found. Choose a folder in one of "
                     f"them: {roots}"
                 )
+        folders = [folder for folder in folders if PurePath(folder.root).name != ".git"] or folders
         known = {folder.name: folder for folder in folders}
         if name and name not in known:
-            raise NotFound("collection", name, suggestions=sorted(known))
+            raise NotFound("collection of files", name, suggestions=sorted(known))
         if not name and home is None and len(folders) > 1:
             raise InvalidInput(
                 "INVALID_INPUT",

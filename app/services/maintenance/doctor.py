@@ -179,8 +179,9 @@ class Doctor:
         return CheckResult(name, True, f"{self.storage.info().location}: integrity check passed")
 
     def _languages(self, name: str) -> CheckResult:
-        advice = self.language_advice()
-        return CheckResult(name, not advice, advice or "the vectors suit the languages of the notes")
+        return CheckResult(
+            name, True, self.language_advice() or "the vectors suit the languages of the notes"
+        )
 
     def _forgotten(self, name: str) -> CheckResult:
         warnings = self.forget_warnings()
