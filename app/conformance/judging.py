@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.resources import files
 from threading import Event, Timer
-from typing import Any, NoReturn
+from typing import Any
 
 from clawmem.ports.errors import InvalidInput
 
@@ -202,24 +202,16 @@ def _answer(line: bytes, case_id: str, process: subprocess.Popen[bytes]) -> dict
             process.wait(ENDING_S)
         code = process.returncode
         raise NoAnswer(f"ended without an answer{'' if code is None else f', with exit code {code}'}")
-    try:
-        answer = json.loads(line.decode("utf-8"), parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict):
-        raise NoAnswer(f"wrote {shortened(line.decode('utf-8', 'replace'))}, which is no JSON object")
-    if answer.get("id") != case_id:
-        raise NoAnswer(f"answered the id {shortened(answer.get('id'))}, which was not asked")
-    if (
-        len({"output", "unsupported", "error"} & answer.keys()) != 1
-        or answer.get("unsupported", True) is not True
-    ):
-        raise NoAnswer(f"wrote {shortened(answer)}: an answer has an output, an error, or unsupported: true")
+    answer: Any = None
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(line)
+    forms = {"output", "unsupported", "error"}
+    if not isinstance(answer, dict) or answer.get("id") != case_id or len(forms & answer.keys()) != 1:
+        raise NoAnswer(
+            f"wrote {shortened(line.decode('utf-8', 'replace'))}: an answer is a JSON object with the id of the case, "
+            "and an output, an error, or unsupported: true"
+        )
     return answer
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
 
 
 class Outcome(StrEnum):
