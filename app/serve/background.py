@@ -167,13 +167,11 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
 def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThread]:
     """Return a thread with its own connection for each maintenance lane that *settings* enable."""
 
-    def thread_of(lane: LaneName) -> BackgroundThread:
-        def work(services: Services, stop: StopSignal) -> None:
-            services.lanes.serve(lane, stop)
+    def work(lane: LaneName, stop: StopSignal) -> None:
+        work_on_vault(settings, lambda services, end: services.lanes.serve(lane, end), stop)
 
-        return BackgroundThread(lane, partial(work_on_vault, settings, work), complain, lane.drain_s)
-
-    return [thread_of(lane) for lane in settings.lanes.hosted]
+    hosted = settings.lanes.hosted
+    return [BackgroundThread(lane, partial(work, lane), complain, lane.drain_s) for lane in hosted]
 
 
 @contextmanager

@@ -240,17 +240,16 @@ def serve(
         handlers = [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)] if log else None
         layout = "%(asctime)s %(name)s: %(message)s"
         logging.basicConfig(format=layout, level=logging.WARNING, handlers=handlers)
-        logging.getLogger("uvicorn.error").addFilter(_is_fault)
+        logging.getLogger(
+            "uvicorn.error"
+        ).addFilter(  # requests that the end of the server cancelled are no faults
+            lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+        )
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
         app = application(runtime, names_of(here.host, here.port, choices.names), token)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises a signal again at the end
         with suppress(KeyboardInterrupt):
             Server(app, vault, here, ready, choices.idle_exit_s).run(sockets=[listener])
-
-
-def _is_fault(record: logging.LogRecord) -> bool:
-    """Whether a record is not about a request that the end of the server cancelled."""
-    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def token_for(vault: Path, environ: Mapping[str, str]) -> str:
