@@ -384,12 +384,9 @@ def lanes_undo(services: Services, note: Address) -> list[TitledFile]:
 
 def _reflection_text(result: Reflection) -> Iterator[Part]:
     yield f"{len(result.decisions)} decisions in {result.days} days"
-    for records, columns in (
-        (result.phrases, "times text=phrase"),
-        (result.antipatterns, "file title=tried_in_vain"),
-        (result.together, "count one=used_together other"),
-    ):
-        yield from records_table(records, columns)
+    yield from records_table(result.phrases, "times text=phrase")
+    yield from records_table(result.antipatterns, "file title=tried_in_vain")
+    yield from records_table(result.together, "count one=used_together other")
 
 
 @operation(Effect.READS, text=_reflection_text, is_tool=False)

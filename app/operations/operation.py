@@ -92,7 +92,7 @@ class Opening(Enum):
 
     EXISTING = "existing"
     CREATED = "created"  # a missing vault is created
-    CURRENT = "current"  # for writing, to migrate an older vault; for reading where that is impossible
+    CURRENT = "current"  # for writing; for reading where that is impossible
     ANY_BACKEND = "any backend"  # even if the settings name another backend
     IF_PRESENT = "if present"  # a missing vault is not an error, see `Services.is_open`
     NOTHING = "nothing"  # the settings are enough

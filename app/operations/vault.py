@@ -90,7 +90,6 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
     Effect.READS,
     text=lambda report: [table(("what", "value"), _status_rows(report))],
     route="/status",
-    opens=Opening.CURRENT,
 )
 def status(services: Services) -> StatusReport:
     """Show the content of the vault and the state of its vectors."""

@@ -85,9 +85,9 @@ def opened_for(
         settings = settings.model_copy(update={"backend": None})
     return open_services(
         settings,
-        read_only=reads and opens is not Opening.CURRENT,
+        read_only=reads,
         create=opens is Opening.CREATED,
-        or_read=reads or opens in (Opening.CURRENT, Opening.IF_PRESENT),
+        or_read=opens in (Opening.CURRENT, Opening.IF_PRESENT),
     )
 
 
