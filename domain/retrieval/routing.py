@@ -55,9 +55,11 @@ _KEYWORD = _words(
     r"""configs? | settings? (?!\s+(?:up|out|off|aside|a|an|the)\b) | errors? | paths? | ports? | urls?
     | (?<!\bto\s) files? (?!\s+(?:a|an|for|my|our|the|your)\b)"""
 )
-_FILE_NAME = re.compile(r"(?<![@\w])[\w-]*\w\.(?:[a-z][a-z0-9]{1,3}|[A-Z]{2,4})\b(?!\.\s*[a-z])")
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
-_CODE = re.compile(r"\b(?:[A-Za-z0-9]+_\w+|[a-z]{3,}[A-Z]\w+)\b|\w\(\)")
+_CODE_OR_FILE = re.compile(
+    r"\b(?:[A-Za-z0-9]+_\w+|[a-z]{3,}[A-Z]\w+)\b|\w\(\)"
+    r"|(?<![@\w])[\w-]*\w\.(?:[a-z][a-z0-9]{1,3}|[A-Z]{2,4})\b(?!\.\s*[a-z])"
+)
 
 
 def route(query: str) -> Route:
@@ -78,6 +80,6 @@ def route(query: str) -> Route:
         return Route.COMPLEX
     if len(query) < MAX_KEYWORD_LENGTH:
         has_capitals = _CAPITALS.search(query) is not None and not is_shouted
-        if has_capitals or any(pattern.search(query) for pattern in (_KEYWORD, _FILE_NAME, _CODE)):
+        if has_capitals or _KEYWORD.search(query) or _CODE_OR_FILE.search(query):
             return Route.KEYWORD
     return Route.SEMANTIC if _SEMANTIC.search(query) else Route.HYBRID

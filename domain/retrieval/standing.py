@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from clawmem.domain.conversations.units import CONVERSATION
+from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Origin
 
 # Shares of the relevance, found on a vault of another author and two of ours.
@@ -24,8 +24,6 @@ _ASIDE_WORDS = frozenset(
     "draft copy kopie copie copia clip clipping entwurf brouillon borrador rascunho".split()
 )
 HUB = "hub"
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 def standing(path: str, tags: Iterable[str], content_type: str, asked: Collection[str]) -> float:
@@ -52,5 +50,5 @@ def is_own(document: Document) -> bool:
 @lru_cache(4096)
 def _aside(path: str) -> frozenset[str]:
     *folders, file = path.casefold().split("/")
-    named = {word for folder in folders for word in _WORD.findall(folder)} & _ASIDE_FOLDERS
-    return frozenset(named | (_ASIDE_WORDS & set(_WORD.findall(file.rpartition(".")[0]))))
+    named = _ASIDE_FOLDERS.intersection(words(" ".join(folders)))
+    return named | _ASIDE_WORDS.intersection(words(file.rpartition(".")[0]))

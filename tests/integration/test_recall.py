@@ -20,7 +20,7 @@ from clawmem.app.services.retrieval.pipelines import (
     search,
     vsearch,
 )
-from clawmem.app.services.retrieval.plan import NOTHING_NEAR, Ask, MemoryRetrieve, QueryPlan
+from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.sessions import Session
@@ -132,7 +132,7 @@ def test_without_vectors_meaning_falls_back_to_words(without_vectors: Home, mode
     answer = without_vectors.ask("boat in the harbour", mode)
 
     assert paths(answer) == ["boat.md"]
-    assert answer.trace.degraded == {"vector": NOTHING_NEAR}
+    assert answer.trace.degraded == {"vector": "no vector is near enough; found by words"}
     assert without_vectors.made == ["vsearch", "search"]
 
 

@@ -34,9 +34,7 @@ from clawmem.ports.records import FragmentKey, Grain
 
 COMPARED = 20  # best candidates whose passages are compared with the question
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
-LEAST_VAULT = (
-    5_000  # documents that a vault counts at least, so that no word is common in a vault of ten notes
-)
+LEAST_VAULT = 5_000  # documents that a vault counts at least: no word is common in a vault of ten notes
 # Not fitted: share of the best relevance below which a successor is about another part of the note.
 HARDLY = 0.25
 PASSAGE = 800  # characters before and after a line

@@ -45,7 +45,6 @@ from clawmem.ports.records import FragmentKey, Hit
 from clawmem.ports.sessions import SessionStore
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
-NO_USE = "the model's answer could not be used"
 DEADLINE_S = 5.0  # for all clauses together
 DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
 ANCHORS = 5  # documents from which the graph is traversed per clause
@@ -62,18 +61,13 @@ PIPELINES: Mapping[Route, str] = MappingProxyType(
         Route.HYBRID: QUERY,
     }
 )
-HANDOFF = "handoff"
-HANDOFF_QUERY = "what is the latest handoff"
-NOTHING_NEAR = "no vector is near enough; found by words"
-NO_SESSIONS = "no session is recorded; the results are documents"
 
 # Words of the headings and lines of a handoff that name next steps.
 NEXT_WORDS = ("next", "todo", "to do", "open", "remaining", "nächst", "offen", "pendiente")
 
 
-Planner = Callable[
-    [str], tuple[tuple[Clause, ...], str]
-]  # clauses, and why the model's plan is missing, or ""
+# Returns clauses, and why the model's plan is missing, or "".
+Planner = Callable[[str], tuple[tuple[Clause, ...], str]]
 
 
 def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
@@ -96,7 +90,7 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
         except ClawmemError as error:
             return plan(query), str(error)
         clauses = read_clauses(answer)
-        return (clauses, "") if clauses else (plan(query), NO_USE)
+        return (clauses, "") if clauses else (plan(query), "the model's answer could not be used")
 
     return planned
 
@@ -276,13 +270,13 @@ class MemoryRetrieve:
         until = rewind_request(request).scope.authored_until
         sessions = tuple(sessions_with_outcome_first(self._sessions, self._documents, request.limit, until))
         if not sessions:
-            answer.trace.degraded["sessions"] = NO_SESSIONS
+            answer.trace.degraded["sessions"] = "no session is recorded; the results are documents"
         return replace(answer, mode=chosen, sessions=sessions)
 
     def _by_meaning(self, request: RetrievalRequest) -> Answer:
         """Search by vectors; by words if no vector is near enough or vectors cannot be searched."""
         near_enough = request._replace(min_score=max(request.min_score, LEAST_COSINE))
-        reason = NOTHING_NEAR
+        reason = "no vector is near enough; found by words"
         try:
             answer = self._pipelines[VSEARCH]()(near_enough)
             if answer.results:
@@ -297,7 +291,9 @@ class MemoryRetrieve:
         """Put the newest handoff first, with its next steps as the snippet."""
         if request.content_types or request.floor:
             return answer
-        asked = request.asking(HANDOFF_QUERY)._replace(content_types=frozenset({HANDOFF}), limit=1)
+        asked = request.asking("what is the latest handoff")._replace(
+            content_types=frozenset({"handoff"}), limit=1
+        )
         if not (handoffs := self._pipelines[QUERY]()(asked).results):
             return answer
         [newest] = handoffs

@@ -17,9 +17,8 @@ from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
 from clawmem.ports.records import Document
 
-EXACT_NAME = (
-    0.3  # for a note whose title, alias or file name is the question: notes that link to it hold the name too
-)
+# For a note whose title, alias or file name is the question: notes that link to it hold the name too.
+EXACT_NAME = 0.3
 # For a note of the kind and of the time that the question names ("decisions taken in June", "notes of last week"): both
 # decide, and relevance orders such notes.
 OF_KIND_AND_TIME = 1.0
