@@ -178,25 +178,21 @@ class Model(ModelFolder):
 
         require(*(llama.REQUIRED if self._is_gguf else local.REQUIRED))
 
-        def collect(draft: Path) -> None:
+        def collect(draft: Path) -> Mapping[str, object]:
             if source is None:
                 self._download(draft)
             elif not self._is_gguf:
-                local.collect(source, draft, self.role)
+                return local.collect(source, draft, self.role)
             else:
                 try:
                     shutil.copyfile(source, draft / llama.MODEL)
                 except OSError as error:
                     raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error
+            if self._is_gguf:
+                return llama.inspect(draft / llama.MODEL, self.role)
+            return local.inspect(draft, self.role)
 
-        def inspect(draft: Path) -> Mapping[str, object]:
-            return (
-                llama.inspect(draft / llama.MODEL, self.role)
-                if self._is_gguf
-                else local.inspect(draft, self.role)
-            )
-
-        self.install(collect, inspect)
+        self.install(collect)
 
     def _download(self, draft: Path) -> None:
         """

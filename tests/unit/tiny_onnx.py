@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -43,11 +43,12 @@ def install(folder: Path, seed: int = 7) -> OnnxEmbedder:
     """The embedder of the model, installed in *folder* as ``bge-small``."""
     place = ModelFolder(folder, "bge-small")
 
-    def collect(draft: Path) -> None:
+    def collect(draft: Path) -> Mapping[str, object]:
         for name, content in files(seed).items():
             (draft / name).write_bytes(content)
+        return local.inspect(draft, EMBED)
 
-    place.install(collect, partial(local.inspect, role=EMBED))
+    place.install(collect)
     return OnnxEmbedder(place)
 
 
@@ -55,11 +56,12 @@ def install_reranker(folder: Path) -> OnnxReranker:
     """The reranker of the small cross-encoder, installed in *folder* as ``ms-marco``."""
     place = ModelFolder(folder, "ms-marco")
 
-    def collect(draft: Path) -> None:
+    def collect(draft: Path) -> Mapping[str, object]:
         (draft / "model.onnx").write_bytes(cross_encoder())
         (draft / "tokenizer.json").write_bytes(tokenizer())
+        return local.inspect(draft, RERANK)
 
-    place.install(collect, partial(local.inspect, role=RERANK))
+    place.install(collect)
     return OnnxReranker(place)
 
 
