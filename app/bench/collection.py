@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,56 +45,37 @@ def load_collection(folder: Path, *, turns: bool) -> JudgedCollection:
     Raises:
         InvalidInput: a part is missing or cannot be read; the message names it.
     """
-    grades = _grades(_part(folder, "qrels_turn.tsv" if turns else "qrels.tsv"))
-    lines = _turn_lines(_part(folder, "turns.tsv")) if turns else {}
-    queries = tuple(q for q in _queries(_part(folder, "queries.jsonl")) if grades.get(q.qid))
-    return JudgedCollection(_part(folder, "corpus"), queries, grades, lines)
-
-
-def _part(folder: Path, name: str) -> Path:
-    path = folder / name
-    if not path.exists():
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"{folder} is no judged collection: {name} is missing. It needs corpus/, queries.jsonl, qrels.tsv "
-            "(and turns.tsv, qrels_turn.tsv for --unit turn).",
-        )
-    return path
-
-
-def _queries(path: Path) -> list[JudgedQuery]:
-    with _reading(path):
-        rows = [json.loads(line) for line in _lines(path)]
-        return [JudgedQuery(r["qid"], r["text"], r.get("category", "all"), r.get("scope", "")) for r in rows]
-
-
-def _grades(path: Path) -> dict[str, dict[str, int]]:
+    judgements = "qrels_turn.tsv" if turns else "qrels.tsv"
+    for name in ("corpus", "queries.jsonl", judgements, *(["turns.tsv"] if turns else [])):
+        if not (folder / name).exists():
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"{folder} is no judged collection: {name} is missing. It needs corpus/, queries.jsonl, qrels.tsv "
+                "(and turns.tsv, qrels_turn.tsv for --unit turn).",
+            )
     grades: dict[str, dict[str, int]] = defaultdict(dict)
-    with _reading(path):
-        for line in _lines(path):
-            qid, item, grade = line.split("\t")
+    lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    path = folder / judgements
+    try:
+        for qid, item, grade in (line.split("\t") for line in _lines(path)):
             if int(grade) > 0:
                 grades[qid][item] = int(grade)
-    return grades
-
-
-def _turn_lines(path: Path) -> dict[str, list[tuple[int, str]]]:
-    lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    with _reading(path):
-        for row in _lines(path):
-            turn, document, line = row.split("\t")[:3]
+        path = folder / "turns.tsv"
+        for turn, document, line, *_ in (row.split("\t") for row in _lines(path)) if turns else ():
             lines[document].append((int(line), turn))
-    return {document: sorted(rows) for document, rows in lines.items()}
+        path = folder / "queries.jsonl"
+        rows = [json.loads(line) for line in _lines(path)]
+        queries = tuple(
+            JudgedQuery(row["qid"], row["text"], row.get("category", "all"), row.get("scope", ""))
+            for row in rows
+            if row["qid"] in grades
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput("INVALID_INPUT", f"{path} cannot be read: {error}") from error
+    turn_lines = {document: sorted(places) for document, places in lines.items()}
+    return JudgedCollection(folder / "corpus", queries, dict(grades), turn_lines)
 
 
 def _lines(path: Path) -> list[str]:
     # Not splitlines(): JSON may contain unescaped Unicode line separators.
     return [line for line in path.read_text("utf-8").split("\n") if line.strip()]
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInput("INVALID_INPUT", f"{path} cannot be read: {error}") from error
