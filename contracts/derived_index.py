@@ -44,14 +44,6 @@ class IndexContract(VaultContract):
 class CommitContract(IndexContract):
     """Commits and markers, common to all indexes."""
 
-    def test_no_marker_at_first(self, vault: Vault) -> None:
-        """A new index has no marker, with or without entries."""
-        assert self.index(vault).marker() is None
-
-        self.put(vault, *ids(vault, 1))
-
-        assert self.index(vault).marker() is None
-
     def test_a_commit_carries_its_marker(self, vault: Vault) -> None:
         """A commit stores its entries and its marker; the marker of a later commit replaces it."""
         first, second = ids(vault, 2)

@@ -57,13 +57,6 @@ SEPARATED = {  # texts, and words that each text alone consists of
 class LexicalMatchingContract(VaultContract):
     """Matching of words. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_a_word_finds_its_entry(self, vault: Vault) -> None:
-        """A word finds exactly the entries that contain it."""
-        vault.lexical.put([entry(1, "The budget for spring."), entry(2, "The harbour at noon.")])
-
-        assert found_by(vault, "budget") == [1]
-        assert found_by(vault, "winter") == []
-
     def test_case_and_diacritics_do_not_matter(self, vault: Vault) -> None:
         """Words match regardless of case and of the diacritics of Latin letters, in every script."""
         assert_told_apart(vault, SAME_WORDS)
@@ -206,12 +199,6 @@ class LexicalRankingContract(VaultContract):
         vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
 
         assert found_by(vault, "common", "rare")[0] == 2
-
-    def test_shorter_entries_count_more(self, vault: Vault) -> None:
-        """Of two entries that contain a word once, the shorter is first."""
-        vault.lexical.put([entry(1, "budget " + "plain " * 30), entry(2, "budget plain"), *filler()])
-
-        assert found_by(vault, "budget") == [2, 1]
 
     def test_repeated_words_count_more(self, vault: Vault) -> None:
         """Of two entries of equal length, the one with more occurrences of the word is first."""

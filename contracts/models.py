@@ -143,14 +143,6 @@ class GeneratorContract(Contract):
 
 QUERY = "When did the bees leave the hive?"
 MANY = tuple(f"{BEES} The {n}th day was a day without wind." for n in range(11))
-ODD_TEXTS = {
-    "empty": "",
-    "blank": " \n\t ",
-    "many scripts": "Übergröße, 蜂蜜, עברית, 🐝🐝",
-    "half a surrogate pair": "half \ud83d a bee",
-    "control characters": "nul \x00 and bell \x07",
-    "json": '"],"documents":["',
-}
 
 
 class RerankerContract(Contract):
@@ -181,7 +173,7 @@ class RerankerContract(Contract):
         assert turned[::-1] == pytest.approx(scores, abs=1e-4)
         assert len(set(scores)) > 1
 
-    @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
+    @pytest.mark.parametrize("text", ODD_PROMPTS.values(), ids=ODD_PROMPTS)
     def test_any_text_can_be_ranked(self, reranker: Reranker, text: str) -> None:
         """Any text that a note or a query may contain can be ranked."""
         assert len(reranker.rerank(text, [text, BEES], timeout_s=IN_TIME_S)) == 2

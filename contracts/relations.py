@@ -86,20 +86,12 @@ class RelationWriteContract(VaultContract):
 
     @pytest.mark.parametrize("weight", [0.0, -0.1, 1.001, float("nan"), float("inf")])
     def test_weights_that_are_none(self, vault: Vault, weight: float) -> None:
-        """A weight outside (0, 1] is refused, and nothing else of the call is stored."""
+        """A weight outside (0, 1] and a relation to itself are refused, and nothing else of the call is stored."""
         a, b = documents(vault, 2)
 
-        with pytest.raises(InvalidInput):
-            vault.relations.put([Relation(a, b, CAUSAL), Relation(b, a, CAUSAL, weight)])
-
-        assert vault.relations.counts() == {}
-
-    def test_no_relation_to_itself(self, vault: Vault) -> None:
-        """A document cannot be related to itself."""
-        a, b = documents(vault, 2)
-
-        with pytest.raises(InvalidInput):
-            vault.relations.put([Relation(a, b, CAUSAL), Relation(a, a, SEMANTIC)])
+        for wrong in (Relation(b, a, CAUSAL, weight), Relation(b, b, SEMANTIC)):
+            with pytest.raises(InvalidInput):
+                vault.relations.put([Relation(a, b, CAUSAL), wrong])
 
         assert vault.relations.counts() == {}
 

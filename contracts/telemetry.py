@@ -205,14 +205,6 @@ class ModelAnswersContract(Contract):
 
         assert answers.counts() == {}
 
-    def test_counts_by_purpose(self, answers: ModelAnswers) -> None:
-        """Answers are counted by purpose, across models."""
-        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
-        answers.keep("another", "expansion", {"hive": "bees"}, at=MONDAY)
-        answers.keep(MODEL, "intent", {"hive": "WHAT"}, at=MONDAY)
-
-        assert answers.counts() == {"expansion": 2, "intent": 1}
-
     def test_trim_a_little(self, answers: ModelAnswers) -> None:
         """With `at_most` only that many answers are deleted, oldest first, until no old ones are left."""
         for day in (WEDNESDAY, MONDAY, TUESDAY):

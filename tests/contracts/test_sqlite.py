@@ -35,7 +35,6 @@ from clawmem.contracts.lease import (
     LeaseFenceContract,
     LeaseHistoryContract,
     LeaseReleaseContract,
-    LeaseRenewContract,
 )
 from clawmem.contracts.links import LinkContract
 from clawmem.contracts.notes import LedgerContract, NoteContract
@@ -174,7 +173,6 @@ class TestVault(
 class TestLeases(
     InSqlite,
     LeaseAcquireContract,
-    LeaseRenewContract,
     LeaseFenceContract,
     LeaseReleaseContract,
     LeaseHistoryContract,
