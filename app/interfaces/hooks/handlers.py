@@ -66,7 +66,7 @@ class HookContext:
 
     def read(self, event: HookEvent, work: Callable[[Services], str]) -> str:
         """Return the context that *work* makes from the vault, open for reading; silence for a subagent or without it."""
-        if event.in_subagent:
+        if event.agent_id:
             return ""
         with self.services() as services:
             return "" if services is None else work(services)
@@ -92,7 +92,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     Silent for subagents and timers, without a vault, and for a prompt that needs no search: such a prompt is no turn.
     """
     is_skipped = why_skip(event.prompt) not in (None, Skip.HEARTBEAT)
-    if is_skipped or event.in_subagent or not event.prompted_by_person:
+    if is_skipped or event.agent_id or not event.prompted_by_person:
         return ""  # before anything is imported that a search needs
     from clawmem.app.environment.session_topics import Topics, project_of
     from clawmem.app.services.surfacing.steps import Choices

@@ -49,10 +49,8 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
         if ALONE not in arguments and name.isascii() and name.replace("-", "").isalnum():
             hook_answer.line = ask(name, event, os.environ)
         if not hook_answer.line:
-            from clawmem.app.interfaces.hooks.handlers import (
-                prepare_next,
-                run_hooks,
-            )  # not if a server answers
+            # Not imported if a server answers.
+            from clawmem.app.interfaces.hooks.handlers import prepare_next, run_hooks
 
             if ALONE not in arguments:
                 hook_answer.afterwards = lambda: prepare_next(name, inherited)

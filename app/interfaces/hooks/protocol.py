@@ -33,7 +33,8 @@ class HookEvent(NamedTuple):
 
     ``name`` is the event's name, ``UserPromptSubmit`` for one. A session without an id is identified by its
     transcript. ``source`` says who sent a prompt, or why a session starts (``startup``, ``resume``, ``clear``,
-    ``compact``, ``fork``). ``agent_id`` is empty outside of subagents. ``error`` is the output of a tool that failed.
+    ``compact``, ``fork``). ``agent_id`` is empty outside of subagents, whose turns are not the user's. ``error`` is the
+    output of a tool that failed.
     """
 
     name: str = ""
@@ -50,11 +51,6 @@ class HookEvent(NamedTuple):
     last_assistant_message: str = ""
     compact_summary: str = ""
     error: str = ""
-
-    @property
-    def in_subagent(self) -> bool:
-        """Whether the event belongs to a subagent, whose turns are not the user's."""
-        return bool(self.agent_id)
 
     @property
     def matched_value(self) -> str:

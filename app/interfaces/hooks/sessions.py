@@ -26,7 +26,7 @@ from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.operations.indexing import embed_new
 from clawmem.app.operations.output import few
-from clawmem.app.services.capture.briefing import Advice, Briefings, curation_note
+from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
 from clawmem.app.services.retrieval.receipts import query_hash
@@ -116,14 +116,13 @@ class Spool:
         Nothing happens while another process does them.
         """
         failures: list[str] = []
-        lock = self._folder.with_suffix(".lock")
-        with suppress(Timeout):
-            if self.jobs():
-                with FileLock(lock, blocking=False, is_singleton=False, mode=PRIVATE):
-                    # Bounded, because a job may be added again and again.
-                    for _ in range(ATTEMPTS * (1 + len(self.jobs()))):
-                        if file := next(iter(self.jobs()), None):
-                            failures += self._attempt(file.replace(file.with_suffix(CURRENT)), do)
+        lock = FileLock(self._folder.with_suffix(".lock"), blocking=False, is_singleton=False, mode=PRIVATE)
+        if self.jobs():
+            with suppress(Timeout), lock:
+                # Bounded, because a job may be added again and again.
+                for _ in range(ATTEMPTS * (1 + len(self.jobs()))):
+                    if file := next(iter(self.jobs()), None):
+                        failures += self._attempt(file.replace(file.with_suffix(CURRENT)), do)
         return failures
 
     def _attempt(self, current: Path, do: Callable[[Job], None]) -> Iterator[str]:
@@ -202,7 +201,7 @@ FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 def session_bootstrap(event: HookEvent, context: HookContext) -> str:
     """Brief a session with what holds, the last handoff and open tasks, and record its start."""
-    if event.in_subagent or not context.vault.exists():
+    if event.agent_id or not context.vault.exists():
         return ""
     own = event.session_id if event.source in ("resume", "compact") else ""
     briefing = context.read(event, lambda services: services.briefings.at_start(project_of(event.cwd), own))
@@ -218,7 +217,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> str:
 
 def staleness_check(event: HookEvent, context: HookContext) -> str:
     """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
-    if event.in_subagent or not context.vault.exists():
+    if event.agent_id or not context.vault.exists():
         return ""
     due = context.read(event, lambda services: services.briefings.staleness())
     context.offer(due)
@@ -245,7 +244,6 @@ def curator_nudge(event: HookEvent, context: HookContext) -> str:
         return curation_note(
             report,
             services.clock.now_ms(),
-            acted_at=next((act.at for act in vault.acts.latest(1)), ""),
             pending=vault.embeddings.counts().pending,
             documents=sum(vault.documents.collections().values()),
         )
@@ -263,20 +261,29 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> str:
     return _inject(context.read(event, restored), event, context) if event.source == "compact" else ""
 
 
-def pretool_inject(event: HookEvent, context: HookContext) -> str:
-    """Return up to three lessons about a file that is about to be changed, once a session; silence without any."""
+def advise(name: str, event: HookEvent, context: HookContext) -> str:
+    """Return lessons about the file that is about to be changed, or notes about the error of a command, once a session."""
     paths = [event.tool_input.get(field) for field in FILE_FIELDS]
     path = next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]
-    if not SHORTEST <= len(file_name(path)) <= LONGEST:
+    is_failure = name == "failure-inject"
+    if not (event.error.strip() if is_failure else SHORTEST <= len(file_name(path)) <= LONGEST):
         return ""
-    return _advise("pretool-inject", lambda briefings: briefings.file_lessons(path), event, context)
+
+    def advice_of(services: Services) -> str:
+        briefings = services.briefings
+        advice = briefings.earlier_fix(event.error) if is_failure else briefings.file_lessons(path)
+        known = InjectedFingerprints(context.vault).of(event.session_id)
+        if advice is None or not advice.text or is_echo(advice.text, known, at_least=1):
+            return ""
+        _inject(advice.text, event, context)
+        briefings.record(advice, name, event.session_id, event.prompt_id)
+        return advice.text
+
+    return context.read(event, advice_of)
 
 
-def failure_inject(event: HookEvent, context: HookContext) -> str:
-    """Return what notes say about the error of a command that failed, once a session; silence without a note that names it."""
-    if not event.error.strip():
-        return ""
-    return _advise("failure-inject", lambda briefings: briefings.earlier_fix(event.error), event, context)
+pretool_inject = partial(advise, "pretool-inject")
+failure_inject = partial(advise, "failure-inject")
 
 
 def subagent_inject(event: HookEvent, context: HookContext) -> str:
@@ -306,26 +313,6 @@ def subagent_inject(event: HookEvent, context: HookContext) -> str:
         return services.prompt_surfacing(settings, profile)(task, turns, choices, context.offer).block
 
 
-def _advise(
-    name: str, find: Callable[[Briefings], Advice | None], event: HookEvent, context: HookContext
-) -> str:
-    """Offer advice that the session has not got yet, and record it for the hook *name*."""
-
-    def advise(services: Services) -> str:
-        advice = find(services.briefings)
-        known = InjectedFingerprints(context.vault).of(event.session_id)
-        if (
-            advice is None
-            or is_echo(advice.text, known, at_least=1)
-            or not _inject(advice.text, event, context)
-        ):
-            return ""
-        services.briefings.record(advice, name, event.session_id, event.prompt_id)
-        return advice.text
-
-    return context.read(event, advise)
-
-
 def _inject(text: str, event: HookEvent, context: HookContext) -> str:
     """Offer *text*, and store its fingerprint, so that a repetition is not captured as new; return the text."""
     context.offer(text)
@@ -340,8 +327,9 @@ def capture(name: str, event: HookEvent, context: HookContext) -> str:
     The context is always empty, because the client would take any text for a reason to continue the turn. Nothing
     happens for a subagent, whose turns are part of the conversation that started it, or without a vault.
     """
-    if not event.in_subagent and event.transcript_path and context.vault.exists():
-        Spool(context.vault).put(Job(name, {field: getattr(event, field) for field in FIELDS}))
+    if not event.agent_id and event.transcript_path and context.vault.exists():
+        stored = event._replace(compact_summary=redact(event.compact_summary))
+        Spool(context.vault).put(Job(name, {field: getattr(stored, field) for field in FIELDS}))
         if event.last_assistant_message:
             conversation_files = lazy("adapters.files.conversation:ConversationFiles")
             conversation_files(event.transcript_path, event.session_id).wait_for(event.last_assistant_message)
@@ -349,10 +337,12 @@ def capture(name: str, event: HookEvent, context: HookContext) -> str:
     return ""
 
 
-# Decisions, preferences, achievements and problems; the state for the next session; which memories the answer used.
+# Decisions, preferences, achievements and problems; the state for the next session; which memories the answer used;
+# the summary of a compacted conversation.
 decision_extractor = partial(capture, "decision-extractor")
 handoff_generator = partial(capture, "handoff-generator")
 feedback_loop = partial(capture, "feedback-loop")
+postcompact_capture = partial(capture, "postcompact-capture")
 
 
 def precompact_extract(event: HookEvent, context: HookContext) -> str:
@@ -362,7 +352,7 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
     It is written from the transcript alone, because a vault that is busy or slow to open may outlast the deadline, and
     again without what the vault had told the session.
     """
-    if event.in_subagent or not event.transcript_path or not context.vault.exists():
+    if event.agent_id or not event.transcript_path or not context.vault.exists():
         return ""
     session = Session(event.session_id, event.transcript_path, project_of(event.cwd))
     alone = unopened_services(load_settings(vault=context.vault, environ=context.environ, lenient=True))
@@ -384,15 +374,6 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
             if file.exists() and file.resolve().is_relative_to(Path(folder.root).resolve()):
                 services.update(folder)
     return ""
-
-
-def postcompact_capture(event: HookEvent, context: HookContext) -> str:
-    """Store the summary of a compacted conversation, if the client sends one."""
-    if not event.compact_summary:
-        return ""
-    return capture(
-        "postcompact-capture", event._replace(compact_summary=redact(event.compact_summary)), context
-    )
 
 
 def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECONDS) -> None:

@@ -433,7 +433,7 @@ class Briefings:
         return request, replace(answer, results=tuple(shown))
 
 
-def curation_note(report: str, now_ms: int, *, pending: int, documents: int, acted_at: str = "") -> str:
+def curation_note(report: str, now_ms: int, *, pending: int, documents: int) -> str:
     """
     Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
 
@@ -441,8 +441,6 @@ def curation_note(report: str, now_ms: int, *, pending: int, documents: int, act
         report: The curator's report as JSON.
         pending: Number of texts without a vector.
         documents: Number of served documents.
-        acted_at: Time of the last pin, snooze or other act. The recommendations of an earlier report are left out,
-            because they may be done by now.
     """
     try:
         made_at, actions = map(json.loads(report).get, ("timestamp", "actions"))
@@ -456,7 +454,7 @@ def curation_note(report: str, now_ms: int, *, pending: int, documents: int, act
     made_ms = parse_iso(str(made_at))
     if made_ms is None or now_ms - made_ms > 7 * DAY_MS:
         lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
-    elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:
+    elif isinstance(actions, list):
         lines += [" ".join(str(action).split()) for action in actions]
     text = "\n".join(f"- {safe(line)}" for line in lines)
     return block("vault-curator", "State of the memory itself:", [text], 200)

@@ -58,7 +58,7 @@ def test_a_prompt_as_the_client_tells_it() -> None:
         "",
     )
     assert event.prompted_by_person
-    assert not event.in_subagent
+    assert not event.agent_id
 
 
 @pytest.mark.parametrize(
