@@ -31,6 +31,7 @@ NOTES = {
     "bees.md": "# Bees\n\nBees fly at ten degrees.\n",
     "stack/go.md": "---\ndate: 2025-03-02\n---\n# Language for services\n\nWe write all new services in Go.\n",
     "stack/platform.md": "---\ndate: 2026-06-10\n---\n# Platform\n\nAs of June it is Rust for new services.\n",
+    "stack/copied.md": "# Services\n\nNo longer Go: new services use a language of their own, instead.\n",
     "ferry/house.md": "---\ndate: 2024-01-02\n---\n# Ferry house\n\n## Counter\n\nOpening hours of the counter: 9:30 until noon.\n\n"
     "## Summer break\n\nThe workshop closes in July, and nobody answers letters.\n",
     "ferry/summer.md": "---\ndate: 2024-03-04\nsupersedes: house.md\n---\n# Summer break\n\n"
@@ -107,9 +108,13 @@ def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:
 
 
 def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
-    """It stands above the older note, which is marked and not likely any more, unless the past is asked for."""
+    """
+    It stands above the older note, which is marked and not likely any more, unless the past is asked for.
+
+    A note without a date of its own changes none, because its file may be a copy.
+    """
     question = "which language do we use for new services"
-    found = world.json("query", question)["results"]
+    found = [note for note in world.json("query", question)["results"] if note["path"] != "stack/copied.md"]
     assert [result["path"] for result in found[:2]] == ["stack/platform.md", "stack/go.md"]
     assert found[1]["changed_by"] == {
         "file": "notes/stack/platform.md",

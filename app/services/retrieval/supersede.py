@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
+from clawmem.app.services.retrieval.dates import has_time_of_file
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.retrieval.changes import states_change
@@ -159,7 +160,8 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
     A question about the past or about a named time leaves the order as it is. Turns of chats neither change nor are changed:
-    people say "now" without a decision. Of lines, the best of each note counts.
+    people say "now" without a decision. A note without a date of its own changes none, as its file may have been copied. Of
+    lines, the best of each note counts.
     """
     question = request.question
     if question.version in (Wanted.FORMER, Wanted.EARLIEST) or question.named_time:
@@ -171,6 +173,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     spans = work.texts.spans(best[n].best for n in first)
     turns = {key for key, span in spans.items() if span.kind is FragmentKind.LINE and span.label}
     first = [n for n in first if best[n].best not in turns]
+    dated = [n for n in first if not has_time_of_file(documents[n])]
     bodies = work.texts.bodies(first)
     topic = content_words(question.text)
     order = list(work.candidates)
@@ -178,7 +181,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
-        later = (n for n in first if documents[n].authored_at[:DAY] > note.authored_at[:DAY])
+        later = (n for n in dated if documents[n].authored_at[:DAY] > note.authored_at[:DAY])
         newer = [n for n in later if states_change(bodies.get(n, ""), topic, passage)]
         if not newer:
             continue
