@@ -86,7 +86,7 @@ def update(vault):
 def search(vault):
     answer = query(retrieval_stores(vault), embedder)(read_request("lighthouse keeper", now_ms=clock.now_ms()))
     first = answer.results[0].document.path if answer.results else "nothing"
-    reasons = [why for why in answer.trace.degraded.values() if "without vectors" not in why]
+    reasons = [why for why in answer.trace.degraded.values() if "have no vectors" not in why]
     return [*reasons, *([first] if first != "anchor.md" else [])]
 
 
