@@ -104,11 +104,11 @@ def kg_query(
     ] = None,
     direction: Annotated[
         Literal["outgoing", "incoming", "both"],
-        "Facts with the entity as subject (outgoing), as object (incoming), or both.",
+        "With the entity as subject (outgoing), object (incoming), or both.",
     ] = "both",
     limit: LongLimit = 100,
 ) -> EntityFacts:
-    """List the facts about a person, project, tool or other thing that documents mention, and when they held."""
+    """List the facts about a person, project, tool or other thing, and when they held."""
     vault, way = services.vault, Direction(direction)
     return entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, as_of or None)
 
@@ -178,14 +178,12 @@ def find_causal_links(
     docid: Address,
     direction: Annotated[
         Literal["causes", "caused_by", "both"],
-        "Effects of the document (causes), its causes (caused_by), or both.",
+        "Its effects (causes), its causes (caused_by), or both.",
     ] = "both",
-    depth: Annotated[
-        int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")
-    ] = DEPTH,
+    depth: Annotated[int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Steps to follow.")] = DEPTH,
     as_of: AsOf = "",
 ) -> list[CausalLink]:
-    """List the causes and the effects of a document, with their distance in steps and the known reasons."""
+    """List the causes and effects of a document, with their distance in steps and known reasons."""
     vault, document = services.vault, services.lookup.find(docid)
     way, moment = CausalDirection(direction), first_after(as_of)
     return causes_and_effects(vault.documents, vault.relations, document, way, depth, moment)

@@ -134,7 +134,7 @@ class TestClock:
         """Its lease runs out for everybody else: another takes over, and the first one's commit is undone."""
         other = another()
         record = lagging.serving(Role.LEXICAL)
-        index = lagging.indexes._engines.open(record)
+        index = lagging.indexes.engines.open(record)
         before = index.marker()
 
         with lagging.indexer.leased(Role.LEXICAL) as lease, pytest.raises(LeaseLost):
@@ -169,7 +169,7 @@ class TestClock:
         lagging.indexes.keep_up()
 
         assert "lease" in lagging.indexes.lagging[Role.LEXICAL]
-        index = lagging.indexes._engines.open(lagging.serving(Role.LEXICAL))
+        index = lagging.indexes.engines.open(lagging.serving(Role.LEXICAL))
         assert (index.count(Grain.DOCUMENT), index.marker()) == (1, lagging.serving(Role.LEXICAL).since)
         index.close()
         assert lagging.found("okapi") == ["b.md"]

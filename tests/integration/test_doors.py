@@ -279,6 +279,7 @@ class TestForLong:
             lambda: client.post("/hooks/context-surfacing", prompt=QUESTION, session_id="soaked"),
             lambda: client.post(f"/documents/{REDIS}/pin"),
         )
+        client.post("/lifecycle/restore", all=True)  # other tests archive by chance
         self._warmed(world, asked)
         self._ask(asked, number // 10)  # a thousand calls of tools take 5 MB, and no more after that
         before = _taken(world)

@@ -184,7 +184,6 @@ def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path
     assert done(remembered("get", "[[Kiln#Glaze]]")).startswith("## Glaze")
     assert "It rained" in done(remembered("get", "March 1st, 2026"))
     assert "ends before it begins" in remembered("get", "kiln.md:5-2").stderr
-    assert "Did you mean: active?" in remembered("list", "--where", "status=actve").stderr
     assert "2026-03-05" not in done(remembered("links", "--broken"))
     refused = remembered("collection", "add", notes, "--name", "notes", "--pattern", "../*.md")
     assert (refused.exit_code, "matches no file" in refused.stderr) == (2, True)

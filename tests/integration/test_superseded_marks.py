@@ -123,4 +123,4 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
     assert found[1]["likelihood"] != "likely"
     assert "perhaps no longer so: see notes/stack/platform.md (2026-06-10)" in world.cli("query", question)
     past = world.json("query", "which language did we formerly use for new services")["results"]
-    assert past[0]["path"] == "stack/go.md"
+    assert "stack/go.md" in [note["path"] for note in past[:2]]
