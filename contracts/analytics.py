@@ -7,9 +7,8 @@ import pytest
 
 from clawmem.contracts.base import Contract
 from clawmem.contracts.samples import document
-from clawmem.ports.analytics import COLUMNS, Analytics, Question
 from clawmem.ports.records import Document, EmbedState, InactiveReason, SourceStamp
-from clawmem.ports.telemetry import Recall, RecallHit
+from clawmem.ports.telemetry import COLUMNS, Analytics, Question, Recall, RecallHit
 
 NOW = "2024-07-01T12:00:00.000Z"
 APRIL = "2024-04-20T12:00:00.000Z"
@@ -43,7 +42,7 @@ def answer(
 ) -> Sequence[tuple[object, ...]]:
     """Return the rows of a report at `NOW`, each with the columns of its question."""
     records = analytics.ask(question, now=NOW, limit=limit)
-    assert all(tuple(record) == COLUMNS[question] for record in records)
+    assert all(list(record) == COLUMNS[question] for record in records)
     return tuple(tuple(record.values()) for record in records)
 
 

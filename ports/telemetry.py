@@ -1,7 +1,10 @@
-"""Ports for the log of questions and their results, and for the receipts that explain the answers."""
+"""Ports for the log of questions and their results, the receipts that explain the answers, and reports about both."""
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from clawmem.ports.records import Document
 
 
 class RecallHit(NamedTuple):
@@ -98,3 +101,54 @@ class Receipts(Protocol):
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """Delete the receipts of old recalls but keep the recalls; otherwise like `Telemetry.trim`."""
+
+
+class Question(StrEnum):
+    """
+    Report over the loaded documents and recalls; `COLUMNS` lists the columns of each report.
+
+    Served documents alone count. A recall counts once for each document among its hits.
+    An age is the number of whole days between the time at which a document was authored and now, rounded down, and
+    negative for the future. A percentile is the smallest value that at least that percentage of the values do not
+    exceed.
+    """
+
+    MOST_RECALLED = "most_recalled"  # most recalls first, then most distinct questions, then by name
+    NEVER_RECALLED = "never_recalled"  # served documents, oldest first, then by name
+    GROWTH = "growth"  # by basis (authored, indexed), month and collection
+    STALENESS = "staleness"  # largest median age first, then by type
+    COVERAGE = "coverage"  # by collection and content type
+    SPEED = "speed"  # by verb
+
+
+COLUMNS: Mapping[Question, Sequence[str]] = {
+    # questions: number of distinct questions among the recalls; best_rank: 1 is the top rank.
+    Question.MOST_RECALLED: "document collection content_type recalls questions best_rank last_recalled_at".split(),
+    Question.NEVER_RECALLED: "document collection content_type authored_at age_days".split(),
+    # documents, bytes: added in the month; *_total: at its end. Months without additions are omitted.
+    Question.GROWTH: "basis month collection documents bytes documents_total bytes_total".split(),
+    # overdue: review_by is not later than now.
+    Question.STALENESS: "content_type documents median_days oldest_days never_recalled overdue".split(),
+    # unembedded: documents that lack a vector; recalled: documents with a recall; recalls: sum over documents.
+    Question.COVERAGE: "collection content_type documents bytes pinned unembedded recalled recalls".split(),
+    # unanswered: without a hit; degraded: at least one retriever was missing; times in milliseconds.
+    Question.SPEED: "verb recalls unanswered degraded p50_ms p95_ms slowest_ms".split(),
+}
+
+
+class Analytics(Protocol):
+    """
+    Engine that answers reports about documents and their use from a copy of the data.
+
+    A document's size is that of its file, or the length of its body if it has none. Times are those of records; days
+    and months are in UTC.
+    """
+
+    def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
+        """Add documents (each id once) and recalls; a hit on a missing document counts for its recall alone."""
+
+    def ask(self, question: Question, *, now: str, limit: int | None = None) -> list[dict[str, Any]]:
+        """Return the records of *question* at *now* by their columns: the first *limit*, or all with ``None``."""
+
+    def close(self) -> None:
+        """Release all resources; a second call does nothing."""

@@ -6,9 +6,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from clawmem.ports.analytics import COLUMNS, Question
 from clawmem.ports.records import Document
-from clawmem.ports.telemetry import Recall
+from clawmem.ports.telemetry import COLUMNS, Question, Recall
 
 # The views and macros are shared by several questions: active documents, their recalls, formatted times and ages.
 SCHEMA = """

@@ -22,13 +22,12 @@ from clawmem.app.operations.output import Part, records_table
 from clawmem.app.services.documents.file_history import FileReason
 from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
-from clawmem.app.services.maintenance.status import MAX_TOP
+from clawmem.app.services.maintenance.status import MAX_TOP, VaultReport
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
-from clawmem.ports.analytics import VaultReport
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall

@@ -13,7 +13,7 @@ from clawmem.contracts.analytics import (
     AnalyticsDocumentContract,
     AnalyticsRecallContract,
 )
-from clawmem.ports.analytics import Analytics
+from clawmem.ports.telemetry import Analytics
 
 
 class InDuckdb:

@@ -26,9 +26,9 @@ from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.vault import status
 from clawmem.app.services.documents.records import DatedDocument, titled_file
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.ports.analytics import Question
 from clawmem.ports.errors import ExtraMissing, InvalidInput
 from clawmem.ports.records import Scope
+from clawmem.ports.telemetry import Question
 
 Query = Mapping[str, str]
 R = TypeVar("R")

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.indexing.collections import Collection
@@ -15,7 +16,6 @@ from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
-from clawmem.ports.analytics import Analytics, Question, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
@@ -24,7 +24,7 @@ from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, Triple
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
-from clawmem.ports.telemetry import Receipts, Telemetry
+from clawmem.ports.telemetry import Analytics, Question, Receipts, Telemetry
 
 DAY = len("2026-03-31")
 MOST_STEPS = 3
@@ -152,6 +152,22 @@ class Status:
 MAX_TOP = 1000
 
 _RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document
+
+
+@dataclass(frozen=True, slots=True)
+class VaultReport:
+    """
+    The records of each question at the time *now*, with recalls *since* a time (``None``: all).
+
+    ``top`` is the number of rows of a long table that are shown.
+    """
+
+    now: str
+    since: str | None
+    documents: int
+    recalls: int
+    top: int
+    tables: dict[Question, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
