@@ -101,7 +101,7 @@ def confidence_text(confidence: float | None) -> str:
     """Return a confidence and its word, such as ``0.82 likely``; an empty string if the result was not judged."""
     if confidence is None:
         return ""
-    return f"{confidence:.2f} {likelihood_of(confidence)}"
+    return f"{math.floor(confidence * 100) / 100:.2f} {likelihood_of(confidence)}"  # never above what the word means
 
 
 def records_table(records: Sequence[object], columns: str) -> list[Table]:

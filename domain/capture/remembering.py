@@ -105,12 +105,14 @@ def note_text(
     tags: Sequence[str],
     created: datetime,
     supersedes: str | None = None,
-    reminder: Mapping[str, str] = MappingProxyType({}),
+    properties: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """
     Return the content of the file of a note: front matter with double-quoted values, and *text*.
 
-    A *reminder* has the subject of a prompt that brings the note back, and the last day. A word of the title, such as "session", would give the file the type of a hand-off; only a decision is one.
+    *properties* are added: the subject of prompts that bring a reminder back and its last day, or the type of the note that
+    this one supersedes. A word of the title, such as "session", would give the file the type of a hand-off; only a
+    decision is one.
     """
     is_decision = any(kind_of(sentence, Speaker.USER) is Kind.DECISION for sentence in sentences(text))
     inferred = content_type(None, title)
@@ -121,7 +123,7 @@ def note_text(
         "tags": list(dict.fromkeys(tags)),
         "content_type": declared,
         "supersedes": supersedes,
-        **reminder,
+        **properties,
     }
     # JSON is YAML. Dates are not quoted, so that programs read them as dates.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]

@@ -45,6 +45,7 @@ def test_only_the_token_gets_an_address(world: World) -> None:
 
 
 def test_without_a_session_there_is_only_the_way_in(world: World) -> None:
+    assert world.server.ask("GET", "/ui", Authorization=None).status == 307  # to /ui/
     for path in ("/ui/", "/ui/enter/guess", "/ui/nowhere"):
         heard = world.server.ask("GET", path, Authorization=None, Cookie="clawmem-1=x")
         assert heard.status == 401

@@ -42,6 +42,7 @@ def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -
     head = front_matter(file)
     assert file.name.endswith("-haruka-prefers-the-green-ticket-machine.md")
     assert (head["title"], head["tags"], head["supersedes"]) == (THOUGHT, ["team", "taste"], redis)
+    assert head["content_type"] == "decision"  # as what it replaces
     assert split(file.read_text("utf-8")).body == f"\n{THOUGHT}\n"
     assert (said["action"], said["origin"], said["supersedes"]) == ("saved", "user", f"notes/{redis}")
     for verb in ("search", "query --mode=vectors"):

@@ -171,7 +171,7 @@ class Setup:
         for change in changes:
             shown = [line for line in change.entries if not (hidden and line.startswith(hidden))]
             count = len(change.entries) - len(shown)
-            verb = "removed." if hidden == "-" else "added." if is_done else "added, see --dry-run."
+            verb = "removed." if hidden == "-" else "added."
             counted = f" {count} lines {verb}" if count else ""
             lines.append(f"{change.file}:{counted if change.changed else ' nothing to change.'}")
             lines += [f"  {line}" for line in shown if change.changed]

@@ -71,7 +71,7 @@ class Gate:
             await self._app(scope, _bounded(receive), _sealed(send))
 
     def _refusal(self, method: str, path: str, headers: Headers) -> Json | None:
-        is_page = path.startswith(PAGES)
+        is_page = f"{path}/".startswith(PAGES)
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
             return refuse(421, "This server does not go by that name.")
         for origin in headers.getlist("origin"):

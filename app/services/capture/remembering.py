@@ -15,6 +15,7 @@ from clawmem.app.services.documents.records import DocumentReference, place_of, 
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.folders import Folder, root_of
 from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.remembering import (
     FOLDER,
     checked_name,
@@ -117,7 +118,7 @@ class Remember:
         title = checked_name("title", title) if title else title_of(redact(text))
         tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
         option = "--in" if origin is Origin.USER else "collection"  # as the caller spells it
-        reminder = {"when": checked_name("subject", when), "until": until} if when else {}
+        properties = {"when": checked_name("subject", when), "until": until} if when else {}
         if (until and not when) or (when and not content_words(when)):
             raise InvalidInput(
                 "INVALID_INPUT",
@@ -135,7 +136,9 @@ class Remember:
             tags.append(as_tag(origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
         replaced = past and (past.path if past.collection == folder.name else past.display_path)
-        content = note_text(text, title, tags, created, replaced, reminder)
+        if past and past.content_type in (Kind.DECISION, Kind.PREFERENCE):
+            properties["content_type"] = past.content_type
+        content = note_text(text, title, tags, created, replaced, properties)
         remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
         # A record of a file that is gone, such as a forgotten note, keeps its place.
         free = (
