@@ -187,3 +187,11 @@ def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path
     assert "2026-03-05" not in done(remembered("links", "--broken"))
     refused = remembered("collection", "add", notes, "--name", "notes", "--pattern", "../*.md")
     assert (refused.exit_code, "matches no file" in refused.stderr) == (2, True)
+
+
+def test_advice_names_the_chosen_vault(invoke: Invoke, tmp_path: Path) -> None:
+    """A command to run next works on the vault that was named."""
+    assert (
+        f"clawmem --vault {tmp_path}/v.sqlite bootstrap"
+        in invoke("--vault", tmp_path / "v.sqlite", "status").stderr
+    )

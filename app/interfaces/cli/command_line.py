@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
@@ -197,9 +198,13 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
 
     With ``--json`` in *arguments* stdout gets an error record, see `error_record`.
     """
-    is_json = JSON in parted(arguments)[0]
+    options = parted(arguments)[0]
+    is_json = JSON in options
+    named = next((value for name, value in pairwise(options) if name == VAULT), "")
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
+        if named:
+            message = message.replace("un: clawmem ", f"un: clawmem {VAULT} {shlex.quote(named)} ")
         with suppress(BrokenPipeError):
             if is_json:
                 sys.stdout.write(f"{json.dumps({**record, 'error': message})}\n")
