@@ -209,3 +209,21 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
 
     assert [name in due for name in notes] == [True, True, False]
     assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled
+
+
+def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:
+    """By their name or a value of one of the notes; secrets are masked."""
+    notes = {
+        "17.md": "---\nstatus: overdue\n---\n# Invoice 17\n\nWindows by Brandt for the bathroom.\n",
+        "18.md": "---\nstatus: paid\nclient: Kluge\n---\n# Invoice 18\n\nPaint for the kitchen.\n",
+        "joerg.md": "---\nphone: 0345 556677\ntoken: ghp_abcdefghijklmnopqrstuvwxyz0123456789\n---\n# Jörg\n\nTunes the piano.\n",
+    }
+    write_notes(tmp_path / "n", notes)
+    assert invoke("bootstrap", tmp_path / "n").exit_code == 0
+
+    overdue = invoke("surface", "which invoice is overdue?").stdout
+    assert "status: overdue" in overdue and "status: paid" in overdue
+    assert "Kluge" not in overdue
+    phone = invoke("surface", "what is the phone and the token of Jörg?").stdout
+    assert "phone: 0345 556677" in phone
+    assert "ghp_" not in phone

@@ -7,13 +7,16 @@ from clawmem.app.services.capture.visibility import day_of, shown_successor
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.markdown import Markdown, header_at
+from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.chunk_choice import intent_terms
+from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
-from clawmem.domain.security.redaction import redact_part
+from clawmem.domain.security.redaction import redact, redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, QUOTED_CHARACTERS, SEPARATOR, pack, pack_lines
@@ -21,6 +24,8 @@ from clawmem.domain.text.words import token_count
 from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Scope, Span, one_line
 
 OLD, OLD_MS = "over 6 months old", 182 * DAY_MS  # still true when the block is read again
+HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES
+MOST_PROPERTIES, MOST_VALUE = 3, 100  # of a note; characters of a property
 LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
 
 
@@ -81,8 +86,13 @@ def compose(
     candidates = work.candidates
     documents = {c.document_id: c.document for c in candidates if c.document}
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
+    asked = _asked_properties(stores, documents, request.question.text)
     heads = {
-        number: _head(document, request.question.now_ms, shown_successor(newer.get(number), withheld))
+        number: _head(
+            document,
+            request.question.now_ms,
+            [*asked.get(number, ()), safe(shown_successor(newer.get(number), withheld))],
+        )
         for number, document in documents.items()
     }
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
@@ -131,7 +141,30 @@ def _is_known(candidate: Candidate, spans: Mapping[FragmentKey, Span], known: It
     )
 
 
-def _head(document: Document, now_ms: int, succession: str) -> blocks.Entry:
+def _asked_properties(
+    stores: RetrievalStores, documents: Mapping[int, Document], question: str
+) -> dict[int, list[str]]:
+    """
+    Return the properties that *question* names, or of which one of the notes has a value that it names, by note.
+
+    Texts of others show none.
+    """
+    words = frozenset(content_words(question))
+    own = [number for number, document in documents.items() if is_verified(document.origin)]
+    properties = stores.properties.many(own)
+    every = [declared for some in properties.values() for declared in some]
+    names = {p.name.lower() for p in every if words & {p.name.lower(), p.value.lower()}} - HIDDEN
+    return {
+        number: [
+            safe(redact(shortened(f"{p.name}: {p.value}", MOST_VALUE)))
+            for p in some
+            if p.name.lower() in names
+        ][:MOST_PROPERTIES]
+        for number, some in properties.items()
+    }
+
+
+def _head(document: Document, now_ms: int, remarks: Sequence[str]) -> blocks.Entry:
     origin, day = document.origin, day_of(document)
     written_ms = parse_iso(day)
     is_old = written_ms is not None and now_ms - written_ms > OLD_MS
@@ -139,7 +172,7 @@ def _head(document: Document, now_ms: int, succession: str) -> blocks.Entry:
         safe(document.title),
         safe(document.content_type),
         safe(document.display_path),
-        (day, OLD if is_old else "", SOURCES[origin], safe(succession)),
+        (day, OLD if is_old else "", SOURCES[origin], *remarks),
         lead="" if is_verified(origin) else LEADS[origin],
     )
 
