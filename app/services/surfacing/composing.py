@@ -86,7 +86,8 @@ def compose(
     candidates = work.candidates
     documents = {c.document_id: c.document for c in candidates if c.document}
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
-    asked = _asked_properties(stores, documents, request.question.text)
+    bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
+    asked = _asked_properties(stores, documents, bodies, request.question.text)
     heads = {
         number: _head(
             document,
@@ -95,7 +96,6 @@ def compose(
         )
         for number, document in documents.items()
     }
-    bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
     spans |= {c.best: c.span for c in candidates if c.span}
     passages = [
         _cut(
@@ -142,18 +142,23 @@ def _is_known(candidate: Candidate, spans: Mapping[FragmentKey, Span], known: It
 
 
 def _asked_properties(
-    stores: RetrievalStores, documents: Mapping[int, Document], question: str
+    stores: RetrievalStores, documents: Mapping[int, Document], bodies: Mapping[int, str], question: str
 ) -> dict[int, list[str]]:
     """
-    Return the properties that *question* names, or of which one of the notes has a value that it names, by note.
+    Return the properties that *question* names by note.
 
-    Texts of others show none.
+    It names one by its name, or by a value that the text of the note lacks. Texts of others show none.
     """
     words = frozenset(content_words(question))
     own = [number for number, document in documents.items() if is_verified(document.origin)]
     properties = stores.properties.many(own)
-    every = [declared for some in properties.values() for declared in some]
-    names = {p.name.lower() for p in every if words & {p.name.lower(), p.value.lower()}} - HIDDEN
+    names = {
+        p.name.lower()
+        for number, some in properties.items()
+        for p in some
+        if p.name.lower() in words
+        or (p.value.lower() in words and p.value.lower() not in bodies.get(number, "").lower())
+    } - HIDDEN
     return {
         number: [
             safe(redact(shortened(f"{p.name}: {p.value}", MOST_VALUE)))
