@@ -88,7 +88,7 @@ def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:
 
     assert done.returncode == 5
     assert f"its last changes are in {closed}-wal" in done.stderr
-    assert "Let its owner run: clawmem status" in done.stderr
+    assert f"Let its owner run: clawmem --vault {closed} status" in done.stderr
 
 
 def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
