@@ -182,11 +182,18 @@ class Differences(Result):
 
 
 DIFFERENCES = 7
+SHOWN_DIFFERENCES = 10
+
+
+def _differences_text(result: Differences) -> Iterator[str]:
+    yield from result.differences[:SHOWN_DIFFERENCES] or ["Files, records and indexes agree."]
+    if (more := len(result.differences) - SHOWN_DIFFERENCES) > 0:
+        yield f"and {more:,} more; --json lists all"
 
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: result.differences or "Files, records and indexes agree.",
+    text=_differences_text,
     route="/verify",
     commands=(Command("doctor", "--verify"),),
     is_tool=False,

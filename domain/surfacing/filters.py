@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import TypeVar
 
+from clawmem.domain.surfacing.packing import HOT_ABOVE
+
 PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
 # Machine-written notes are mostly about the assistant's own work and stay hidden. These types are exceptions: decisions
@@ -72,7 +74,6 @@ Key = TypeVar("Key", int, str)
 FEWEST = 4  # answers: up to three are all shown, so their order does not matter
 SOURCES = 3  # answers from the top that spread activation
 PARTNERS = 3  # partners of each source, the most frequent first
-HOT_ABOVE = 0.8  # share of the best score
 STEP, MOST_GAIN = 0.1, 0.2  # gain per joint use, and maximum gain from one source
 
 

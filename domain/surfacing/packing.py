@@ -8,7 +8,7 @@ from clawmem.domain.text.words import token_count
 
 SEPARATOR = "\n\n---\n\n"
 
-QUOTED_CHARACTERS = 400  # of a text
+HOT_ABOVE, WARM_ABOVE = 0.8, 0.6
 FULL_CHARACTERS = 1_500  # of a text for which the budget has room left
 
 
@@ -42,3 +42,14 @@ def pack_lines(lines: Iterable[str], budget: int, frame: str = "") -> list[str]:
             break
         kept.append(line)
     return kept
+
+
+def quoted_characters(score: float) -> int:
+    """
+    Return how many characters of a text are quoted, by its *score* as a share of the best one.
+
+    Title and place are always shown.
+    """
+    if score > HOT_ABOVE:
+        return 600
+    return 300 if score > WARM_ABOVE else 0

@@ -47,6 +47,16 @@ class TestWhatIsSaid:
 
         assert places(said)[0] == "old.md"
 
+    def test_tiers(self, home: Home) -> None:
+        """What is far behind the best is named and not quoted; the best is quoted however likely it is."""
+        confidence = home.confidence({"decisions/backups.md": 0.5, "people/ann.md": 0.29})
+
+        said = home.ask("where are the backups?", confidence=confidence)
+
+        assert "storage box" in said.block
+        assert "notes/people/ann.md" in said.block
+        assert "Her backups" not in said.block
+
     @pytest.mark.parametrize(("others", "in_full"), [(0, 1), (1, 2), (4, 1)])
     def test_cut_texts_fill_the_space_that_is_left(self, home: Home, others: int, in_full: int) -> None:
         """The best texts are shown to their ends as far as the block has room; the others are cut to their best lines."""
@@ -61,7 +71,7 @@ class TestWhatIsSaid:
 
         said = home.ask("how often is the ledger rotation?", confidence=confidence)
 
-        assert len(places(said)) == others + 1
+        assert len(places(said)) == min(4, others + 1)
         assert [f"END OF {n}" in said.block for n in range(others + 1)] == [
             n < in_full for n in range(others + 1)
         ]

@@ -63,6 +63,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "spreading_activation": lambda given: activation(
         given["scores"], lambda key: given["partners"].get(key, {})
     ),
+    "surfacing_tier": lambda given: packing.quoted_characters(**given),
     "surfacing_focus": lambda given: _focus(dict(given)),
     "look_back": lambda given: looking_back(**given),
     "routing_hint": _hint,

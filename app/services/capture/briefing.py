@@ -50,7 +50,6 @@ from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
-from clawmem.domain.surfacing.packing import QUOTED_CHARACTERS
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.clock import Clock
@@ -115,6 +114,7 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
 
 
 SESSION_TOKENS, ADVICE_TOKENS = 600, 200
+FIX_CHARS = 400  # of a note about an error
 PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 READ_OF_BODY, SNIPPET = 2000, 150  # characters
 LOOKED_AT = 20  # search results, most of which may be excluded
@@ -289,9 +289,7 @@ class Briefings:
                 named = (place for place in PARAGRAPH.finditer(body) if names_error(place[0], line))
                 if (place := next(named, None)) and result.superseded_by is None:
                     following = PARAGRAPH.search(body, place.end())
-                    end = min(
-                        following.end() if following else place.end(), place.start() + QUOTED_CHARACTERS
-                    )
+                    end = min(following.end() if following else place.end(), place.start() + FIX_CHARS)
                     text = " ".join(redact_part(body, place.start(), end).split())
                     fixes.append((result, _line(note.title, note.display_path, day_of(note), text=text)))
             if fixes:

@@ -19,7 +19,7 @@ from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.redaction import redact, redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing import block as blocks
-from clawmem.domain.surfacing.packing import FULL_CHARACTERS, QUOTED_CHARACTERS, SEPARATOR, pack, pack_lines
+from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.text.words import token_count
 from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Scope, Span, one_line
 
@@ -84,24 +84,26 @@ def compose(
     Of the passages that *known* contains, only note and place are named. Successors in *withheld* are not named.
     """
     candidates = work.candidates
+    best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
-    asked = _asked_properties(stores, documents, bodies, request.question.text)
+    remarks = _property_remarks(stores, documents, bodies, request.question.text)
     heads = {
         number: _head(
             document,
             request.question.now_ms,
-            [*asked.get(number, ()), safe(shown_successor(newer.get(number), withheld))],
+            [*remarks.get(number, ()), safe(shown_successor(newer.get(number), withheld))],
         )
         for number, document in documents.items()
     }
     spans |= {c.best: c.span for c in candidates if c.span}
+    # The threshold already dropped weak candidates; the tier only limits the length of the text.
     passages = [
         _cut(
             _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), spans.get(c.best)),
             request,
-            0 if _is_known(c, spans, known) else QUOTED_CHARACTERS,
+            0 if _is_known(c, spans, known) else quoted_characters(c.score / best),
         )
         for c in candidates
     ]
@@ -141,7 +143,7 @@ def _is_known(candidate: Candidate, spans: Mapping[FragmentKey, Span], known: It
     )
 
 
-def _asked_properties(
+def _property_remarks(
     stores: RetrievalStores, documents: Mapping[int, Document], bodies: Mapping[int, str], question: str
 ) -> dict[int, list[str]]:
     """
