@@ -191,7 +191,6 @@ def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path
 
 def test_advice_names_the_chosen_vault(invoke: Invoke, tmp_path: Path) -> None:
     """A command to run next works on the vault that was named."""
-    assert (
-        f"clawmem --vault {tmp_path}/v.sqlite bootstrap"
-        in invoke("--vault", tmp_path / "v.sqlite", "status").stderr
-    )
+    file = tmp_path / "v.sqlite"
+    for spelling in (["--vault", file], [f"--vault={file}"]):
+        assert f"clawmem --vault {file} bootstrap" in invoke(*spelling, "status").stderr

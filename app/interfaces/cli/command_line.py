@@ -201,6 +201,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     options = parted(arguments)[0]
     is_json = JSON in options
     named = next((value for name, value in pairwise(options) if name == VAULT), "")
+    named = named or next((text.partition("=")[2] for text in options if text.startswith(f"{VAULT}=")), "")
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
         if named:
