@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.store import EMBED
 from clawmem.app.bootstrap.lazy import imported_object
-from clawmem.app.services.models import NONE, REST_MS, ModelState, Provider, Watch, Watched
+from clawmem.app.services.models import NONE, REST_MS, ModelState, Provider, Watch, WatchedModel
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import ModelServer, Settings
 from clawmem.ports.clock import Clock
@@ -153,7 +153,7 @@ class ModelSelection:
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self.stack.callback(model.close)
         watch = Watch(self.failures(), self.clock, role, name, rest_ms=self.rest_ms)
-        return Choice(Watched(model, watch), Provider(role, name, reason))
+        return Choice(WatchedModel(model, watch), Provider(role, name, reason))
 
 
 @contextmanager

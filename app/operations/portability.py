@@ -55,7 +55,7 @@ class Export(Result):
         return [f"{files} To leave them out, forget them first."] if self.removed else []
 
 
-class Restored(Result):
+class RestoredVault(Result):
     """A vault that was made from a bundle, and the new config file, if any; ``forgotten`` notes are still forgotten."""
 
     vault: str
@@ -214,7 +214,7 @@ def _refuse_content(services: Services) -> None:
 def restore(
     services: Services,
     bundle: Annotated[Path, "A bundle.", argument("BUNDLE")],
-) -> Restored:
+) -> RestoredVault:
     """
     Make a vault from a bundle, with the same ids and the same answers.
 
@@ -245,7 +245,7 @@ def restore(
         opened.indexes.move(settings.backend or opened.indexes.backend)
         documents = opened.vault.documents
         inactive = documents.latest(active=False)
-        return Restored(
+        return RestoredVault(
             vault=str(vault),
             documents=sum(documents.collections().values()),
             forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in inactive),

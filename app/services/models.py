@@ -198,7 +198,7 @@ _PROPERTIES = frozenset({"fingerprint", "dimensions"})
 _QUESTIONS = frozenset({"embed_query", "embed_documents", "generate", "rerank"})
 
 
-class Watched:
+class WatchedModel:
     """Model of any role with a `Watch` on its properties and its answers."""
 
     def __init__(self, model: Any, watch: Watch) -> None:
@@ -215,9 +215,9 @@ class Watched:
         with self._watch.naming():
             return getattr(self._model, name)
 
-    def for_background(self) -> Watched:
+    def for_background(self) -> WatchedModel:
         """Return the same model for background work, see `clawmem.ports.models.for_background`."""
-        return Watched(for_background(self._model), self._watch)
+        return WatchedModel(for_background(self._model), self._watch)
 
     def _answer(self, name: str, *arguments: Any, **named: Any) -> Any:
         with self._watch.asking():

@@ -99,6 +99,7 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
     end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
 
     def is_called(document: Document) -> bool:
+        """Whether the name belongs to *document*."""
         if any(folded(day_named(name)) == called for name in document_names(document)):
             return True
         return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)

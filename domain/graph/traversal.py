@@ -234,12 +234,13 @@ def forward_push(
     """
 
     @cache  # several paths begin with the same hop
-    def taken(nodes: frozenset[int], kind: RelationKind) -> list[Step]:
+    def hops(nodes: frozenset[int], kind: RelationKind) -> list[Step]:
+        """Return the steps from *nodes* along edges of this kind."""
         return steps(edges, nodes, intent, (kind,))
 
     largest: dict[int, float] = {}
     for path in META_PATHS[intent]:
-        for document_id, weight in push_along(path, anchors, taken).items():
+        for document_id, weight in push_along(path, anchors, hops).items():
             largest[document_id] = max(weight, largest.get(document_id, 0.0))
     weighted = [(document_id, weight) for document_id, weight in largest.items() if weight > LEAST]
     return sorted(weighted, key=lambda pair: (-pair[1], pair[0]))[:budget]

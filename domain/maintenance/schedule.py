@@ -117,11 +117,12 @@ def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], l
         limit: Maximum number of documents; none if below 1.
     """
 
-    def touched(document: Document) -> tuple[str, str, str, int]:
+    def last_use(document: Document) -> tuple[str, str, str, int]:
+        """Return the key by which documents are sorted."""
         last = recalled_at.get(document.id) or document.last_accessed_at or document.authored_at
         return document.collection, last, document.authored_at, document.id
 
-    return sorted(documents, key=touched)[: max(limit, 0)]
+    return sorted(documents, key=last_use)[: max(limit, 0)]
 
 
 def newest_first(documents: Iterable[Document], limit: int) -> list[Document]:

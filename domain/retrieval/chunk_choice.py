@@ -42,11 +42,12 @@ def choose_chunk(
     starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
     wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
 
-    def worth(window: str) -> int:
+    def term_score(window: str) -> int:
+        """Return twice the score of *window*."""
         lower = window.lower()
         return 2 * sum(term in lower for term in wanted) + sum(term in lower for term in intended)
 
-    return max((body[start : start + chars] for start in starts), key=worth)  # the first of equals
+    return max((body[start : start + chars] for start in starts), key=term_score)  # the first of equals
 
 
 def intent_terms(intent: str) -> tuple[str, ...]:

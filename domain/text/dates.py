@@ -150,9 +150,11 @@ class _Phrase(NamedTuple):
     latest: date
 
     def text(self, group: str) -> str:
+        """Return the text of a group of the pattern; empty if it matched nothing."""
         return self.groups.get(group) or ""
 
     def number(self, group: str) -> int:
+        """Return the number in a group; 0 if it matched nothing."""
         return int(self.text(group) or 0)
 
     def period(self, unit: str = "", away: int = 0) -> Days:
@@ -160,16 +162,19 @@ class _Phrase(NamedTuple):
         return _period(unit or _UNITS[self.text("unit")], self.now.date(), away)
 
     def earlier(self, count: int) -> date:
+        """Return the day *count* of the named units ago."""
         unit = _UNITS[self.text("unit")]
         if unit in ("minute", "hour"):
             return (self.now - timedelta(**{f"{unit}s": count})).date()
         return _later(self.now.date(), -count, unit)
 
     def counts(self) -> tuple[int, int]:
+        """Return the least and the greatest number that the count may mean ("a few")."""
         text = " ".join(self.text("count").split())
         return _COUNTS[text] if text in _COUNTS else (int(text), int(text))
 
     def ago(self) -> Days:
+        """Return the days of "three weeks ago", with the days around them that it may mean."""
         late, early = map(self.earlier, self.counts())
         reach = timedelta(days=_REACH.get(_UNITS[self.text("unit")], 0))
         return Days(early - reach, late + reach + ONE_DAY)
@@ -184,12 +189,15 @@ class _Phrase(NamedTuple):
         return Days(first, first + length * ONE_DAY)
 
     def day(self) -> Days:
+        """Return the named day."""
         return _period("day", date(self.number("year"), self.number("number"), self.number("day")))
 
     def week(self) -> Days:
+        """Return the named week of a year."""
         return _period("week", date.fromisocalendar(self.number("year"), self.number("week"), 1))
 
     def years(self) -> Days:
+        """Return the named year, or the years up to a second one."""
         first = self.number("year")
         return Days(date(first, 1, 1), date((self.number("to_year") or first) + 1, 1, 1))
 

@@ -65,6 +65,7 @@ class _Folded(_Visible):
     """Characters also without their marks and local forms; the names of letters tell those that do not decompose."""
 
     def form(self, sign: str) -> str:
+        """Return the letters that *sign* stands for in a search."""
         name = _FORM.sub("", unicodedata.name(sign, ""))
         if letters := _LETTERS.fullmatch(name):
             return letters[1].lower()

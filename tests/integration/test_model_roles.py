@@ -19,7 +19,7 @@ from clawmem.app.services.models import (
     NONE,
     REST_MS,
     Watch,
-    Watched,
+    WatchedModel,
 )
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.models import GeneratorContract, RerankerContract
@@ -90,7 +90,7 @@ class TestWatch:
     def test_a_failure_is_kept_and_raised(self) -> None:
         """The caller sees the error as it was; the diary has the model, the time and the bare reason."""
         failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
-        embedder = Watched(moody, watch(failures, clock))
+        embedder = WatchedModel(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "connection refused", retry_after_s=60)
 
         with pytest.raises(ModelUnavailable) as caught:
@@ -103,7 +103,7 @@ class TestWatch:
     def test_that_it_answers_again_is_kept(self) -> None:
         """The first answer after a failure is noted with its time; later ones change nothing."""
         failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
-        embedder = Watched(moody, watch(failures, clock))
+        embedder = WatchedModel(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "busy")
         with pytest.raises(ModelUnavailable):
             embedder.embed_query("bees")
@@ -123,7 +123,7 @@ class TestWatch:
         failures, clock = open_vault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "no answer"))
         resting = Watch(failures, clock, ModelRole.EMBEDDER, PLACE, rest_ms=REST_MS)
-        embedder = Watched(HashingEmbedder(), resting)
+        embedder = WatchedModel(HashingEmbedder(), resting)
         clock.advance(REST_MS - 1)
 
         with pytest.raises(ModelUnavailable, match="no answer, 59 seconds ago"):
@@ -142,7 +142,7 @@ class TestWatchedGenerator(GeneratorContract):
 
     @pytest.fixture
     def generator(self) -> Generator:
-        return Watched(
+        return WatchedModel(
             ScriptedGenerator(),
             watch(open_vault(":memory:").model_failures, ManualClock(), ModelRole.GENERATOR),
         )
@@ -153,7 +153,7 @@ class TestWatchedReranker(RerankerContract):
 
     @pytest.fixture
     def reranker(self) -> Reranker:
-        return Watched(
+        return WatchedModel(
             OverlapReranker(),
             watch(open_vault(":memory:").model_failures, ManualClock(), ModelRole.RERANKER),
         )
