@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.models import SETS
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.indexing import Reading, reading_text, update
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, argument, operation
-from clawmem.app.operations.output import plural
+from clawmem.app.operations.output import plural, size
 from clawmem.app.services.indexing.collections import (
     Collection,
     Trust,
@@ -33,6 +34,7 @@ from clawmem.domain.security.origin import TRUST
 from clawmem.ports.clients import Clients
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 
+LANGUAGES = "Languages: "  # begins the remark about notes in several
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
 Confirm = Annotated[
     bool | None, Field(description="Do it all the same; false only shows what would be done.")
@@ -139,10 +141,31 @@ def memory_advice(clients: Clients, settings: Settings) -> list[str]:
     ]
 
 
+def _better_model(services: Services, reading: Reading) -> str:
+    """Return the offer of a better model, unless one was chosen or the notes are in several languages."""
+    selection = services.model_selection
+    models = [selection.known(name) for name in SETS["better"]]
+    is_chosen = (
+        selection.names_embedder or services.settings.no_local_models or services.settings.rerank_server
+    )
+    if (
+        is_chosen
+        or all(state.there for _, state in models)
+        or any(remark.startswith(LANGUAGES) for remark in reading.remarks)
+    ):
+        return ""
+    download = size(sum(model.download_bytes for model, state in models if not state.there))
+    return (
+        f"For English notes, clawmem models use better ({download}) finds the right note first in 65 of 100 questions "
+        "instead of 61, measured on notes of others."
+    )
+
+
 @operation(
     Effect.REPEATABLE,
     text=lambda reading: [*reading_text(reading), 'Next: clawmem query "what you want to know"'],
     is_tool=False,
+    offer=_better_model,
     opens=Opening.NOTHING,
 )
 def bootstrap(
@@ -172,7 +195,7 @@ def bootstrap(
             raise InvalidInput("NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {other}")
         reading.remarks += memory_advice(services.clients, settings)
         if advice := opened.language_advice():
-            reading.remarks.append(f"Languages: {advice}")
+            reading.remarks.append(f"{LANGUAGES}{advice}")
     return reading
 
 

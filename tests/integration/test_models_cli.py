@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -69,6 +70,25 @@ def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path:
 
     assert ["models use multilingual" in done.output for done in said] == [True] * 3
     assert "models use multilingual" not in invoke("doctor").output
+
+
+def test_a_terminal_gets_the_offer_of_a_better_model(invoke: Invoke, archive: Path, tmp_path: Path) -> None:
+    """As the last line, which asks nothing; not in a pipe or JSON, nor once the models are chosen."""
+    write_file(tmp_path / "notes" / "roof.md", "# Roof\n\nThe roof is new and it was not cheap.\n")
+
+    def on_terminal(*words: str) -> str:
+        command = [sys.executable, "-m", "clawmem", "bootstrap", str(tmp_path / "notes"), *words]
+        output, terminal = pty.openpty()
+        subprocess.run(command, stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL, check=True)
+        os.close(terminal)
+        return os.read(output, 100_000).decode()
+
+    last = on_terminal().strip().splitlines()[-1]
+    assert "clawmem models use better (69.6 MB)" in last and last.endswith("measured on notes of others.")
+    assert "use better" not in on_terminal("--json") + invoke("bootstrap", tmp_path / "notes").output
+    invoke("models", "add", "bge-small", archive)
+    invoke("models", "use", "bge-small")
+    assert "use better" not in on_terminal()
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", "folder", "empty"])

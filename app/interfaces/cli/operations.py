@@ -324,7 +324,10 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
                 show("Nothing was changed.")
                 raise typer.Exit(1) from None
             result = operation.run(called, request.model_copy(update=missing.confirmed))
+        offer = operation.offer(called, result) if operation.offer and may_ask(ctx) else ""
     _show(ctx, operation, result)
+    if offer:
+        show(offer)
     raise typer.Exit(exit_code_of(result))
 
 
