@@ -81,15 +81,20 @@ class Text(SelectedResult, DatedDocument):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return whose text it is, what supersedes or changed it, and which notes link to it."""
+        """Return whose text it is, what supersedes or changed it, which notes link to it, and its properties."""
         marks = (label_of_others(self.origin), successor_mark(self.superseded_by))
         sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in self.backlinks)]
-        properties = {name.casefold(): values for name, values in self.properties.items()}
-        project = title_to_read(", ".join(properties.get("project", ())), self.origin)
-        projects = [f"Project: {project}."] if properties.get("project") else []
+        facts = {"written": [self.authored_at[:10]], "origin": [str(self.origin)]}
+        facts |= {"trusted": ["yes" if self.trusted else "no"]} | self.properties
+        shown = "; ".join(f"{name}: {', '.join(values)}" for name, values in facts.items())
         links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
         changes = [f"This text was changed on {self.changed_after[:10]}."] if self.changed_after else []
-        return [*(f"{self.file} is {mark}." for mark in marks if mark), *projects, *changes, *links]
+        return [
+            *(f"{self.file} is {mark}." for mark in marks if mark),
+            *changes,
+            *links,
+            title_to_read(shown, self.origin),
+        ]
 
     @property
     def heading(self) -> str:
