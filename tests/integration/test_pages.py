@@ -119,6 +119,13 @@ def test_the_first_page_is_small_and_complete(browser: Browser) -> None:
     assert "http" not in page.text.replace("http-equiv", "")  # nothing comes from elsewhere
 
 
+@pytest.mark.parametrize(
+    "place", ["/", "/advice", "/health", "/health/findings", "/health/charts", "/search"]
+)
+def test_each_page_has_one_title(browser: Browser, place: str) -> None:
+    assert browser.get(place).text.count("<h1") == 1
+
+
 def test_search_shows_places_marks_and_reasons(browser: Browser) -> None:
     page = browser.get("/search", q="where do login sessions live", mode="words")
 
@@ -227,6 +234,17 @@ def test_the_inbox_offers_what_a_person_decides(tmp_path: Path) -> None:
         assert "Notes that repeat another" in page.text
         assert browser.post("/act/archive_note", page.csrf, query="notes/late.md", why="old").status == 303
         assert "2020-01-02" not in browser.get("/inbox").text
+
+
+def test_tasks_show_their_days_and_no_sign(tmp_path: Path) -> None:
+    tasks = "- [ ] Pay \N{SPIRAL CALENDAR PAD}\N{VARIATION SELECTOR-16} 2020-01-03\n- [ ] Call [due:: 2020-01-04]\n"
+    write_notes(tmp_path / "notes", {"tasks.md": f"# Tasks\n\n{tasks}"})
+    with world_at(tmp_path) as world:
+        page = Browser(world.server).get().text
+        assert re.findall(r"#L\d+\">(\w+)</a>\s*<time class=\"due late\" datetime=\"([\d-]+)", page) == [
+            ("Pay", "2020-01-03"),
+            ("Call", "2020-01-04"),
+        ]
 
 
 def test_health_shows_findings_and_charts_and_makes_vectors(world: World, browser: Browser) -> None:

@@ -25,7 +25,8 @@ from clawmem.ports.telemetry import Recall
 
 LATEST = 200  # notes that the first page looks at
 _TASK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+(\S.*)$")
-_DUE = re.compile(r"(?:📅|\bdue:?:?|\(due:?)\s*(\d{4}-\d\d-\d\d)\)?", re.IGNORECASE)
+_SIGN = "[\N{CALENDAR}\N{TEAR-OFF CALENDAR}\N{SPIRAL CALENDAR PAD}]\N{VARIATION SELECTOR-16}?"  # of Obsidian's tasks
+_DUE = re.compile(rf"(?:{_SIGN}|[(\[]?\bdue:{{0,2}})\s*(\d{{4}}-\d\d-\d\d)[)\]]?|{_SIGN}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,9 @@ def open_tasks(services: Services, documents: Sequence[Document], limit: int = 1
             continue
         for line, text in enumerate(bodies[document.id].split("\n"), document.body_line):
             if match := _TASK.match(text):
-                due = _DUE.search(match[1])
-                words = _DUE.sub("", match[1]).strip()
-                tasks.append(
-                    OpenTask(words, document.display_path, line, due[1] if due else "", document.origin)
-                )
+                due = next(filter(None, _DUE.findall(match[1])), "")
+                words = " ".join(_DUE.sub("", match[1]).split())
+                tasks.append(OpenTask(words, document.display_path, line, due, document.origin))
     return sorted(tasks, key=lambda task: task.due or "9999")[:limit]
 
 

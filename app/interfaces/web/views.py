@@ -103,7 +103,7 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
     }
 
 
-@view("/advice", "Worth doing", "advice.html")
+@view("/advice", "What is worth doing", "advice.html")
 def advice_page(services: Services, query: Query) -> Mapping[str, Any]:
     """Show what the user would do next; it takes a look at every note."""
     return {"steps": status(services).next_steps, "here": "/ui/"}

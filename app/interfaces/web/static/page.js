@@ -62,7 +62,11 @@ if (followed) {
 for (const part of document.querySelectorAll("[data-load]")) {
   fetch(part.dataset.load)
     .then((response) => response.text())
-    .then((text) => part.replaceChildren(...new DOMParser().parseFromString(text, "text/html").querySelector("main").childNodes));
+    .then((text) => {
+      const main = new DOMParser().parseFromString(text, "text/html").querySelector("main");
+      main.querySelector("h1")?.remove(); // this page has one
+      part.replaceChildren(...main.childNodes);
+    });
 }
 
 // The graph is moved by dragging, and nearer or farther by the wheel or the buttons.
