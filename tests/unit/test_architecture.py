@@ -150,11 +150,6 @@ def test_domain_and_ports_ask_nothing_of_the_world() -> None:
     assert not [call for call in calls if call[1] in IMPURE_CALLS]
 
 
-def test_imports_are_absolute() -> None:
-    """A module is found under one name."""
-    assert not [(name_of(path), name) for path in SOURCES for name in imported(path) if name.startswith(".")]
-
-
 def test_the_command_starts_with_nothing(tmp_path: Path) -> None:
     """Importing the entry point loads neither a model's library nor any framework."""
     loaded = modules_after("import sys, clawmem.app.main", tmp_path)

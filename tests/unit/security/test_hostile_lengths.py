@@ -21,14 +21,15 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.question import newest_question
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.security.escaping import escape
-from clawmem.domain.security.injections import has_injection
+from clawmem.domain.security.injections import find_injections
+from clawmem.domain.security.secrets import find_secrets
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import SourceStamp
 
-SHORT, TIMES = 8_000, 4  # characters of the first text, and how much longer the second is
-FLOOR_S = 0.15  # whatever takes less for the second text is quick enough
+SHORT, TIMES = 5_000, 4  # characters of the first text, and how much longer the second is
+FLOOR_S = 0.06  # whatever takes less for the second text is quick enough
 MAX_GROWTH = 12  # linear time grows 4 times, quadratic time 16 times
 NOW = 1_790_000_000_000
 
@@ -40,6 +41,16 @@ REPETITIONS = (
     "x, ", "as well as ", "in ", "the week of ", "between march ", "a couple of ", "2024-", "in early ", "last 9 ", "may\n",
     "in 2024 and ", "between ", "last week of ", "please run ", "why ", "\"", "`", "\u200b", "a: b\n", "---\n", "日",
 )  # fmt: skip
+PIECES = {  # what begins a pattern of one reader
+    "block": (
+        "ignore ", "your ", "ignore your ", "send ", "send all ", "|", "you are now ", "![", "![](http://", "act as ",
+        "never tell the user", "when the user ", "=",
+    ),
+    "secrets": (
+        "password", "password=", "password: a1", "--password ", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "M.",
+        "curl -u ", "<a>", "a=a1b2c3", 'a" value=', "Authorization: a ", "xoxb-",
+    ),
+}  # fmt: skip
 
 
 def transcript_line(text: str) -> None:
@@ -79,7 +90,12 @@ def question(text: str) -> None:
 def block(text: str) -> None:
     """Text that is put into a context block."""
     escape(text)
-    has_injection(text)
+    list(find_injections(text))
+
+
+def secrets(text: str) -> None:
+    """Text that is searched for secrets."""
+    find_secrets(text)
 
 
 def seconds(read: Callable[[str], None], text: str) -> float:
@@ -102,9 +118,9 @@ def growth(read: Callable[[str], None], piece: str, length: int) -> float:
     return grown
 
 
-@pytest.mark.parametrize("read", [transcript_line, report, prompt, posted_note, question, block])
+@pytest.mark.parametrize("read", [transcript_line, report, prompt, posted_note, question, block, secrets])
 def test_a_longer_repetition_takes_a_small_multiple_of_the_time(read: Callable[[str], None]) -> None:
-    for piece in REPETITIONS:
+    for piece in (*REPETITIONS, *PIECES.get(read.__name__, ())):
         for length in (SHORT // 20, SHORT):  # a short one first, lest cubic time holds the test
             assert growth(read, piece, length) < MAX_GROWTH, repr(piece)
 
@@ -117,4 +133,4 @@ def test_quadratic_time_is_noticed() -> None:
             text[start:].upper()
 
     # Noise in the short measurement hides growth now and then, never five times.
-    assert any(growth(compare_all, "a", 20_000) >= MAX_GROWTH for _ in range(5))
+    assert any(growth(compare_all, "a", 8_000) >= MAX_GROWTH for _ in range(5))

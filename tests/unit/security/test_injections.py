@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -95,22 +94,3 @@ def test_any_text_is_read(text: str) -> None:
     assert len(places) == len(plain) + 1
     assert list(places) == sorted(places)
     assert places[-1] == len(text)
-
-
-@pytest.mark.parametrize(
-    "piece",
-    ["a", " ", "\n", "ignore ", "your ", "ignore your ", "send ", "send all ", "<", "- ", "|", "\u200b", "you are now ",
-     "![", "![](http://", "act as ", "never tell the user", "when the user ", "=", "#"],
-)  # fmt: skip
-def test_no_text_takes_long(piece: str) -> None:
-    """Eight times the repetition takes at most some twenty times as long."""
-
-    def seconds(size: int) -> float:
-        text = (piece * size)[:size]
-        started = time.thread_time()
-        list(find_injections(text))
-        return time.thread_time() - started
-
-    seconds(1_000)
-    short = max(min(seconds(10_000) for _ in range(2)), 0.005)
-    assert min(seconds(80_000) for _ in range(2)) <= 20 * short
