@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
@@ -49,6 +50,23 @@ def test_schema_and_vectors_are_package_data() -> None:
 
     assert {path.suffix for path in data} == {".sql", ".json", ".md", ".typed"}
     assert not [path for path in data if not is_shipped(path)]
+
+
+def test_what_is_written_by_hand_names_the_version_of_an_archive() -> None:
+    """A release changes these files; the build takes its version from the tag."""
+    integrations = ROOT / "integrations"
+    manifests = (
+        "claude-code/.claude-plugin/plugin.json",
+        "openclaw/openclaw.plugin.json",
+        "openclaw/package.json",
+    )
+    version = PYPROJECT["tool"]["setuptools_scm"]["fallback_version"]
+
+    assert {json.loads((integrations / name).read_text("utf-8"))["version"] for name in manifests} == {
+        version
+    }
+    assert f"\nversion: {version}\n" in (integrations / "hermes/clawmem/plugin.yaml").read_text("utf-8")
+    assert f'VERSION = "{version}"' in (ROOT / "app" / "version.py").read_text("utf-8")
 
 
 def test_the_extras_exist() -> None:
