@@ -36,6 +36,18 @@ _MARKS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
 )
 
+# A sentence that takes back what a linked note says.
+_TAKEN_BACK = re.compile(
+    r"""
+    \b(?:we|i|wir|ich)\s+(?:reversed?|revoked?|rescind(?:ed)?|withdr[ae]w|overturn(?:ed)?|widerrufen?)\s+(?:\w+\s+){0,2}
+        \[\[(?P<object>[^][|#^]+)(?:\|[^][]*)?\]\]
+    | \[\[(?P<subject>[^][|#^]+)(?:\|[^][]*)?\]\]\s+(?:(?:is|was|ist)\s+(?:now\s+)?(?:void|revoked|withdrawn|reversed
+        |overturned|no\s+longer\s+(?:valid|in\s+force)|hinfällig|ungültig|aufgehoben|widerrufen)
+        |no\s+longer\s+(?:holds|applies)|gilt\s+nicht\s+mehr)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
 # Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
 ATTACHMENTS = frozenset(
     """
@@ -91,6 +103,13 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
         last = min(bounds[bisect_left(bounds, end)], end + room)
         context = " ".join(_MARKS.sub("", text[first:last]).split())[:MAX_CONTEXT]
         yield Link(kind, target, link_key(target), line, part, shown.strip(), context)
+
+
+def taken_back(links: Sequence[Link]) -> tuple[str, ...]:
+    """Return the targets that a sentence of a note takes back: "[[tariff]] is void"."""
+    contexts = dict.fromkeys(link.context for link in links if link.kind is LinkKind.WIKILINK)
+    found = (match for context in contexts for match in _TAKEN_BACK.finditer(context))
+    return tuple(dict.fromkeys((match["object"] or match["subject"]).strip() for match in found))
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:

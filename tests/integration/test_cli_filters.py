@@ -48,6 +48,30 @@ def test_the_project_of_a_note_is_shown(invoke: Invoke, home: Path) -> None:
     assert found_paths(invoke, "search", "ferry", "--where", "project=kiln") == ["Kiln.md"]
 
 
+def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: Path) -> None:
+    """A sentence about a link takes a decision back; one without a link puts its doubt beside it."""
+    decision, dated = (
+        "---\ntype: decision\ndate: 2026-01-0{}\n---\n# {}\n\n{}\n",
+        "---\ndate: 2026-03-01\n---\n",
+    )
+    notes = {
+        "database.md": decision.format(1, "Database", "We decided to use MongoDB for the catalogue."),
+        "fridays.md": decision.format(2, "Fridays", "We release every Friday."),
+        "ofen.md": decision.format(3, "Ofen", "Der Ofen wird sonntags gebrannt."),
+        "backups.md": decision.format(4, "Backups", "Hetzner keeps the backups."),
+        "lunch.md": decision.format(5, "Lunch", "Lunch is at noon."),
+        "a.md": f"{dated}[[database]] is void. After [[lunch]] we reverse [[fridays|that]]. [[ofen]] gilt nicht mehr.\n",
+        "b.md": f"{dated}We no longer keep the backups at Hetzner.\n",
+    }
+    write_notes(home / "notes", notes)
+    invoke("bootstrap", home / "notes", "--skip-embed")
+
+    assert [line for line in invoke("profile").stdout.splitlines() if line.startswith("- ")] == [
+        "- Lunch is at noon. (notes/lunch.md, 2026-01-05)",
+        "- Backups: Hetzner keeps the backups. (perhaps no longer so, see notes/b.md; notes/backups.md, 2026-01-04)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "step"),
     [
