@@ -13,7 +13,8 @@ from programs import run_program
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
 SOURCES = sorted(
-    [*ROOT.glob("*.py"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
+    [*ROOT.glob("*.py"), *ROOT.glob("integrations/*.py")]
+    + [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
 )
 
 # What is neither clock nor chance nor the world outside. Anything new must be argued for here.

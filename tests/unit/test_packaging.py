@@ -18,7 +18,8 @@ def package(folder: Path) -> str:
 
 
 def sources() -> list[Path]:
-    return [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    own = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    return [*own, *(ROOT / "integrations").glob("*.py")]
 
 
 def is_shipped(path: Path) -> bool:

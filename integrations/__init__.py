@@ -1,0 +1,1 @@
+"""Memory for frameworks: each module needs the extra of the same name. The folders are plugins of agents."""
