@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import plistlib
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,12 +28,7 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
-SERVICES = {  # by command: the name and the description of the service
-    "watch": ("watcher", "keeps the memory up with your notes"),
-    "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
-}
-RESTARTS_AFTER_S = 5
-STOPS_WITHIN_S = 20  # slightly more than watcher and server need to stop
+SERVICES = {"watch": "watcher", "serve": "serve"}  # the name of the service, by its command
 
 
 @cli.command()
@@ -87,13 +80,11 @@ def install_service(
     enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
 ) -> None:
-    """
-    Install a user service that starts at login.
-
-    It is a systemd user unit or a launchd agent.
-    """
-    name, description = SERVICES[one_of("The service", what, tuple(SERVICES))]
+    """Install a user service of systemd that starts at login."""
+    name = SERVICES[one_of("The service", what, tuple(SERVICES))]
     vault = settings_of_usual(ctx, "install-service").vault.absolute()
+    if sys.platform != "linux":
+        raise ConfigError("Services are installed for systemd. Let this system start: clawmem watch")
     variables = ONE_HEAP | passed_variables(os.environ)
     # Without INDEX_PATH the service would take its vault for one with collections of its own.
     places = {
@@ -101,84 +92,46 @@ def install_service(
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
     variables |= {name: value for name, value in places.items() if os.environ.get(name)}
-    command = (*PROGRAM, what, "--vault", str(vault))
-    unit = unit_of(sys.platform, Path.home(), name, f"clawmem: {description}", command, variables)
-    text, following = ("", unit.end) if remove else (unit.text, unit.begin)
+    file = Path.home() / ".config" / "systemd" / "user" / f"clawmem-{name}.service"
+    text = "" if remove else unit_of((*PROGRAM, what, "--vault", str(vault)), variables)
+    following = f"systemctl --user {'disable' if remove else 'enable'} --now {file.name}"
     try:
         if remove:
-            unit.file.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         else:
-            make_folder(unit.file.parent)
-            write_whole(unit.file, text.encode())
+            make_folder(file.parent)
+            write_whole(file, text.encode())
         if enable and not remove:
-            subprocess.run(shlex.split(following), check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(following.split(), check=True, stdout=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise ConfigError(f"The service {unit.file} is not installed as wanted. {error}") from error
-    outcome = f"{unit.file}: {'deleted' if remove else 'written'}."
+        raise ConfigError(f"The service {file} is not installed as wanted. {error}") from error
+    outcome = f"{file}: {'deleted' if remove else 'written'}."
     outcome += "\nIt runs now, and from every login on." if enable and not remove else f"\nNext: {following}"
-    record = {"file": str(unit.file), "text": text, "next": following, "enabled": enable}
+    record = {"file": str(file), "text": text, "next": following, "enabled": enable}
     show_outcome(ctx, record, outcome)
 
 
-class Unit(NamedTuple):
-    """The file of a service and its text, and the commands that begin and end its start at every login."""
+def unit_of(command: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Return the unit of systemd that runs *command* with *variables* at every login."""
 
-    file: Path
-    text: str
-    begin: str
-    end: str
+    def quoted(text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return '"' + escaped.replace("%", "%%") + '"'  # a percent sign starts a specifier
 
-
-def unit_of(
-    platform: str,
-    home: Path,
-    name: str,
-    description: str,
-    command: Sequence[str],
-    variables: Mapping[str, str],
-) -> Unit:
-    """Return the unit of the service *name* for a `sys.platform`; raise `ConfigError` for another system."""
-    if platform == "linux":
-        unit = f"clawmem-{name}.service"
-        # A dollar sign starts a variable in commands, but not in Environment.
-        start = " ".join(_quoted(word.replace("$", "$$")) for word in command)
-        environment = "".join(
-            f"Environment={_quoted(f'{name}={value}')}\n" for name, value in variables.items()
-        )
-        text = f"""\
+    # A dollar sign starts a variable in commands, but not in Environment.
+    start = " ".join(quoted(word.replace("$", "$$")) for word in command)
+    environment = "".join(f"Environment={quoted(f'{name}={value}')}\n" for name, value in variables.items())
+    return f"""\
 [Unit]
-Description={description}
+Description=clawmem keeps the memory up with your notes
 
 [Service]
 Type=simple
 {environment}ExecStart={start}
 Restart=on-failure
-RestartSec={RESTARTS_AFTER_S}
-TimeoutStopSec={STOPS_WITHIN_S}
+RestartSec=5
+TimeoutStopSec=20
 
 [Install]
 WantedBy=default.target
 """
-        control = f"systemctl --user {{}} --now {unit}"
-        file = home / ".config" / "systemd" / "user" / unit
-        return Unit(file, text, control.format("enable"), control.format("disable"))
-    if platform == "darwin":
-        agent = {
-            "Label": f"clawmem.{name}",
-            "ProgramArguments": list(command),
-            "EnvironmentVariables": dict(variables),
-            "RunAtLoad": True,
-            "KeepAlive": {"SuccessfulExit": False},
-            "ThrottleInterval": RESTARTS_AFTER_S,
-            "ExitTimeOut": STOPS_WITHIN_S,
-            "ProcessType": "Background",
-        }
-        file = home / "Library" / "LaunchAgents" / f"clawmem.{name}.plist"
-        begin, end = (f"launchctl {verb} -w {shlex.quote(str(file))}" for verb in ("load", "unload"))
-        return Unit(file, plistlib.dumps(agent).decode("utf-8"), begin, end)
-    raise ConfigError("Services are installed for systemd and launchd. Let this system start: clawmem watch")
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return '"' + escaped.replace("%", "%%") + '"'  # a percent sign starts a specifier
