@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
 
-from clawmem.app.client.request import OFF_VARIABLE, Announcement, announced, server_file
+from clawmem.app.client.request import OFF_VARIABLE, Announcement, announced, fault_of_server, server_file
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError
@@ -93,12 +93,16 @@ def found_or_started(
 
 def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, str]) -> Announcement:
     """
-    Start a server of *vault* with *options* in the background; return its announcement as soon as it answers.
+    Return the running server of *vault*, else start one with *options* in the background, and wait until it answers.
 
     Raises:
-        ClawmemError: the server ended, or does not answer within `MOST_START_S`.
+        ClawmemError: the server ended, does not answer within `MOST_START_S`, or runs but cannot be used.
         OSError: the server cannot be started.
     """
+    if is_running(vault) and (server := announced(vault)):
+        if fault := fault_of_server(server):
+            raise ClawmemError(fault)
+        return server
     process, end = _spawn(vault.absolute(), inherited, *options), time() + MOST_START_S
     log = server_file(vault, "server-log")
     while time() < end:

@@ -12,12 +12,8 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bootstrap.opening import open_services, require_vault
-from clawmem.app.client.autostart import (
-    is_automatic,
-    is_running,
-    started_server,
-)
-from clawmem.app.client.request import Announcement, announced, answers, fault_of_server, server_file
+from clawmem.app.client.autostart import is_automatic, is_running, started_server
+from clawmem.app.client.request import Announcement, announced, fault_of_server, server_file
 from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, show_outcome
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -75,13 +71,10 @@ def serve(
     elif status:
         _show_status(ctx, vault, server)
     elif background:
-        _start(ctx, server)
+        _start(ctx, is_new=server is None)
     else:
         from clawmem.app.serve.server import Choices
         from clawmem.app.serve.server import serve as serve_vault
-
-        idle_exit_s = None if idle_exit is None else idle_exit * 60
-        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
 
         def ready(url: str) -> None:
             show_outcome(
@@ -89,26 +82,24 @@ def serve(
             )
             sys.stdout.flush()  # the process that started the server may wait for this line
 
+        idle_exit_s = None if idle_exit is None else idle_exit * 60
+        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
         serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, ready)
-        sys.stdout.flush()
         os._exit(0)  # a request that hangs in a thread does not keep the process
 
 
-def _start(ctx: typer.Context, server: Announcement | None) -> None:
+def _start(ctx: typer.Context, *, is_new: bool) -> None:
     """Start a server in the background with the options of this command, unless one runs."""
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
-    vault, is_new = settings.vault, server is None
-    if server and (fault := fault_of_server(server)):
-        raise ClawmemError(fault)
     options: list[str] = []
     for option in ctx.command.params:
         value = ctx.params[str(option.name)]
         if option.name != "background" and value is not False and value not in (None, ()):
             values = value if isinstance(value, (list, tuple)) else [value]
             options += [option.opts[0]] if value is True else [f"{option.opts[0]}={text}" for text in values]
-    server = server or started_server(vault, options, os.environ)
-    log = server_file(vault, "server-log")
+    vault = settings.vault
+    server, log = started_server(vault, options, os.environ), server_file(vault, "server-log")
     record = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log), "started": is_new}
     show_outcome(ctx, record, f"{vault} is served at {server.url}. Its log is {log}")
 
@@ -135,26 +126,25 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
 
 def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     """Show whether a server runs and is of use; exit with 1 otherwise."""
-    automatic, unfinished = is_automatic(os.environ), server_file(vault, "server-start").exists()
-    record = {"vault": str(vault), "running": server is not None, "answers": bool(server and answers(server))}
-    record |= {"automatic": automatic, "unfinished": unfinished}
+    fault, automatic = fault_of_server(server) if server else "", is_automatic(os.environ)
+    record = {"vault": str(vault), "running": bool(server), "answers": bool(server) and not fault}
+    record["automatic"] = automatic
     lines = [f"No server of {vault} runs."]
     if server:
         record |= {"url": server.url, "pid": server.pid, "version": server.version}
         lines = [f"{vault} is served at {server.url} by process {server.pid} ({server.version})."]
     lines.append("Hooks start a server when none runs." if automatic else "Hooks start no server.")
     show_outcome(ctx, record, "\n".join(lines))
-    faults = [fault_of_server(server) if server else ""]
-    if unfinished:
+    faults = [fault] if fault else []
+    if server_file(vault, "server-start").exists():
         log = server_file(vault, "server-log")
         faults.append(f"A hook started a server that does not answer yet. See {log}")
     try:
         with open_services(settings_of(ctx), read_only=True):
-            is_vault = True
+            pass
     except ClawmemError as error:
-        is_vault = False
         faults.append(str(error))
-    for fault in filter(None, faults):
-        typer.echo(fault, err=True)
-    if not (record["answers"] and is_vault):
+    for text in faults:
+        typer.echo(text, err=True)
+    if faults or not server:
         raise typer.Exit(1)

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bootstrap.opening import require_vault
-from clawmem.app.client.autostart import is_running, started_server
-from clawmem.app.client.request import announced, fault_of_server, posted, token_of
+from clawmem.app.client.autostart import started_server
+from clawmem.app.client.request import posted, token_of
 from clawmem.app.interfaces.cli.session import settings_of_usual, show_outcome
 from clawmem.ports.errors import ClawmemError
 
@@ -33,10 +33,7 @@ def ui(
     settings = settings_of_usual(ctx, "ui")
     require_vault(settings)
     vault = settings.vault
-    server = announced(vault) if is_running(vault) else None
-    if server and (fault := fault_of_server(server)):
-        raise ClawmemError(fault)
-    server = server or started_server(vault, [], os.environ)
+    server = started_server(vault, [], os.environ)
     answer = posted(server, "/ui-address", token_of(vault, os.environ), b"{}", first_s=1.0, answer_s=10.0)
     if not answer:
         raise ClawmemError(f"The server at {server.url} refuses this. Restart it: clawmem serve --stop")
