@@ -133,7 +133,7 @@ class ApiEmbedder(ApiModel):
         *,
         dimensions: int | None = None,
         max_chars: int = MAX_CHARS,
-        tokens_per_minute: int | None = None,
+        tpm_limit: int | None = None,
         query_timeout_s: float = QUERY_TIMEOUT_S,
         batch_timeout_s: float = BATCH_TIMEOUT_S,
     ) -> None:
@@ -143,7 +143,7 @@ class ApiEmbedder(ApiModel):
         Args:
             dimensions: Truncates vectors to this length; None for the length of the model.
             max_chars: Maximum length of a text for a local server; providers truncate texts themselves.
-            tokens_per_minute: Rate limit of a provider for documents; None for no limit. Queries never wait.
+            tpm_limit: Rate limit of a provider for documents; None for no limit. Queries never wait.
             query_timeout_s: Time for a query with all its attempts.
             batch_timeout_s: Time for each response while documents are embedded.
         """
@@ -152,8 +152,8 @@ class ApiEmbedder(ApiModel):
         self._dimensions = dimensions
         self._max_chars = max_chars if is_own else None
         self._pace = None
-        if tokens_per_minute and isinstance(server, HttpServer) and server.clock and not is_own:
-            self._pace = TokenRateLimiter(tokens_per_minute, server.clock, server.sleep)
+        if tpm_limit and isinstance(server, HttpServer) and server.clock and not is_own:
+            self._pace = TokenRateLimiter(tpm_limit, server.clock, server.sleep)
         self._query_timeout_s = query_timeout_s
         self._batch_timeout_s = batch_timeout_s
         self._is_background = False
@@ -334,8 +334,8 @@ class ApiReranker(ApiModel):
 class TokenRateLimiter:
     """Rate limit in tokens per minute for all threads of this process."""
 
-    def __init__(self, tokens_per_minute: int, clock: Clock, sleep: Sleep) -> None:
-        self._ms_per_token = 60_000 / (tokens_per_minute * SAFETY)
+    def __init__(self, tpm_limit: int, clock: Clock, sleep: Sleep) -> None:
+        self._ms_per_token = 60_000 / (tpm_limit * SAFETY)
         self._clock = clock
         self._sleep = sleep
         self._free_ms = 0.0

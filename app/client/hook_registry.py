@@ -25,10 +25,6 @@ class HookRegistration(NamedTuple):
         """Seconds after which the provisional answer of the hook counts."""
         return self.patience_s - _OWN_RESERVE_S
 
-    def matches(self, value: str) -> bool:
-        """Whether the hook handles an event with the source or tool name *value*."""
-        return not self.matcher or value in self.matcher.split("|")
-
 
 # Hooks of one event run in this order. The longest context is last, because a joined answer is cut at its end.
 HOOKS = {
@@ -90,7 +86,11 @@ class HookCall(NamedTuple):
 
     def hooks_for(self, value: str) -> list[str]:
         """Return the hooks that handle an event with the source or tool name *value*."""
-        return [name for name in self.hooks if not self.filters or HOOKS[name].matches(value)]
+        return [
+            name
+            for name in self.hooks
+            if not (self.filters and HOOKS[name].matcher) or value in HOOKS[name].matcher.split("|")
+        ]
 
 
 def call_named(name: str, optional: str = "") -> HookCall | None:

@@ -74,10 +74,10 @@ class ToolSet(StrEnum):
     ALL = "all"  # every tool
     FILES = "files"  # a folder of text files
 
-
-def path_of(chosen: ToolSet) -> str:
-    """Return the path of a tool set at a running server."""
-    return "/mcp" if chosen is ToolSet.CLAWMEM else f"/mcp/{chosen}"
+    @property
+    def path(self) -> str:
+        """The path at a running server."""
+        return "/mcp" if self is ToolSet.CLAWMEM else f"/mcp/{self}"
 
 
 class Announcement(NamedTuple):
@@ -244,7 +244,7 @@ def posted(
     with connected(server, first_s) as connection:
         connection.sock.settimeout(answer_s)
         fields = {"Host": server.authority, "Content-Type": "application/json", **(headers or {})}
-        connection.request("POST", path, body, fields | bearer(token))
+        connection.request("POST", path, body, fields | {"Authorization": f"Bearer {token}"})
         response = connection.getresponse()
         content = response.read()
     return content.decode() if response.status == 200 else ""
@@ -288,8 +288,3 @@ def connected(server: Announcement, seconds: float) -> Iterator[HTTPConnection]:
             yield connection
     except HTTPException as error:
         raise ConnectionError(str(error)) from error
-
-
-def bearer(token: str) -> dict[str, str]:
-    """Return the header that shows *token*; none for an empty one."""
-    return {"Authorization": f"Bearer {token}"} if token else {}

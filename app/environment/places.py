@@ -158,12 +158,8 @@ def _own_folder(env: Mapping[str, str], variable: str) -> Path:
     if sys.platform in ("darwin", "win32"):
         import platformdirs
 
-        folders = {
-            "XDG_CACHE_HOME": platformdirs.user_cache_dir,
-            "XDG_CONFIG_HOME": platformdirs.user_config_dir,
-            "XDG_DATA_HOME": platformdirs.user_data_dir,
-        }
-        return Path(folders[variable]("clawmem", appauthor=False))
+        kind = variable.split("_")[1].lower()  # cache, config or data
+        return Path(getattr(platformdirs, f"user_{kind}_dir")("clawmem", appauthor=False))
     return below_home(XDG[variable], env) / "clawmem"
 
 

@@ -147,19 +147,15 @@ def draft_of_folder(target: Path, *, replaces: bool = False) -> Iterator[Path]:
             (draft / name).replace(target / name)
 
 
-def sweep_drafts(place: Path) -> list[Path]:
-    """Delete the drafts of *place* whose process is gone, or that are a day old, and return them."""
-    prefix, abandoned = f".{place.name}.draft-", []
-    for path in place.parent.iterdir() if place.parent.is_dir() else ():
+def sweep_drafts(place: Path) -> None:
+    """Delete the drafts of *place* whose process is gone, or that are a day old."""
+    prefix = f".{place.name}.draft-"
+    for path in [*place.parent.iterdir()] if place.parent.is_dir() else ():
         if path.name.startswith(prefix):
             with suppress(OSError):  # its writer has just finished
-                is_old = time() - path.lstat().st_mtime > _DAY_S
                 holder = path.name.removeprefix(prefix).rpartition("-")[0].replace("+", ":")
-                if is_old or is_gone(holder):
-                    abandoned.append(path)
-    for draft in abandoned:
-        rmtree(draft, ignore_errors=True)
-    return abandoned
+                if time() - path.lstat().st_mtime > _DAY_S or is_gone(holder):
+                    rmtree(path, ignore_errors=True)
 
 
 def files_of_vault(vault: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.app.settings.faults import fault_of
+from clawmem.app.settings.model import fault_of
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 CODES: Mapping[str, str] = MappingProxyType(

@@ -36,7 +36,6 @@ from clawmem.app.client.request import (
     ToolSet,
     announced,
     environment_digest,
-    path_of,
     server_file,
     token_of,
 )
@@ -334,7 +333,7 @@ def application(runtime: ServerRuntime, names: Sequence[str], token: str) -> Fas
         middleware=access_control(names, token),
         lifespan=lifespan,
     )
-    app.routes.extend(Route(path_of(tool_set), tools) for tool_set in ToolSet)
+    app.routes.extend(Route(tool_set.path, tools) for tool_set in ToolSet)
     app.state.pages = WebPages(runtime.dispatcher)
     app.routes.extend(app.state.pages.routes)
     return app
@@ -363,7 +362,7 @@ class ToolServers:
 
             # At the end of the server, calls in progress get their results.
             AppStatus.enable_automatic_graceful_drain = False
-            servers = {path_of(tools): MemoryServer(self._dispatcher, tools).protocol for tools in ToolSet}
+            servers = {tools.path: MemoryServer(self._dispatcher, tools).protocol for tools in ToolSet}
             return {
                 path: StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=MOST_BYTES)
                 for path, server in servers.items()

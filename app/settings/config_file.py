@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from stat import S_IMODE
@@ -18,13 +19,12 @@ from clawmem.app.environment.private_files import PRIVATE, draft_of, make_folder
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput
 
-PREFERRED, OTHER = "config.yaml", "index.yml"
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
 
 
 def find_config(folder: Path) -> Path:
     """Return the path of ``config.yaml``, or of ``index.yml`` if only that exists."""
-    preferred, other = folder / PREFERRED, folder / OTHER
+    preferred, other = folder / "config.yaml", folder / "index.yml"
     return other if other.is_file() and not preferred.is_file() else preferred
 
 
@@ -58,9 +58,8 @@ def set_value(path: Path, keys: Sequence[str], value: Any) -> None:
     Raises:
         ConfigError: The file cannot be read or written.
     """
-
-    def change(section: Any) -> None:
-        *above, last = keys
+    *above, last = keys
+    with _edited(path) as section:
         for key in above:
             if not section.get(key):
                 section[key] = CommentedMap()
@@ -70,8 +69,6 @@ def set_value(path: Path, keys: Sequence[str], value: Any) -> None:
         else:
             section[last] = value
 
-    _edit(path, change)
-
 
 def remove_value(path: Path, keys: Sequence[str]) -> None:
     """
@@ -80,9 +77,8 @@ def remove_value(path: Path, keys: Sequence[str]) -> None:
     Raises:
         ConfigError: The file cannot be read or written.
     """
-
-    def change(section: Any) -> None:
-        sections = [section]
+    with _edited(path) as whole:
+        sections = [whole]
         for key in keys[:-1]:
             sections.append(sections[-1].get(key) or {})
         for parent, key in zip(reversed(sections), reversed(keys), strict=True):
@@ -90,10 +86,10 @@ def remove_value(path: Path, keys: Sequence[str]) -> None:
             if parent:  # ruamel writes an emptied mapping with comments wrongly
                 break
 
-    _edit(path, change)
 
-
-def _edit(path: Path, change: Callable[[Any], object]) -> None:
+@contextmanager
+def _edited(path: Path) -> Iterator[Any]:
+    """Yield the content of the file; write what the block makes of it."""
     text, yaml, output = config_text(path), _yaml("rt"), StringIO()
     if not isinstance(read_config(path).get("collections") or {}, dict):
         raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
@@ -101,7 +97,7 @@ def _edit(path: Path, change: Callable[[Any], object]) -> None:
     if data is None:  # nothing but comments, which ruamel drops
         output.write(f"{text.rstrip()}\n" if text.strip() else "")
         data = CommentedMap()
-    change(data)
+    yield data
     yaml.dump(data, output)
     _load(path, output.getvalue())  # nothing is written that could not be read again
     if output.getvalue().count("#") < text.count("#"):  # ruamel dropped a comment

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -33,7 +33,6 @@ from clawmem.app.environment.places import (
     variable_shown,
 )
 from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config, set_value
-from clawmem.app.settings.faults import fault_of
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
@@ -42,42 +41,9 @@ from clawmem.domain.maintenance.schedule import HEAVY_LIMIT, LIGHT_LIMIT, MOST_Q
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
-_EMBED, _LLM, _RERANK = "embed_server", "llm_server", "rerank_server"
-# Environment variables, and the fields of the settings that they set.
-VARIABLES: Mapping[str, tuple[str, ...]] = {
-    **{variable: (field,) for variable, field in HOOK_SETTINGS.items()},
-    "CLAWMEM_NO_LOCAL_MODELS": ("no_local_models",),
-    "CLAWMEM_EMBED_URL": (_EMBED, "url"),
-    "CLAWMEM_EMBED_MODEL": (_EMBED, "model"),
-    "CLAWMEM_EMBED_API_KEY": (_EMBED, "api_key"),
-    "CLAWMEM_EMBED_DIMENSIONS": (_EMBED, "dimensions"),
-    "CLAWMEM_EMBED_MAX_CHARS": (_EMBED, "max_chars"),
-    "CLAWMEM_EMBED_TPM_LIMIT": (_EMBED, "tokens_per_minute"),
-    "CLAWMEM_LLM_URL": (_LLM, "url"),
-    "CLAWMEM_LLM_MODEL": (_LLM, "model"),
-    "CLAWMEM_LLM_API_KEY": (_LLM, "api_key"),
-    "CLAWMEM_RERANK_URL": (_RERANK, "url"),
-    "CLAWMEM_RERANK_MODEL": (_RERANK, "model"),
-    "CLAWMEM_RERANK_API_KEY": (_RERANK, "api_key"),
-    "CLAWMEM_ENABLE_AMEM": ("lanes", "enrich"),
-    "CLAWMEM_ENABLE_CONSOLIDATION": ("lanes", "light"),
-    "CLAWMEM_CONSOLIDATION_INTERVAL": ("lanes", "light_interval"),
-    "CLAWMEM_HEAVY_LANE": ("lanes", "heavy"),
-    "CLAWMEM_HEAVY_LANE_INTERVAL": ("lanes", "heavy_interval"),
-    "CLAWMEM_HEAVY_LANE_WINDOW_START": ("lanes", "window_start"),
-    "CLAWMEM_HEAVY_LANE_WINDOW_END": ("lanes", "window_end"),
-    "CLAWMEM_HEAVY_LANE_MAX_USAGES": ("lanes", "max_usages"),
-    "CLAWMEM_HEAVY_LANE_OBS_LIMIT": ("lanes", "obs_limit"),
-    "CLAWMEM_HEAVY_LANE_DED_LIMIT": ("lanes", "ded_limit"),
-    "CLAWMEM_HEAVY_LANE_SURPRISAL": ("lanes", "surprisal"),
-    "CLAWMEM_MERGE_GUARD_DRY_RUN": ("lanes", "dry_run"),
-    "CLAWMEM_MERGE_SCORE_NORMAL": ("lanes", "merge_normal"),
-    "CLAWMEM_MERGE_SCORE_STRICT": ("lanes", "merge_strict"),
-    "CLAWMEM_CONTRADICTION_POLICY": ("lanes", "contradictions"),
-    "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": ("lanes", "min_confidence"),
-}
-_SERVERS = (_EMBED, _LLM, _RERANK)
-_SECRET = frozenset({*_SERVERS, "backend_options"})  # no message has their values
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 MOST_DAYS = 36_500  # of a retention: a hundred years
 MOST_NUMBER = 1_000_000_000  # seconds or prompts: larger ones do not fit into times
 
@@ -220,7 +186,35 @@ class EmbedServer(ModelServer):
 
     dimensions: int | None = Field(default=None, gt=0)  # dimensions of the vectors
     max_chars: int = Field(default=6000, gt=0)  # maximum characters of a text; the rest is cut off
-    tokens_per_minute: int = Field(default=100_000, gt=0)  # rate limit of the provider
+    tpm_limit: int = Field(default=100_000, gt=0)  # rate limit of the provider
+
+
+_SERVERS = {"embed_server": EmbedServer, "llm_server": ModelServer, "rerank_server": ModelServer}
+_SECRET = frozenset({*_SERVERS, "backend_options"})  # no message has their values
+# Environment variables, and the fields of the settings that they set.
+VARIABLES: Mapping[str, tuple[str, ...]] = {
+    **{variable: (field,) for variable, field in HOOK_SETTINGS.items()},
+    "CLAWMEM_NO_LOCAL_MODELS": ("no_local_models",),
+    **{
+        f"CLAWMEM_{server.removesuffix('server')}{field}".upper(): (server, field)
+        for server, kind in _SERVERS.items()
+        for field in kind.model_fields
+    },
+    "CLAWMEM_ENABLE_AMEM": ("lanes", "enrich"),
+    "CLAWMEM_ENABLE_CONSOLIDATION": ("lanes", "light"),
+    "CLAWMEM_CONSOLIDATION_INTERVAL": ("lanes", "light_interval"),
+    "CLAWMEM_HEAVY_LANE": ("lanes", "heavy"),
+    "CLAWMEM_HEAVY_LANE_INTERVAL": ("lanes", "heavy_interval"),
+    **{
+        f"CLAWMEM_HEAVY_LANE_{field.upper()}": ("lanes", field)
+        for field in ("window_start", "window_end", "max_usages", "obs_limit", "ded_limit", "surprisal")
+    },
+    "CLAWMEM_MERGE_GUARD_DRY_RUN": ("lanes", "dry_run"),
+    "CLAWMEM_MERGE_SCORE_NORMAL": ("lanes", "merge_normal"),
+    "CLAWMEM_MERGE_SCORE_STRICT": ("lanes", "merge_strict"),
+    "CLAWMEM_CONTRADICTION_POLICY": ("lanes", "contradictions"),
+    "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": ("lanes", "min_confidence"),
+}
 
 
 class Settings(BaseModel):
@@ -409,25 +403,36 @@ def load_settings(
                 values.pop(str(fault["loc"][0]), None)
 
 
-def of_file(settings: Settings, vault: Path) -> Settings:
+def of_file(settings: Settings, vault: Path, name: str | None = None) -> Settings:
     """
-    Return the settings for a *vault* in a file of its own.
+    Return the settings for a *vault* in a file of its own, of this *name* if it has one.
 
     The config file beside it, ``FILE.yaml``, has its collections, and other settings that differ for it. The collections
-    of the usual vault are not read into it.
+    of the usual vault are not read into it; programs may read their folders into a named one.
 
     Raises:
         ConfigError: The config file is invalid.
     """
     config = config_of(vault)
-    places = {name: getattr(settings, name) for name in ("home", "models", "topics")}
-    own = {name: value for name, value in read_config(config).items() if value is not None}
+    places = {field: getattr(settings, field) for field in ("home", "models", "topics")}
+    own = {key: value for key, value in read_config(config).items() if value is not None}
     try:
         given = Settings.model_validate({**own, **places, "vault": vault, "config_file": config})
     except ValidationError as error:
         raise ConfigError(_message(error, config, {})) from error
-    changes = {name: getattr(given, name) for name in given.model_fields_set}
-    return settings.model_copy(update={"collections": {}, "global_context": "", **changes})
+    changes: dict[str, Any] = {"collections": {}, "global_context": ""}
+    changes |= {field: getattr(given, field) for field in given.model_fields_set}
+    if name:
+        changes |= {"named": name, "sync_folders": [*settings.folders_for_programs, *given.sync_folders]}
+    return settings.model_copy(update=changes)
+
+
+def fault_of(error: ErrorDetails) -> str:
+    """Return the fault of one value in pydantic's words, such as "must be greater than 0"."""
+    message = error["msg"].removeprefix("Value error, ").rstrip(".")
+    subject, should, demand = message.partition(" should ")
+    demand = f"must {demand}" if should and " " not in subject else message
+    return {"missing": "is missing", "extra_forbidden": "is not known"}.get(error["type"], demand)
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
@@ -456,18 +461,14 @@ def unknown_vault(name: str, known: Iterable[str]) -> NotFound:
 
 def of_vault(settings: Settings, name: str) -> Settings:
     """
-    Return the settings for the vault *name* alone, which has its own collections as any other file, see `of_file`.
-
-    Programs may read the same folders as before.
+    Return the settings for the vault *name*, see `of_file`.
 
     Raises:
         NotFound: No vault has this name.
     """
     if name not in settings.vaults:
         raise unknown_vault(name, settings.vaults)
-    folders = settings.folders_for_programs
-    named = of_file(settings, settings.vaults[name])
-    return named.model_copy(update={"named": name, "sync_folders": [*folders, *named.sync_folders]})
+    return of_file(settings, settings.vaults[name], name)
 
 
 def new_vault(settings: Settings, name: str) -> Path:

@@ -410,7 +410,7 @@ class TestPace:
         """Four characters count as a token; a question neither waits nor counts."""
         server = models.serve(well_behaved)
         embedder = models.embedder(
-            server.url, provider=PROVIDERS["jina"], dimensions=64, tokens_per_minute=round(60 / SAFETY)
+            server.url, provider=PROVIDERS["jina"], dimensions=64, tpm_limit=round(60 / SAFETY)
         )
 
         embedder.embed_documents(["bees and boats"])  # 4 tokens

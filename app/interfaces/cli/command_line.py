@@ -24,7 +24,7 @@ from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.output import encodable
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
-from clawmem.app.settings.faults import fault_of
+from clawmem.app.settings.model import fault_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 

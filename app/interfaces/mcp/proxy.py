@@ -22,9 +22,7 @@ from clawmem.app.client.request import (
     Announcement,
     ToolSet,
     answers,
-    bearer,
     connected,
-    path_of,
     server_of,
     token_of,
 )
@@ -56,7 +54,7 @@ class Proxy:
     """Proxy to whichever server of *vault* runs when a message arrives."""
 
     def __init__(self, vault: Path, tools: ToolSet) -> None:
-        self._vault, self._path = vault, path_of(tools)
+        self._vault, self._path = vault, tools.path
         self.environ = {**os.environ, "INDEX_PATH": str(vault)}
         self.find = partial(server_of, vault, self.environ)
         self._version = ""  # negotiated version of the protocol
@@ -119,7 +117,7 @@ class Proxy:
         headers = {"Host": server.authority, "Content-Type": "application/json"}
         headers |= {
             "Accept": "application/json, text/event-stream",
-            **bearer(token_of(self._vault, self.environ)),
+            "Authorization": f"Bearer {token_of(self._vault, self.environ)}",
         }
         if version := modern or self._version:
             headers["mcp-protocol-version"] = str(version)
