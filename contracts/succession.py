@@ -47,6 +47,22 @@ class SuccessionContract(VaultContract):
 
         assert vault.successions.direct([old, other]) == {Succession(old, other)}
 
+    def test_a_decision_outlasts_what_notes_say(self, vault: Vault) -> None:
+        """`decide` adds a successor that new claims of the note leave, until it names another one or none."""
+        old, new, other = (note(vault, path) for path in ("old.md", "new.md", "other.md"))
+        vault.successions.decide(old, new)
+        vault.successions.claim(old, Claims(superseded_by=("other.md",)))
+        vault.successions.claim(old, NO_CLAIMS)
+
+        assert vault.successions.direct([old]) == {Succession(old, new)}
+        assert vault.successions.claims() == [
+            Claim(old, ClaimKind.REPLACED_BY, str(new), ("notes", "new.md"))
+        ]
+        vault.successions.decide(old, other)
+        assert vault.successions.direct([old]) == {Succession(old, other)}
+        vault.successions.decide(old, None)
+        assert vault.successions.direct([old]) == set()
+
     def test_what_is_named_may_come_later(self, vault: Vault) -> None:
         """A claim for an unknown path takes effect when a document is saved there."""
         old = note(vault, "old.md")
@@ -113,7 +129,7 @@ class SuccessionContract(VaultContract):
 
         assert vault.successions.direct([old, other]) == {Succession(other, new)}
 
-    @pytest.mark.parametrize("kind", ClaimKind)
+    @pytest.mark.parametrize("kind", [ClaimKind.SUPERSEDES, ClaimKind.SUPERSEDED_BY])
     def test_a_claim_means_the_place_it_is_aimed_at(self, vault: Vault, kind: ClaimKind) -> None:
         """
         An aimed claim refers to that place, in any collection; claiming again resets it to its address as a path.

@@ -284,14 +284,19 @@ class Succession(NamedTuple):
 
 
 class ClaimKind(StrEnum):
-    """Front-matter property that names the other note."""
+    """Front-matter property that names the other note, or the decision of a person outside of the notes."""
 
     SUPERSEDES = "supersedes"
     SUPERSEDED_BY = "superseded_by"
+    REPLACED_BY = "replaced_by"
 
 
 class Claim(NamedTuple):
-    """One address in the claims of a document, and the place that it refers to: a collection and a path."""
+    """
+    One address in the claims of a document, and the place that it refers to: a collection and a path.
+
+    The address of a decision is the id of a document.
+    """
 
     document_id: int
     kind: ClaimKind
@@ -319,7 +324,10 @@ class SuccessionStore(Protocol):
     """
 
     def claim(self, document_id: int, claims: Claims) -> None:
-        """Replace all claims of a document; raise InvalidInput if it is unknown."""
+        """Replace all claims in the front matter of a document; raise InvalidInput if it is unknown."""
+
+    def decide(self, older: int, newer: int | None) -> None:
+        """Record the decision that *newer* supersedes *older*, in place of an earlier one; ``None`` takes it back."""
 
     def claims(self) -> list[Claim]:
         """Return every claim of a served document, ordered by document, kind and address."""

@@ -90,6 +90,10 @@ class Act(StrEnum):
     UNSNOOZE = "unsnooze"
     ARCHIVE = "archive"
     RESTORE = "restore"
+    PRIVATE = "private"
+    PUBLIC = "public"
+    SUPERSEDE = "supersede"
+    REINSTATE = "reinstate"
     FORGET = "forget"
     PURGE = "purge"
 
@@ -98,7 +102,8 @@ class ActEntry(NamedTuple):
     """
     One action on one document; ``by`` is a command, a tool or a hook. ``id`` is 0 until the entry is stored.
 
-    ``before`` holds the previous end of a snooze, or the docid of a document that was forgotten.
+    ``before`` holds the previous end of a snooze, the path of the previous successor, or the docid of a document that
+    was forgotten.
     """
 
     document_id: int

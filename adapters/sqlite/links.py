@@ -135,7 +135,7 @@ with asked as (
 ), at_path as (
     select asked.id as older, named.id as named, named.hash, named.collection, named.inactive
       from asked
-      cross join succession_claims as claim on claim.document_id = asked.id and claim.kind = 'superseded_by'
+      cross join succession_claims as claim on claim.document_id = asked.id and claim.kind <> 'supersedes'
       cross join documents as named on named.collection = claim.collection and named.path = claim.target
 ), direct (older, newer) as (
     select older, named from at_path where inactive is null and named <> older
@@ -161,6 +161,10 @@ select claim.document_id, claim.kind, claim.address, claim.collection, claim.tar
  where documents.inactive is null
  order by claim.document_id, claim.kind, claim.address
 """
+_WITHDRAW = "delete from succession_claims where document_id = ? and"
+_DECIDE = """
+insert into succession_claims select ?, 'replaced_by', id || '', collection, path from documents where id = ?
+"""
 _AIM = """
 update succession_claims set collection = ?, target = ? where document_id = ? and kind = ? and address = ?
 """
@@ -185,9 +189,14 @@ class SqliteSuccessions(Store):
         addresses += [(ClaimKind.SUPERSEDED_BY, address) for address in claims.superseded_by]
         with self._db.atomic():
             collection = self._db.value("select collection from documents where id = ?", (document_id,))
-            self._db.write("delete from succession_claims where document_id = ?", (document_id,))
+            self._db.write(f"{_WITHDRAW} kind <> 'replaced_by'", (document_id,))
             rows = [(document_id, kind, address, collection or "", address) for kind, address in addresses]
             self._db.write_many("insert or ignore into succession_claims values (?, ?, ?, ?, ?)", rows)
+
+    def decide(self, older: int, newer: int | None) -> None:
+        with self._db.atomic():
+            self._db.write(f"{_WITHDRAW} kind = 'replaced_by'", (older,))
+            self._db.write(_DECIDE, (older, newer))
 
     def claims(self) -> list[Claim]:
         return [

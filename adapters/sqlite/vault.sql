@@ -114,7 +114,7 @@ create table enriched (
 -- Succession of documents as the notes state it: an address as written, and the path that it resolves to.
 create table succession_claims (
     document_id integer not null references documents (id) on delete cascade,
-    kind        text not null,                      -- supersedes, superseded_by
+    kind        text not null,                      -- supersedes, superseded_by, replaced_by
     address     text not null,
     collection  text not null,
     target      text not null,                      -- a path in that collection

@@ -15,7 +15,7 @@ from command_line import write_notes
 from command_process import run_process
 from page_world import Browser
 from process_environ import process_environ
-from rest_world import POSTGRES, REDIS, World, world_at
+from rest_world import NOTES, POSTGRES, REDIS, World, world_at
 from server_process import serving
 
 HIDDEN = re.compile(r'type="hidden" name="([^"]*)" value="([^"]*)"')
@@ -147,13 +147,15 @@ def test_what_is_typed_is_not_recorded_and_what_is_sent_is(world: World, browser
     assert world.cli("status")["recalls"] == before + 1
 
 
-def test_a_note_is_pinned_snoozed_and_archived_and_that_is_undone(world: World, browser: Browser) -> None:
+def test_a_note_is_changed_and_that_is_undone(world: World, browser: Browser) -> None:
     place = "notes/people/haruka.md"
     csrf = browser.get("/note", file=place).csrf
     for action, fields, mark in (
         ("memory_pin", {}, "pinned</span>"),
         ("memory_snooze", {"until": "7d"}, "snoozed until"),
-        ("archive_note", {}, "archived"),
+        ("make_private", {}, "private</span>"),
+        ("supersede_note", {"newer": REDIS}, "superseded</span>"),
+        ("lifecycle_archive", {}, "archived"),
     ):
         done = browser.post(f"/act/{action}", csrf, query=place, back=f"/ui/note?file={place}", **fields)
         assert (done.status, done.headers["location"]) == (303, f"/ui/note?file={place}")
@@ -163,13 +165,35 @@ def test_a_note_is_pinned_snoozed_and_archived_and_that_is_undone(world: World, 
             [act] = re.findall(r'name="act" value="(\d+)"', shown.text)
         else:  # an archived note is not served
             act = str(world.cli("undo")["acts"][0]["id"])
-        assert browser.post("/act/lifecycle_undo", csrf, act=act).status == 303
+        assert browser.post("/act/undo_act", csrf, act=act).status == 303
         assert mark not in browser.get("/note", file=place).text
     assert world.cli("undo", "-n", "1")["acts"][0]["by"] == "web"
     for unpin in ("false", "true"):  # the second time nothing changes, and an undo would undo something else
         for buttons in (1, 0):
             browser.post("/act/memory_pin", csrf, query=place, unpin=unpin)
-            assert browser.get().text.count(">Undo<") == buttons
+            assert browser.get().text.count(">Undo ") == buttons
+
+
+def test_a_person_chooses_what_supersedes_a_note_and_what_is_private(world: World, browser: Browser) -> None:
+    """Decisions outlast a new reading of the files, hold for every interface, and can be taken back."""
+    page = browser.get("/supersede", file=REDIS, q="one database")
+    assert f'value="{POSTGRES}"' in page.text
+    assert browser.get("/supersede", file=REDIS).text.count("This one") == 3
+    browser.post("/act/supersede_note", page.csrf, query=REDIS, newer=POSTGRES)
+    browser.post("/act/make_private", page.csrf, query=REDIS)
+    (world.home / "notes/decisions/redis.md").write_text(NOTES["decisions/redis.md"] + "\nSince 2024.\n")
+    world.cli("update")
+    note = world.cli("get", REDIS)
+    assert note["superseded_by"]["file"] == POSTGRES
+    assert "Private" in note["context"]
+    assert "side by side" in browser.get("/note", file=POSTGRES).text
+    assert browser.post("/act/supersede_note", page.csrf, query=REDIS, newer=REDIS).status == 303
+    assert "cannot supersede" in browser.get().text
+    browser.post("/act/supersede_note", page.csrf, query=REDIS)
+    browser.post("/act/make_private", page.csrf, query=REDIS, private="false")
+    note = world.cli("get", REDIS)
+    assert (note["superseded_by"], note["context"]) == (None, "")
+    assert [act["act"] for act in world.cli("undo", "-n", "2")["acts"]] == ["public", "reinstate"]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +256,9 @@ def test_the_inbox_offers_what_a_person_decides(tmp_path: Path) -> None:
         assert "2020-01-02" in page.text
         assert "<code>Nobody</code>" in page.text
         assert "Notes that repeat another" in page.text
-        assert browser.post("/act/archive_note", page.csrf, query="notes/late.md", why="old").status == 303
+        assert (
+            browser.post("/act/lifecycle_archive", page.csrf, query="notes/late.md", why="old").status == 303
+        )
         assert "2020-01-02" not in browser.get("/inbox").text
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import write_notes
 from rest_world import POSTGRES, REDIS, World, world_at
 
 playwright = pytest.importorskip("playwright.sync_api", reason="make ui-test installs Playwright")
@@ -136,6 +137,26 @@ def test_search_follows_the_typing_and_keys_lead_to_a_note(chromium: Any, world:
     page.keyboard.press("g")
     page.get_by_role("heading", name="Decisions that hold").wait_for()
     assert not errors
+
+
+def test_the_inbox_works_by_keyboard(chromium: Any, tmp_path: Path) -> None:
+    late = "---\nreview_by: 2020-01-0{0}\n---\n# Rota {0}\n\nRota of week {0}: {1}.\n"
+    people = ("Haruka counts tickets", "Ann waters roses", "the harbour office closes early")
+    write_notes(tmp_path / "notes", {f"rota{n}.md": late.format(n, people[n - 1]) for n in (1, 2, 3)})
+    with world_at(tmp_path) as world:
+        page, errors = opened(chromium, world)
+        goto(page, world, "/inbox")
+        titles = page.locator("#stale ~ table td:first-child a")
+        assert titles.all_inner_texts() == ["Rota 1", "Rota 2", "Rota 3"]
+        for key in ("j", "j", "a"):
+            page.keyboard.press(key)
+        page.get_by_role("status").get_by_text("Archived: notes/rota2.md").wait_for()
+        assert page.evaluate("document.activeElement.innerText") == "Rota 3"
+        page.keyboard.press("s")
+        page.get_by_text("snoozed until").wait_for()
+        page.keyboard.press("u")
+        page.get_by_text("Undone: snooze of notes/rota3.md").wait_for()
+        assert not errors
 
 
 def test_the_first_tab_skips_to_the_content(chromium: Any, world: World) -> None:

@@ -1,37 +1,86 @@
-"""Operations that forms may call: those of the table that one note or one line needs, and two of the pages alone."""
+"""Operations that forms may call: those of the table that one note or one line needs, and some of the pages alone."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
+from pydantic import Field
+
 from clawmem.app.bench.own import Case, add_case, cases_file
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import Address, Why
-from clawmem.app.operations.operation import Effect, Operation, operation
+from clawmem.app.operations.fields import Address
+from clawmem.app.operations.operation import Effect, Operation, Result, operation
 from clawmem.app.operations.table import operation_named
 from clawmem.app.services.lifecycle.actions import RecordedAct
 from clawmem.domain.documents.times import iso_utc
 
-UNDOABLE = frozenset({"memory_pin", "memory_snooze", "lifecycle_restore", "archive_note"})
+
+class Privacy(Result):
+    """A note, and whether models are kept from it."""
+
+    file: str
+    private: bool
+
+
+class Supersession(Result):
+    """A note, and the note that a person put in its place."""
+
+    file: str
+    newer: str
+
+
 FROM_TABLE = frozenset(
     """
-    memory_pin memory_snooze memory_forget lifecycle_restore lifecycle_undo lanes_run lanes_undo
+    memory_pin memory_snooze memory_forget lifecycle_archive lifecycle_restore lanes_run lanes_undo
     embed reindex rebuild enrich
     """.split()
+)
+UNDOABLE = frozenset(
+    "memory_pin memory_snooze lifecycle_archive lifecycle_restore make_private supersede_note".split()
 )
 
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda acts: f"{acts[0].file} is archived: nothing finds it until it is restored.",
-    items="acts",
+    text=lambda note: (
+        f"{note.file} is {'private: no model sees it unasked' if note.private else 'not private'}."
+    ),
     commands=(),
     is_tool=False,
 )
-def archive_note(services: Services, query: Address, why: Why = "") -> list[RecordedAct]:
-    """Archive one note."""
-    services.lifecycle.archive([(services.lookup.find(query), why)], services.caller)
-    return services.lifecycle.latest(1)
+def make_private(
+    services: Services, query: Address, private: Annotated[bool, "Whether it is."] = True
+) -> Privacy:
+    """Keep a note from models, or take that back."""
+    note = services.lookup.find(query)
+    services.lifecycle.withhold(note, services.caller, private=private)
+    return Privacy(file=note.display_path, private=note.id in services.withheld())
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda note: f"{note.file} {f'is superseded by {note.newer}' if note.newer else 'holds again'}.",
+    commands=(),
+    is_tool=False,
+)
+def supersede_note(
+    services: Services, query: Address, newer: Annotated[str, "The note in its place; empty for none."] = ""
+) -> Supersession:
+    """Let a note supersede another one, or take that back."""
+    note, successor = services.lookup.find(query), services.lookup.find(newer) if newer else None
+    services.lifecycle.supersede(note, successor, services.caller)
+    return Supersession(file=note.display_path, newer=successor.display_path if successor else "")
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda act: f"Undone: {act.act}{f' of {act.file}' if act.file else ''}.",
+    commands=(),
+    is_tool=False,
+)
+def undo_act(services: Services, act: Annotated[int, Field(ge=1, le=2**53)]) -> RecordedAct:
+    """Undo one act."""
+    return services.lifecycle.undo(act, services.caller)
 
 
 @operation(
@@ -55,7 +104,9 @@ def add_own_case(
     return case
 
 
-OWN: dict[str, Operation[..., Any]] = {"archive_note": archive_note, "add_own_case": add_own_case}
+OWN: dict[str, Operation[..., Any]] = {
+    operation.name: operation for operation in (make_private, supersede_note, undo_act, add_own_case)
+}
 
 
 def action_named(name: str) -> Operation[..., Any] | None:

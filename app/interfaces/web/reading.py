@@ -104,7 +104,7 @@ def succession_of(services: Services, document: Document) -> tuple[list[TitledFi
     store, successions = services.vault.documents, services.vault.successions
     older: set[int] = set()
     for claim in successions.claims():
-        if claim.kind is ClaimKind.SUPERSEDED_BY:
+        if claim.kind is not ClaimKind.SUPERSEDES:
             older.add(claim.document_id)
         elif claim.document_id == document.id and (named := store.at(*claim.place)):
             older.add(named.id)

@@ -24,6 +24,7 @@ from clawmem.app.operations.maintenance import consolidate, doctor, lanes_status
 from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.vault import status
+from clawmem.app.services.capture.visibility import made_private
 from clawmem.app.services.documents.records import DatedDocument, titled_file
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.errors import ExtraMissing, InvalidInput
@@ -168,6 +169,8 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
         "note": text,
         "document": document,
         "is_private": document.id in services.withheld(),
+        "is_made_private": document.id in made_private(services.vault.acts),
+        "decided": services.lifecycle.successor_of(document),
         "is_snoozed": document.is_snoozed(iso_utc(services.clock.now_ms())),
         "targets": targets.get,
         "links": [link for link in links if link.source == text.file],
@@ -179,6 +182,22 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
         "facts": services.vault.triples.of_document(document.id),
         "derived": reading.derived_from(services, document),
         "uses": reading.prompts(services, 8, document),
+    }
+
+
+@view("/supersede", "Superseded by", "supersede.html")
+def supersede_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Offer the notes that may take the place of a note: those that a question finds, or the nearest ones."""
+    note, question = get(services, query.get("file", "")), query.get("q", "").strip()
+    if question:
+        given = {"query": question, "limit": 12, "show_all": True, "compact": False}
+        results = answer(search.query, reading.unrecorded(services), given).results
+    else:
+        results = find_similar(services, note.file, limit=12, compact=False).results
+    return {
+        "note": note,
+        "question": question,
+        "results": [other for other in results if other.file != note.file],
     }
 
 

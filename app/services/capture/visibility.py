@@ -8,6 +8,7 @@ from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
+from clawmem.ports.journal import Act, ActJournal
 from clawmem.ports.records import Document, Scope
 
 PROJECT = "project"  # property of a memory: the project of its session
@@ -59,6 +60,12 @@ def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, 
     }
 
 
+def made_private(acts: ActJournal) -> set[int]:
+    """Return the ids of the notes that a person made private, and not public since."""
+    public = acts.last(Act.PUBLIC)
+    return {number for number, at in acts.last(Act.PRIVATE).items() if at > public.get(number, "")}
+
+
 @dataclass(frozen=True, slots=True)
 class Withheld:
     """
@@ -70,6 +77,7 @@ class Withheld:
 
     documents: DocumentStore
     properties: PropertyStore
+    acts: ActJournal
     private: frozenset[str] = frozenset()
 
     def __call__(self, project: str = "") -> frozenset[int]:
@@ -79,5 +87,6 @@ class Withheld:
         return frozenset().union(
             (number for number, values in marks if NOT_PRIVATE.isdisjoint(value.key for value in values)),
             self.documents.ids(Scope(self.private)) if self.private else (),
+            made_private(self.acts),
             (number for number, values in local if all(value.value != project for value in values)),
         )

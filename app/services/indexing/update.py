@@ -33,7 +33,15 @@ from clawmem.domain.documents.identity import (
 from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import Claim, DocumentStore, Link, LinkKind, LinkStore, SuccessionStore
+from clawmem.ports.documents import (
+    Claim,
+    ClaimKind,
+    DocumentStore,
+    Link,
+    LinkKind,
+    LinkStore,
+    SuccessionStore,
+)
 from clawmem.ports.errors import InvalidInput, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
@@ -95,7 +103,7 @@ class NoteClaims:
         recorded = self.successions.claims()
         documents = self.documents.many({claim.document_id for claim in recorded}) if recorded else {}
         claims = [
-            UnresolvedClaim(claim, note, self._named(claim.address, note))
+            UnresolvedClaim(claim, note, self._named(claim, note))
             for claim in recorded
             for note in [documents[claim.document_id]]
         ]
@@ -114,14 +122,16 @@ class NoteClaims:
                     self.successions.aim(claim)
         return [claim for claim in claims if len(claim.candidates) != 1]
 
-    def _named(self, text: str, note: Document) -> list[Document]:
+    def _named(self, claim: Claim, note: Document) -> list[Document]:
         """
-        Return the other notes that *text* names in the front matter of *note*, as a docid, a path, or as a link does.
+        Return the other notes that a claim of *note* names: by a docid, a path, or as a link does.
 
         The path of a note that is not served names it too. Notes of the user and of assistants go before those of others.
         """
+        if claim.kind is ClaimKind.REPLACED_BY:
+            return [*self.documents.many([int(claim.address)]).values()]
         try:
-            address = read_address(text, posixpath.dirname(note.path))[0]
+            address = read_address(claim.address, posixpath.dirname(note.path))[0]
         except InvalidInput:
             return []
         if address.docid:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from clawmem.app.services.capture.visibility import made_private
 from clawmem.app.services.documents.listing import candidates_of, every_served
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.documents.records import TitledFile, titled_file
@@ -23,10 +24,11 @@ from clawmem.domain.lifecycle.policy import (
     surfaced_stats,
 )
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import ClaimKind, DocumentStore, SuccessionStore
 from clawmem.ports.errors import InvalidInput, NotFound, NotServed, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry, ActJournal
@@ -100,6 +102,7 @@ class Lifecycle:
     transactions: Transactions
     publisher: Publisher
     lookup: Lookup
+    successions: SuccessionStore
     files: FileSource
     folders: Sequence[Folder]
     clock: Clock
@@ -131,6 +134,48 @@ class Lifecycle:
             self.documents.snooze(document.id, until)
             self.acts.add([ActEntry(document.id, act, by, self._now(), why, document.snoozed_until or "")])
         return True
+
+    def withhold(self, document: Document, by: str, why: str = "", *, private: bool = True) -> bool:
+        """
+        Make *document* private, so that no model sees it unasked, or take that back; return whether that is new.
+
+        What the front matter of a note, or its collection, says stays.
+        """
+        if (document.id in made_private(self.acts)) is private:
+            return False
+        with self.transactions.writing():
+            act = Act.PRIVATE if private else Act.PUBLIC
+            self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
+        return True
+
+    def supersede(self, document: Document, newer: Document | None, by: str, why: str = "") -> bool:
+        """
+        Let *newer* supersede *document*, or ``None`` any more; return whether that is new. Claims of notes stay.
+
+        Raises:
+            InvalidInput: *newer* is the document itself, or others wrote it.
+        """
+        if newer and (newer.id == document.id or not is_verified(newer.origin)):
+            raise InvalidInput(
+                "INVALID_INPUT", f"{newer.display_path} cannot supersede {document.display_path}."
+            )
+        earlier = self.successor_of(document)
+        if (newer and newer.id) == (earlier and earlier.id):
+            return False
+        with self.transactions.writing():
+            self.successions.decide(document.id, newer and newer.id)
+            act, before = Act.SUPERSEDE if newer else Act.REINSTATE, earlier.display_path if earlier else ""
+            self.acts.add([ActEntry(document.id, act, by, self._now(), why, before)])
+        return True
+
+    def successor_of(self, document: Document) -> Document | None:
+        """Return the note that supersedes *document* by the decision of a person."""
+        places = (
+            claim.place
+            for claim in self.successions.claims()
+            if claim.document_id == document.id and claim.kind is ClaimKind.REPLACED_BY
+        )
+        return next((self.documents.at(*place) for place in places), None)
 
     def read_until(self, text: str) -> str:
         """
@@ -281,6 +326,10 @@ class Lifecycle:
                 raise InvalidInput("NOT_UNDOABLE", problems[0])
         elif entry.act is Act.RESTORE:
             self.archive([(document, why)], by)
+        elif entry.act in (Act.PRIVATE, Act.PUBLIC):
+            self.withhold(document, by, why, private=entry.act is Act.PUBLIC)
+        elif entry.act in (Act.SUPERSEDE, Act.REINSTATE):
+            self.supersede(document, self.lookup.find(entry.before) if entry.before else None, by, why)
         else:
             self.snooze(document, entry.before or None, by, why)
         return self._recorded([entry])[0]

@@ -29,24 +29,39 @@ live?.addEventListener("input", () => {
   waiting = setTimeout(follow, 130);
 });
 
-function select(step) {
-  const results = [...document.querySelectorAll(".results h2 a, .notes td:first-child a:first-child")];
-  if (!results.length) return;
-  const index = results.indexOf(document.activeElement) + step;
-  results[Math.min(Math.max(index, 0), results.length - 1)].focus();
+const lines = () => [...document.querySelectorAll(".results h2 a, .notes td:first-child a:first-child")];
+
+function select(index) {
+  const results = lines();
+  results[Math.min(Math.max(index, 0), results.length - 1)]?.focus();
 }
 
-const HELP = { "/": "search", j: "next", k: "previous", g: "home" };
+// A key presses the button that shows it: that of the chosen line, or else the first one of the page.
+function press(key) {
+  const line = document.activeElement.closest("tr");
+  const shows = `[aria-keyshortcuts="${CSS.escape(key)}"]`;
+  const button = line?.querySelector(shows) ?? (line?.querySelector(".do") && key !== "u" ? null : document.querySelector(shows));
+  if (line) sessionStorage.setItem(`line ${location.pathname}`, lines().indexOf(line.querySelector("a")));
+  button?.click();
+  return Boolean(button);
+}
+
+// After a change the page begins again where it was left.
+const left = sessionStorage.getItem(`line ${location.pathname}`);
+sessionStorage.removeItem(`line ${location.pathname}`);
+if (left !== null) select(Number(left));
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = event.target.closest?.("input, textarea, select");
-  if (event.key === "ArrowDown" && isTyping?.type === "search") select(1);
-  else if (isTyping || !(event.key in HELP)) return;
-  else if (event.key === "j") select(1);
-  else if (event.key === "k") select(-1);
+  const index = lines().indexOf(document.activeElement);
+  if (event.key === "ArrowDown" && isTyping?.type === "search") select(0);
+  else if (isTyping) return;
+  else if (event.key === "j") select(index + 1);
+  else if (event.key === "k") select(index - 1);
   else if (event.key === "g") location.assign("/ui/");
-  else document.querySelector("input[type=search]")?.focus();
+  else if (event.key === "/") document.querySelector("input[type=search]")?.focus();
+  else if (!press(event.key)) return;
   event.preventDefault();
 });
 
