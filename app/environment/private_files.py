@@ -29,39 +29,33 @@ def state_folder(vault: Path) -> Path:
     return vault.with_name(f"{vault.name}.hooks")
 
 
-def error_log(vault: Path) -> Path:
-    """Return the path of the error log of hooks of *vault*."""
-    return state_folder(vault) / "errors.log"
-
-
 def log_error(vault: Path, name: str, error: BaseException | str) -> bool:
     """
-    Append an error to the error log of *vault*, which is bounded in size; return whether it was appended.
+    Append an error to the error log of *vault*, which is bounded in size; return whether it is not there already.
 
     An expected error is one line, once a day; another one is a traceback. The folder of a deleted vault is not created
-    again for it.
+    again for it, and a log that cannot be written is left alone.
 
     Args:
         name: The hook or the thread that failed.
-
-    Raises:
-        OSError: the log cannot be written.
     """
-    log, message = error_log(vault), f"{name}: {' '.join(str(error).split())}"
+    log, message = state_folder(vault) / "errors.log", f"{name}: {' '.join(str(error).split())}"
     if isinstance(error, BaseException) and not isinstance(error, ClawmemError):
         message = f"{name}: {''.join(format_exception(error)).rstrip()}"
     if isinstance(error, BaseException) and not vault.exists():
         return False
-    make_folder(log.parent)
-    content = log.read_text("utf-8", "replace") if log.exists() else ""
-    entry = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {message}"[-MOST_CHARS // 4 :]
-    lines = content.splitlines()
-    if any(line[:10] == entry[:10] and line.endswith(message) for line in lines):
-        return False
-    if len(content) > MOST_CHARS:
-        write_whole(log, content[-MOST_CHARS // 2 :].partition("\n")[2].encode("utf-8", "backslashreplace"))
-    with appended(log) as file:
-        file.write(f"{entry}\n".encode("utf-8", "backslashreplace"))
+    with suppress(OSError):
+        make_folder(log.parent)
+        content = log.read_text("utf-8", "replace") if log.exists() else ""
+        entry = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {message}"[-MOST_CHARS // 4 :]
+        if any(line[:10] == entry[:10] and line.endswith(message) for line in content.splitlines()):
+            return False
+        if len(content) > MOST_CHARS:
+            write_whole(
+                log, content[-MOST_CHARS // 2 :].partition("\n")[2].encode("utf-8", "backslashreplace")
+            )
+        with appended(log) as file:
+            file.write(f"{entry}\n".encode("utf-8", "backslashreplace"))
     return True
 
 

@@ -28,7 +28,7 @@ LOOKS_AGAIN_S = 60.0  # after an error, and between two looks for jobs left by a
 GRACE_S = 2.0  # for which the end of a thread is awaited, apart from a lane
 
 Progress = Callable[[int, int], None]
-Complain = Callable[[BaseException], None]
+Complain = Callable[[str, BaseException], object]  # gets the name of a thread and its error
 
 
 def watch(
@@ -117,7 +117,6 @@ class BackgroundThread(threading.Thread):
 
     Args:
         work: Called with the event that requests the end; returns soon after it is set.
-        complain: Called with each error.
         grace_s: Seconds for which `at_work` waits for the end.
     """
 
@@ -135,7 +134,7 @@ class BackgroundThread(threading.Thread):
             try:
                 self._work(self._end)
             except BaseException as error:  # noqa: BLE001  a later attempt may succeed
-                self._complain(error)
+                self._complain(self.name, error)
             if not self._end.is_set():
                 self._awake.wait(LOOKS_AGAIN_S)
 
@@ -158,7 +157,7 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
 
     def report(event: WatchEvent) -> None:
         if event.event == "problem":
-            complain(RuntimeError(event.text))
+            complain("watch", RuntimeError(event.text))
 
     work = partial(watch, tell=report, every_s=FULL_PASS_EVERY_S)
     return BackgroundThread("watch", partial(work_on_vault, settings, work), complain)

@@ -70,36 +70,6 @@ ON_THE_WAY_S = 0.3  # part of a hook client's deadline reserved for the transfer
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
 
-class ResidentContext(HookContext):
-    """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
-
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        offer: Callable[[str], None],
-        dispatcher: Dispatcher,
-        later: Callable[[], object],
-    ) -> None:
-        super().__init__(environ, offer, later)
-        self._dispatcher = dispatcher
-
-    @contextmanager
-    def services(self) -> Iterator[Services | None]:
-        """Yield the open services; ``None`` without a vault. Settings that are invalid now are ignored."""
-
-        def settings() -> Settings:
-            try:
-                return self._dispatcher.settings
-            except ConfigError:
-                return load_settings(environ=self.environ, lenient=True)
-
-        if not is_there(self.vault):
-            yield None
-            return
-        with self._dispatcher.services(settings) as services:
-            yield services
-
-
 class ServerRuntime:
     """
     Components of the server; their threads start in `at_work`.
@@ -118,12 +88,13 @@ class ServerRuntime:
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
         self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
-        self._drainer = BackgroundThread("drain", self._drain, partial(self._log, "drain"))
+        self._log = partial(log_error, vault)
+        self._drainer = BackgroundThread("drain", self._drain, self._log)
         self._threads = [self._drainer]
         if settings and watch:
-            self._threads.append(watcher_thread(settings, partial(self._log, "watch")))
+            self._threads.append(watcher_thread(settings, self._log))
         if settings:
-            self._threads += lane_threads(settings, partial(self._log, "lanes"))
+            self._threads += lane_threads(settings, self._log)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -162,7 +133,7 @@ class ServerRuntime:
     async def _context_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> str:
         """Return the context of the hook *name*: the last one that it offered before its deadline."""
         offers = [""]
-        context = ResidentContext(environ, offers.append, self.dispatcher, self._drainer.wake)
+        context = HookContext(environ, offers.append, self._drainer.wake, self._opened)
         try:
             with anyio.move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
                 return await self.dispatcher.in_thread(partial(HANDLERS[name], event, context))
@@ -180,9 +151,21 @@ class ServerRuntime:
         finally:
             Gateways.checkpoint_log(str(self.vault))
 
-    def _log(self, name: str, error: BaseException) -> None:
-        with suppress(OSError):
-            log_error(self.vault, name, error)
+    @contextmanager
+    def _opened(self) -> Iterator[Services | None]:
+        """Yield the services that a thread has open; ``None`` without a vault. Invalid settings are ignored."""
+
+        def settings() -> Settings:
+            try:
+                return self.dispatcher.settings
+            except ConfigError:
+                return load_settings(environ=self.environ, lenient=True)
+
+        if is_there(self.vault):
+            with self.dispatcher.services(settings) as services:
+                yield services
+        else:
+            yield None
 
 
 class Choices(NamedTuple):
@@ -281,9 +264,8 @@ def _server_lock(vault: Path) -> Iterator[None]:
     except Timeout as error:
         server = announced(vault)
         where = f" at {server.url} (process {server.pid})" if server else ""
-        running = ClawmemError(f"A server of {vault} runs already{where}. Stop it with: clawmem serve --stop")
-        running.code = "SERVER_RUNNING"
-        raise running from error
+        stop = "Stop it with: clawmem serve --stop"
+        raise ClawmemError(f"A server of {vault} runs already{where}. {stop}") from error
 
 
 @contextmanager

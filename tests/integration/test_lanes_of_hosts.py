@@ -79,10 +79,18 @@ def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callabl
     """None unless it is told to; one that is on works, and ends soon when it is told to."""
     environ = {"HOME": str(tmp_path), "CLAWMEM_NO_LOCAL_MODELS": "true"}
     path = tmp_path / "vault.sqlite"
-    assert lane_threads(load_settings(vault=path, environ=environ), pytest.fail) == []
+    assert (
+        lane_threads(
+            load_settings(vault=path, environ=environ), lambda lane, error: pytest.fail(f"{lane}: {error}")
+        )
+        == []
+    )
 
     settings = load_settings(vault=path, environ={**environ, "CLAWMEM_HEAVY_LANE": "true"})
-    threads, until = lane_threads(settings, pytest.fail), monotonic() + 60
+    threads, until = (
+        lane_threads(settings, lambda lane, error: pytest.fail(f"{lane}: {error}")),
+        monotonic() + 60,
+    )
     with at_work(threads):
         while not (runs := invoke("maintain", "--json")["runs"]) or not runs[0]["finished_at"]:
             assert monotonic() < until

@@ -36,6 +36,7 @@ class HookContext:
         environ: Environment variables of the client.
         offer: Receives provisional contexts; the last one is sent if the hook misses its deadline.
         later: Called after jobs were stored, to have them done; by default they are done at once.
+        services: Returns the open services as `opened` does, which is the default.
     """
 
     def __init__(
@@ -43,8 +44,10 @@ class HookContext:
         environ: Mapping[str, str],
         offer: Callable[[str], None] = lambda context: None,
         later: Callable[[], object] | None = None,
+        services: Callable[[], AbstractContextManager[Services | None]] | None = None,
     ) -> None:
         self.environ, self.offer, self.later = environ, offer, later or self.do_jobs
+        self.services = services or self.opened
 
     @property
     def vault(self) -> Path:
@@ -52,7 +55,7 @@ class HookContext:
         return default_vault(self.environ)
 
     @contextmanager
-    def services(self) -> Iterator[Services | None]:
+    def opened(self) -> Iterator[Services | None]:
         """Yield the services over the vault, opened for reading; ``None`` without a vault."""
         from clawmem.app.bootstrap.opening import open_services
         from clawmem.app.settings.model import load_settings
@@ -102,10 +105,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     from clawmem.domain.retrieval.question import Question
     from clawmem.domain.surfacing.profiles import profile_named
 
-    def report(error: Exception) -> None:
-        with suppress(OSError):
-            log_error(context.vault, "context-surfacing", error)
-
+    report = partial(log_error, context.vault, "context-surfacing")
     settings = load_settings(environ=context.environ, lenient=report)
     heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
     if not settings.vault.is_file() or why_skip(
@@ -215,16 +215,16 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     if call_named(name) is None:
         return
     vault = default_vault(os.environ)
-    try:
-        if vault.is_file():
+    if vault.is_file():
+        try:
             start_server(os.environ, inherited)
-            return
-        missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
-        usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
-        if log_error(usual, name, missing):
-            sys.stderr.write(f"clawmem hook {name}: {missing}\n")
-    except OSError as error:
-        report_error(name, error)
+        except OSError as error:
+            report_error(name, error)
+        return
+    missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
+    usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
+    if log_error(usual, name, missing):
+        sys.stderr.write(f"clawmem hook {name}: {missing}\n")
 
 
 def report_error(name: str, error: BaseException) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -42,12 +42,7 @@ def mcp(
     from clawmem.app.serve.background import at_work, lane_threads
 
     settings = settings_of(ctx)  # errors in the settings are reported before the first request
-
-    def complain(error: BaseException) -> None:
-        with suppress(OSError):
-            log_error(settings.vault, "lanes", error)
-
-    lanes = lane_threads(settings, complain)
+    lanes = lane_threads(settings, partial(log_error, settings.vault))
     if any(lane.name == LaneName.HEAVY for lane in lanes):
         typer.echo(
             "clawmem mcp ends with its session, perhaps before the quiet hours of the heavy lane. "

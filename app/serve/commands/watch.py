@@ -50,7 +50,7 @@ def watch(
 
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()
-    lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
+    lanes = lane_threads(settings, lambda lane, error: typer.echo(f"{lane}: {error}", err=True))
     with open_services(settings):
         pass  # a missing vault is created
 

@@ -83,7 +83,7 @@ def test_a_drainer_looks_whenever_it_is_woken() -> None:
         if not complaints:
             raise OSError("the disk")
 
-    drainer = BackgroundThread("drain", lambda stop: drain(), complaints.append)
+    drainer = BackgroundThread("drain", lambda stop: drain(), lambda name, error: complaints.append(error))
     drainer.start()
     assert looked.acquire(timeout=SECONDS)
     for _ in range(2):
