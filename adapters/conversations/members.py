@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -25,7 +26,8 @@ from clawmem.ports.imports import ReadFault
 from clawmem.ports.records import SourceFile, SourceStamp
 
 EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
-ZIP = ".zip"
+ZIP, GZIP = ".zip", ".gz"
+TRANSCRIPT = ".jsonl.gz"  # in the archive of clawmem
 ARCHIVES = tuple(ending for _, endings, _ in get_unpack_formats() for ending in endings if ending != ZIP)
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
 SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-results subagents".split())
@@ -136,7 +138,7 @@ class Member:
     @property
     def stem(self) -> str:
         """The name of the file without folders and ending."""
-        return self.name.rpartition("/")[2].rpartition(".")[0]
+        return self.name.rpartition("/")[2].removesuffix(GZIP).rpartition(".")[0]
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -147,14 +149,19 @@ class Member:
             Unreadable: also for an error while the caller reads.
         """
         try:
+            if self.archive is None and self.place.endswith(TRANSCRIPT):
+                with gzip.open(self.place) as packed:
+                    while packed.read(_CHUNK):
+                        _refuse_bomb(self.file.stamp.size, packed.tell())
+                    packed.seek(0)
+                    yield packed  # type: ignore[misc]
+                return
             if self.archive is None:
                 with Path(self.place).open("rb") as file:
                     yield file
                 return
             info = self.archive.getinfo(self.name)
-            if info.file_size > max(SMALL, MAX_EXPANSION * info.compress_size):
-                sizes = f"from {info.compress_size} to {info.file_size} bytes"
-                raise Unreadable(f"it would expand {sizes}, as only a ZIP bomb does")
+            _refuse_bomb(info.compress_size, info.file_size)
             with self.archive.open(info) as packed:
                 yield packed  # type: ignore[misc]
         except OSError as error:
@@ -216,6 +223,11 @@ class Member:
         return data
 
 
+def _refuse_bomb(packed: int, size: int) -> None:
+    if size > max(SMALL, MAX_EXPANSION * packed):
+        raise Unreadable(f"it would expand from {packed} to {size} bytes, as only a ZIP bomb does")
+
+
 def members_of(files: Mapping[str, SourceFile], archive: zipfile.ZipFile | None = None) -> list[Member]:
     """Return the members of an export from its *files* by name."""
     tree: dict[str, Member] = {}
@@ -244,7 +256,11 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
         places = [] if os.path.isdir(path) else [path]  # noqa: PTH112
         for folder, folders, names in os.walk(path, onerror=complain) if not places else ():
             folders[:] = [name for name in set(folders) - SKIPPED if is_named_in_utf_8(folder, name)]
-            names = [name for name in names if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES]
+            names = [
+                name
+                for name in names
+                if name.lower().endswith((*EXTENSIONS, ZIP, TRANSCRIPT)) or name in DATABASES
+            ]
             places += [os.path.join(folder, name) for name in names]  # noqa: PTH118
         for place in places:
             if not is_named_in_utf_8(place):

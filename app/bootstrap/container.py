@@ -19,13 +19,14 @@ from dependency_injector import containers, providers
 
 from clawmem.app.bootstrap.lazy import backend_named, imported_object, lazy
 from clawmem.app.environment.places import holder_id, is_gone
-from clawmem.app.environment.private_files import files_of_vault
+from clawmem.app.environment.private_files import files_of_vault, transcript_folder
 from clawmem.app.settings.model import Settings
 from clawmem.ports.models import ModelRole
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
+    from clawmem.app.services.capture.archive import TranscriptArchive
     from clawmem.app.services.capture.briefing import Briefings
     from clawmem.app.services.capture.decisions import DecisionExtractor
     from clawmem.app.services.capture.handoffs import Handoffs
@@ -316,6 +317,11 @@ class UseCases(containers.DeclarativeContainer):
     briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions
+    transcript_archive: TranscriptArchive = use_case(
+        "capture.archive:TranscriptArchive",
+        folder=Factory(transcript_folder, option.vault),
+        most_mb=option.transcripts_mb,
+    )
     decision_extractor: Callable[..., DecisionExtractor] = function("capture.decisions:DecisionExtractor")
     handoffs: Callable[..., Handoffs] = function("capture.handoffs:Handoffs")
     feedback_loop: FeedbackLoop = use_case("capture.session:FeedbackLoop")

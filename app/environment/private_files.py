@@ -29,6 +29,11 @@ def state_folder(vault: Path) -> Path:
     return vault.with_name(f"{vault.name}.hooks")
 
 
+def transcript_folder(vault: Path) -> Path:
+    """Return the folder of archived transcripts of *vault*, which may not exist."""
+    return state_folder(vault) / "transcripts"
+
+
 def log_error(vault: Path, name: str, error: BaseException | str) -> bool:
     """
     Append an error to the error log of *vault*, which is bounded in size; return whether it is not there already.

@@ -14,6 +14,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import session_places
+from clawmem.app.environment.private_files import transcript_folder
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, argument, operation
 from clawmem.app.operations.output import counts_text
@@ -61,25 +62,25 @@ class Mine(Request):
         int, Field(ge=1, le=10_000, description="Conversations that a model is asked about in one run.")
     ] = MOST_ASKED
 
-    @property
-    def places(self) -> list[str]:
-        """The absolute paths."""
-        return [str(Path(path).expanduser()) for path in self.paths or session_places(os.environ)]
+    def places(self, vault: Path) -> list[str]:
+        """Return the absolute paths; without any, those of the sessions here, and of the archive of *vault*."""
+        usual = [*session_places(os.environ), *filter(Path.is_dir, [transcript_folder(vault)])]
+        return [str(Path(path).expanduser()) for path in self.paths or usual]
 
 
 def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
     """Return *settings*; refuse a wrong call before it creates a vault."""
-    fault = fault_of_name(request.collection) or ""
+    fault, places = fault_of_name(request.collection) or "", request.places(settings.vault)
     if request.collection in settings.collections:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
     elif request.since and parse_iso(request.since) is None:
         fault = f"{request.since!r} is no day. Write YYYY-MM-DD."
-    elif not request.places:
+    elif not places:
         fault = "No agent has recorded sessions here. Name an export: clawmem mine PATH"
     if fault:
         raise InvalidInput("INVALID_INPUT", fault)
-    if not any(map(os.path.lexists, request.places)):
-        raise SourceMissing(request.places[0], "it does not exist")
+    if not any(map(os.path.lexists, places)):
+        raise SourceMissing(places[0], "it does not exist")
     return settings
 
 
@@ -116,7 +117,7 @@ def mine(services: Services, request: Mine) -> MiningReport:
         request.collection, source, parse_iso(request.since, services.clock.zone()), request.dry_run
     )
     with services.progress("Importing") as step:
-        report = services.mining(request.places, options, step)
+        report = services.mining(request.places(services.settings.vault), options, step)
     if request.dry_run:
         return report
     if request.synthesize:

@@ -190,7 +190,8 @@ class Forgotten(Result):
     A note, or the documents of a source, that were forgotten; ``changed`` is false if the note was forgotten before.
 
     Files remain, and are not indexed again. Documents derived from them are ``also_forgotten``. Others say some of the
-    text: served ones (``said_in``), and the ones in ``retained_in``, with their states.
+    text: served ones (``said_in``), and the ones in ``retained_in``, with their states. Archived ``transcripts`` that
+    said it were deleted.
     ``left`` says why bytes may remain in free space; ``probes`` are the findings of each probe, null without a proof.
     """
 
@@ -200,6 +201,7 @@ class Forgotten(Result):
     also_forgotten: Sequence[str] = ()
     said_in: Sequence[str] = ()
     retained_in: Sequence[str] = ()
+    transcripts: Sequence[str] = ()
     left: str = ""
     probes: dict[str, list[str]] | None = None
 
@@ -217,6 +219,8 @@ class Forgotten(Result):
 def _forgotten_text(result: Forgotten) -> Iterator[str]:
     yield f"{result.name} is {'' if result.changed else 'already '}forgotten. Files, bundles and backups keep its text."
     yield from counts_text(result.model_dump(include={"also_forgotten", "said_in", "retained_in"}))
+    if result.transcripts:
+        yield f"Archived transcripts that said it, deleted: {', '.join(result.transcripts)}"
     for probe, traces in (result.probes or {}).items():
         yield f"  {probe}: {'; '.join(traces) or 'nothing'}"
 
@@ -229,6 +233,7 @@ def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -
         also_forgotten=files_of(document for document in report.documents if document.id not in wanted),
         said_in=list(report.said_in),
         retained_in=[f"{document.display_path} ({document.inactive})" for document in report.retained_in],
+        transcripts=report.transcripts,
         left=report.left,
     )
 

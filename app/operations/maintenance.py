@@ -20,7 +20,7 @@ from clawmem.app.operations.collections import memory_advice
 from clawmem.app.operations.fields import Address, Confirm, Limit
 from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import Part, counts_text, fields_text, plural, records_table
+from clawmem.app.operations.output import Part, counts_text, fields_text, plural, records_table, size
 from clawmem.app.services.capture.briefing import Reflection
 from clawmem.app.services.capture.briefing import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
@@ -74,7 +74,13 @@ def doctor(services: Services) -> Examination:
     agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
     advice = memory_advice(services.clients, settings)
     memories = [CheckResult("memories of agents", True, sentence) for sentence in advice]
-    findings = [*machine, *services.doctor(), permissions, *agents, *memories]
+    archive = services.transcript_archive
+    sizes = [file.stat().st_size for file in archive.files()]
+    archived = (
+        f"{len(sizes)} archived, {size(sum(sizes))} of at most {archive.most_mb} MB; in {archive.folder}"
+    )
+    transcripts = CheckResult("transcripts", True, archived)
+    findings = [*machine, *services.doctor(), transcripts, permissions, *agents, *memories]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
 
 

@@ -247,6 +247,8 @@ class Settings(BaseModel):
     retention_days: int = Field(default=90, ge=1, le=MOST_DAYS)  # for how long recorded questions are kept
     # For how long receipts of answers are kept, with the question's text; 0 keeps none.
     receipt_days: int = Field(default=30, ge=0, le=MOST_DAYS)
+    # Megabytes of archived transcripts, without the oldest beyond it; 0 keeps none.
+    transcripts_mb: int = Field(default=200, ge=0, le=MOST_NUMBER)
     read_only: bool = False  # never change the vault
     no_local_models: bool = False  # run no large model in this process
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take

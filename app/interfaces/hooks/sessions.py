@@ -430,6 +430,7 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
             handoffs.summarize(session, event.get("compact_summary", ""))
         case _:
             raise LookupError(f"nobody does {job.hook!r}")
+    services.transcript_archive.store(session)
 
 
 def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:

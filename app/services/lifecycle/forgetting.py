@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from clawmem.app.services.capture.archive import TranscriptArchive
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -57,7 +58,7 @@ class ForgetReport(NamedTuple):
 
     No other served document contains their ``words`` and ``sentences``. ``said_in`` are the paths of served documents
     that contain other sentences of them, ``retained_in`` the documents that are not served and whose stored text
-    contains one of ``sentences``. ``left`` says why their bytes may remain in free space, and is empty when none remain.
+    contains one of ``sentences``. ``transcripts`` were deleted from the archive. ``left`` says why their bytes may remain in free space, and is empty when none remain.
     """
 
     documents: tuple[Document, ...]
@@ -65,6 +66,7 @@ class ForgetReport(NamedTuple):
     sentences: tuple[str, ...] = ()
     said_in: tuple[str, ...] = ()
     retained_in: tuple[Document, ...] = ()
+    transcripts: tuple[str, ...] = ()
     left: str = ""
 
 
@@ -80,6 +82,7 @@ class Forgetting:
     vault: Vault
     publisher: Publisher
     clock: Clock
+    transcript_archive: TranscriptArchive
     note: Callable[[], object] = lambda: None
 
     def __call__(
@@ -126,6 +129,8 @@ class Forgetting:
             if forgotten:
                 report = self._report(list(texts.values()), tuple(forgotten.values()))
                 left.append(_failure(partial(self._clear, frozenset(forgotten), report.words)))
+                transcripts = self.transcript_archive.forget(in_files(report))
+                report = report._replace(transcripts=tuple(transcripts))
         left.append(self.scrub() if forgotten else "")
         return report._replace(left=" ".join(dict.fromkeys(filter(None, left))))
 
@@ -273,6 +278,11 @@ def _handoffs(vault: Vault, source: int) -> Iterator[int]:
                 yield handoff.id
 
 
+def in_files(report: ForgetReport) -> list[str]:
+    """Return the texts that no file may contain: the sentences of *report*, and words that mix letters and digits."""
+    return [*filter(is_code, report.words), *report.sentences]
+
+
 def _failure(step: Callable[[], object]) -> str:
     """Run *step*; return why it failed, empty on success."""
     try:
@@ -307,6 +317,7 @@ class Prove:
 
     vault: Vault
     clock: Clock
+    transcript_archive: TranscriptArchive
     pipelines: Mapping[str, Callable[[], Pipeline]]
     places: Sequence[str]
 
@@ -348,7 +359,8 @@ class Prove:
                 for stored in vault.receipts.latest(_EVERY)
                 if names_forgotten(stored.content, gone, marks)
             ),
-            "bytes": self._bytes([*filter(is_code, marks), *sentences]),
+            "transcripts": map(str, self.transcript_archive.holding(in_files(forgotten))),
+            "bytes": self._bytes(in_files(forgotten)),
         }
         return {name: list(probe) for name, probe in probes.items()}
 

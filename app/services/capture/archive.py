@@ -1,0 +1,155 @@
+"""Archive of transcripts next to the vault: redacted, compressed and bounded; what is forgotten is deleted from it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from clawmem.app.environment.private_files import PRIVATE, make_folder, write_whole
+from clawmem.app.services.capture.session import Session
+from clawmem.domain.security.redaction import redact_parts
+from clawmem.ports.sessions import CaptureStore, Cursor, session_key
+from clawmem.ports.storage import Transactions
+
+READER = "transcript-archive"
+MEGABYTE = 1_000_000
+MOST_READ = 8 * MEGABYTE  # of a transcript at a time, which takes five seconds; the next call continues
+TOGETHER = 100  # lines that are redacted as one text
+LONGEST_WORD, LONGEST_NAME = 4000, 200  # characters; a longer word is an image or other encoded data
+# Members with names, by which `mine` recognises a message. A token in them is not a secret.
+_NAMES = frozenset(
+    "id uuid parentUuid leafUuid sessionId session_id promptId requestId call_id tool_use_id timestamp startTime "
+    "lastUpdated type role cwd projectHash".split()
+)
+_WORD = re.compile(r"[^\W_]+")
+_BETWEEN = rb'(?:\\[nrt"]|[\W_]){1,12}'  # words in JSON, with the signs of Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptArchive:
+    """
+    One file for each session, in the format of its client, so that `mine` reads it.
+
+    Args:
+        most_mb: Size limit in megabytes; beyond it the transcripts that were changed longest ago are deleted.
+    """
+
+    folder: Path
+    most_mb: int
+    captures: CaptureStore
+    transactions: Transactions
+
+    def store(self, session: Session) -> None:
+        """
+        Add what is new in the transcript of *session*, at most `MOST_READ` bytes. To be called by one process at a time.
+
+        Raises:
+            OSError: the transcript or the archive cannot be used.
+            VaultError: the part is added again by the next call, which `mine` does not notice.
+        """
+        source, key = Path(session.transcript), session_key(session.id)
+        file = self.folder / key / f"{source.name}.gz"
+        if self.most_mb and source.suffix == ".jsonl" and source.is_file() and not self._mark(file).exists():
+            offset = self.captures.cursor(session.id, READER).offset if file.exists() else 0
+            offset = offset if offset <= source.stat().st_size else 0  # it was written anew
+            lines, end = [], offset
+            with source.open("rb") as transcript:
+                transcript.seek(offset)
+                while end < offset + MOST_READ and (line := transcript.readline()).endswith(b"\n"):
+                    lines.append(line)
+                    end += len(line)
+            if lines:
+                text = "".join(redacted_lines(lines)).encode("utf-8", "replace")
+                make_folder(file.parent)
+                with self._lock():
+                    if not self._mark(file).exists():  # forgotten meanwhile
+                        write_whole(file, (file.read_bytes() if offset else b"") + gzip.compress(text))
+                with self.transactions.writing():
+                    self.captures.advance(session.id, READER, Cursor(offset=end))
+        self._shrink()
+
+    def files(self) -> list[Path]:
+        """Return the archived transcripts, the one that was changed last first."""
+        files = {file: file.stat().st_mtime_ns for file in self.folder.glob("*/*.gz")}
+        return sorted(files, key=lambda file: (-files[file], file))
+
+    def holding(self, texts: Iterable[str]) -> list[Path]:
+        """Return the transcripts that contain the words of one of *texts* in a row, or that cannot be read."""
+        split = [[re.escape(word.encode()) for word in _WORD.findall(text)] for text in texts]
+        sought = re.compile(b"|".join(_BETWEEN.join(words) for words in split if words), re.IGNORECASE)
+        return [file for file in self.files() if _holds(file, sought)] if sought.pattern else []
+
+    def forget(self, texts: Iterable[str]) -> list[str]:
+        """Delete the transcripts that contain one of *texts*, which are not stored again; return their paths."""
+        files = self.holding(texts)
+        for file in files:
+            with self._lock():
+                self._mark(file).touch(PRIVATE)
+                file.unlink(missing_ok=True)
+        return [*map(str, files)]
+
+    def _mark(self, file: Path) -> Path:
+        """Return the empty file that says that something of the session of *file* was forgotten."""
+        return file.parent / "forgotten"
+
+    def _lock(self) -> FileLock:
+        return FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE)
+
+    def _shrink(self) -> None:
+        left = self.most_mb * MEGABYTE
+        for file in self.files():
+            left -= file.stat().st_size
+            if left < 0:
+                file.unlink(missing_ok=True)
+
+
+def redacted_lines(lines: Sequence[bytes]) -> Iterator[str]:
+    """Yield *lines* of JSON without secrets and encoded data; damaged lines are left out."""
+    before = ""  # a secret may follow the text that announces it
+    for start in range(0, len(lines), TOGETHER):
+        records, texts = [], [before]
+        for line in lines[start : start + TOGETHER]:
+            with suppress(ValueError, RecursionError):
+                records.append(_changed(json.loads(line), _without_data))
+        for record in records:
+            _changed(record, texts.append)
+        redact_next = partial(next, iter(redact_parts(texts)[1:]))
+        before = texts[-1]
+        for record in records:
+            yield f"{json.dumps(_changed(record, redact_next), ensure_ascii=False)}\n"
+
+
+def _changed(value: Any, change: Callable[[str], object], member: str = "") -> Any:
+    """Return a JSON *value* with every text changed, except for short names."""
+    if isinstance(value, str):
+        return value if member in _NAMES and len(value) <= LONGEST_NAME else change(value)
+    if isinstance(value, list):
+        return [_changed(part, change, member) for part in value]
+    if isinstance(value, dict):
+        return {name: _changed(part, change, name) for name, part in value.items()}
+    return value
+
+
+def _without_data(text: str) -> str:
+    is_data = len(text) > LONGEST_WORD and len(text[:LONGEST_WORD].split()) == 1
+    return f"[left out: {len(text)} characters]" if is_data else text
+
+
+def _holds(file: Path, sought: re.Pattern[bytes]) -> bool:
+    try:
+        with gzip.open(file) as lines:
+            return any(map(sought.search, lines))
+    except FileNotFoundError:
+        return False
+    except (OSError, EOFError, zlib.error):
+        return True
