@@ -20,7 +20,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         _open_closed_streams()
-        if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["drain"], ["--help"], ["-h"]):
+        if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
             from clawmem.app.interfaces.hooks.process import run_process
 
             run_process(sys.argv[2:])

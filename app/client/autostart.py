@@ -10,12 +10,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
 
-from clawmem.app.client.request import OFF_VARIABLE, Announcement, announced, fault_of_server, server_file
+from clawmem.app.client.request import (
+    OFF_VARIABLE,
+    Announcement,
+    announced,
+    fault_of_server,
+    server_file,
+    server_of,
+)
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError
@@ -34,8 +41,6 @@ ONE_HEAP = {
     "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
 }
 
-_FALSE = frozenset({"", "0", "false", "no", "off"})
-
 
 def is_running(vault: Path) -> bool:
     """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
@@ -52,7 +57,8 @@ def is_running(vault: Path) -> bool:
 
 def is_automatic(environ: Mapping[str, str]) -> bool:
     """Whether hooks start a server: neither the settings nor CI or the environment forbids it."""
-    if os.name == "nt" or any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE)):
+    switches = (environ.get(name, "").lower() for name in ("CI", OFF_VARIABLE))
+    if os.name == "nt" or any(switch not in ("", "0", "false", "no", "off") for switch in switches):
         return False
     from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
 
@@ -70,24 +76,23 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> No
         OSError: the server cannot be started.
     """
     vault = default_vault(environ).absolute()
-    note = server_file(vault, "server-start")
-    is_recent = _age_s(note) < RETRY_S
+    is_recent = _age_s(vault) < RETRY_S
     if is_automatic(environ) and vault.is_file() and not is_recent and not is_running(vault):
+        note = server_file(vault, "server-start")
         note.unlink(missing_ok=True)  # a new file has a new time
         note.touch(mode=0o600)
         _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
 
 
-def found_or_started(
-    find: Callable[[], Announcement | None], environ: Mapping[str, str]
-) -> Announcement | None:
-    """Return the server that *find* finds; start one if hooks may, and wait for it at most `START_S` seconds."""
-    server, note = find(), server_file(default_vault(environ), "server-start")
-    if server is None and is_automatic(environ):
-        with suppress(OSError):
-            start_server(environ, environ)
-        while (server := find()) is None and _age_s(note) < START_S:
-            sleep(PAUSE_S)
+def found_or_started(environ: Mapping[str, str]) -> Announcement | None:
+    """Return the server for *environ*; start one if hooks may, and wait for it at most `START_S` seconds."""
+    vault = default_vault(environ)
+    if server := server_of(vault, environ):
+        return server
+    with suppress(OSError):
+        start_server(environ, environ)
+    while (server := server_of(vault, environ)) is None and _age_s(vault) < START_S:
+        sleep(PAUSE_S)
     return server
 
 
@@ -118,10 +123,10 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
     raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
 
 
-def _age_s(note: Path) -> float:
-    """Return the seconds since *note* was created; infinite if it does not exist."""
+def _age_s(vault: Path) -> float:
+    """Return the seconds since a start was noted that has not succeeded yet; infinite without one."""
     with suppress(FileNotFoundError):
-        return abs(time() - note.stat().st_mtime)
+        return abs(time() - server_file(vault, "server-start").stat().st_mtime)
     return float("inf")
 
 

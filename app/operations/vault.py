@@ -22,8 +22,9 @@ from clawmem.app.operations.output import size, table, value_text
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
-from clawmem.app.settings.config_file import set_value, typed_folder
-from clawmem.app.settings.model import new_vault, of_vault
+from clawmem.app.settings.config_file import fault_of_name, set_value, typed_folder
+from clawmem.app.settings.model import of_vault
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -140,9 +141,15 @@ def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
     name, folder = request.vault, str(request.content_root)
-    file = new_vault(settings, name) if caller == PERSON and name not in settings.vaults else None
+    file, is_new = (settings.vault.parent / f"{name}.sqlite").absolute(), name not in settings.vaults
+    if is_new and caller == PERSON:
+        if fault := fault_of_name(name, "vault"):
+            raise InvalidInput("INVALID_INPUT", fault)
+        if is_there(file):
+            remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
+            raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
     admitted(folder, settings.home, own=settings.own_files, allowed=_allowed(settings, caller))
-    if file:
+    if is_new and caller == PERSON:
         set_value(settings.config_file, ("vaults", name), str(file))
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
     return of_vault(settings, name)

@@ -32,20 +32,13 @@ Complain = Callable[[str, BaseException], object]  # gets the name of a thread a
 
 
 def watch(
-    services: Services,
-    stop: StopSignal,
-    *,
-    tell: Callable[[WatchEvent], None],
-    every_s: float,
-    embed: bool = False,
+    services: Services, stop: StopSignal, *, tell: Callable[[WatchEvent], None], every_s: float
 ) -> None:
     """
     Keep the vault up to date with its folders until *stop* is set.
 
     Args:
         every_s: Interval of full passes in seconds.
-        embed: Whether new texts are embedded after each pass that changed something, whatever the settings say. If
-            neither says so, they are where it is quick.
     """
     vault, config_file = services.settings.vault, services.settings.config_file
 
@@ -59,7 +52,7 @@ def watch(
     def embedded(progress: Progress = lambda done, total: None) -> list[str]:
         caller = services.called_by(services.caller, lambda what: nullcontext(progress))
         try:
-            report = embed_after(caller, wanted=embed or configured(file_version(config_file))[0])
+            report = embed_after(caller, wanted=configured(file_version(config_file))[0])
         except ConfigError as error:
             return [str(error)]
         return [str(report.error)] if report and report.stopped else []

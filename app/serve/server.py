@@ -42,7 +42,7 @@ from clawmem.app.client.request import (
 from clawmem.app.environment.places import file_identity, holder_id, is_there, variable_shown
 from clawmem.app.environment.private_files import OTHERS, log_error, write_whole
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
-from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
+from clawmem.app.interfaces.hooks.protocol import answer, read_event
 from clawmem.app.interfaces.hooks.sessions import Spool, do_jobs
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
@@ -127,22 +127,22 @@ class ServerRuntime:
         if fault := fault_of_event(event):
             self._log(name, fault)
         hooks = called.hooks_for(event_read.matched_value)
-        contexts = [await self._context_of(hook, event_read, environ) for hook in hooks]
+        contexts = []
+        for hook in hooks:
+            offers = [""]  # the last one before the hook's deadline counts
+            context = HookContext(environ, offers.append, self._drainer.wake, self._opened)
+            try:
+                with anyio.move_on_after(HOOKS[hook].deadline_s - ON_THE_WAY_S):
+                    offers.append(
+                        await self.dispatcher.in_thread(partial(HANDLERS[hook], event_read, context))
+                    )
+            except Busy:
+                raise
+            except Exception as error:  # noqa: BLE001  a client always gets an answer
+                self._log(hook, error)
+                offers.append("")
+            contexts.append(offers[-1])
         return answer(called.event, "\n\n".join(filter(None, contexts)))
-
-    async def _context_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> str:
-        """Return the context of the hook *name*: the last one that it offered before its deadline."""
-        offers = [""]
-        context = HookContext(environ, offers.append, self._drainer.wake, self._opened)
-        try:
-            with anyio.move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
-                return await self.dispatcher.in_thread(partial(HANDLERS[name], event, context))
-        except Busy:
-            raise
-        except Exception as error:  # noqa: BLE001  a client always gets an answer
-            self._log(name, error)
-            return ""
-        return offers[-1]
 
     def _drain(self, stop: threading.Event) -> None:
         try:
@@ -268,27 +268,25 @@ def _server_lock(vault: Path) -> Iterator[None]:
         raise ClawmemError(f"A server of {vault} runs already{where}. {stop}") from error
 
 
-@contextmanager
-def _listener(choices: Choices) -> Iterator[socket.socket]:
-    """Listen at the chosen port; without one at the usual port, or any free one if that is in use."""
+def _listener(choices: Choices) -> socket.socket:
+    """Return a socket at the chosen port; without one at the usual port, or any free one if that is in use."""
     family = socket.AF_INET6 if ":" in choices.host else socket.AF_INET
-    ports = [DEFAULT_PORT, 0] if choices.port is None else [choices.port]
-    for port in ports:
+    usual = DEFAULT_PORT if choices.port is None else choices.port
+    try:
         try:
-            listener = socket.create_server((choices.host, port), family=family)
-            break
-        except OSError as error:
-            if port == ports[-1]:
-                where = choices.host if choices.port is None else f"{choices.host} port {port}"
-                remedy = "Choose another --port, or leave it out and a free one is taken."
-                raise ConfigError(
-                    f"Nothing can listen at {where}: {error.strerror or error}. {remedy}"
-                ) from error
-    with listener:
-        # Inherited by every connection; without it the second packet of an answer is delayed by 40 ms. asyncio sets it for
-        # sockets with an explicit protocol alone.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        yield listener
+            listener = socket.create_server((choices.host, usual), family=family)
+        except OSError:
+            if choices.port is not None:
+                raise
+            listener = socket.create_server((choices.host, 0), family=family)
+    except OSError as error:
+        where = choices.host if choices.port is None else f"{choices.host} port {choices.port}"
+        remedy = "Choose another --port, or leave it out and a free one is taken."
+        raise ConfigError(f"Nothing can listen at {where}: {error.strerror or error}. {remedy}") from error
+    # Inherited by every connection; without it the second packet of an answer is delayed by 40 ms. asyncio sets it for
+    # sockets with an explicit protocol alone.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def application(runtime: ServerRuntime, names: Sequence[str], token: str) -> FastAPI:

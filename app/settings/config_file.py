@@ -22,12 +22,6 @@ from clawmem.ports.errors import ConfigError, InvalidInput
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
 
 
-def find_config(folder: Path) -> Path:
-    """Return the path of ``config.yaml``, or of ``index.yml`` if only that exists."""
-    preferred, other = folder / "config.yaml", folder / "index.yml"
-    return other if other.is_file() and not preferred.is_file() else preferred
-
-
 def config_of(vault: Path) -> Path:
     """Return the path of the config file of a vault that has its own collections."""
     return vault.with_name(f"{vault.name}.yaml")

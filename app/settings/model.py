@@ -32,7 +32,7 @@ from clawmem.app.environment.places import (
     topics_folder,
     variable_shown,
 )
-from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config, set_value
+from clawmem.app.settings.config_file import config_of, fault_of_name, read_config, set_value
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
@@ -362,7 +362,9 @@ def load_settings(
         ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
     """
     env = os.environ if environ is None else environ
-    path = find_config(config_folder(env))
+    path, other = (config_folder(env) / name for name in ("config.yaml", "index.yml"))
+    if other.is_file() and not path.is_file():
+        path = other
 
     def refuse(error: ConfigError) -> None:
         if not lenient:
@@ -471,22 +473,6 @@ def of_vault(settings: Settings, name: str) -> Settings:
     if name not in settings.vaults:
         raise unknown_vault(name, settings.vaults)
     return of_file(settings, settings.vaults[name], name)
-
-
-def new_vault(settings: Settings, name: str) -> Path:
-    """
-    Return the file for a new vault *name*, next to the usual vault.
-
-    Raises:
-        InvalidInput: *name* is not a valid name, or the file exists already, as a vault without this name.
-    """
-    if fault := fault_of_name(name, "vault"):
-        raise InvalidInput("INVALID_INPUT", fault)
-    file = (settings.vault.parent / f"{name}.sqlite").absolute()
-    if is_there(file):
-        remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
-        raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
-    return file
 
 
 def at_vault(settings: Settings, vault: Path) -> Settings:

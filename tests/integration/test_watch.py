@@ -160,7 +160,7 @@ class TestTheProcess:
         """Of two one works; when that is killed the other one finds what happened meanwhile, and ends in order."""
         home = Home(tmp_path, notes="notes")
         home.write("notes/first.md", "# First\n")
-        with watching(home) as first, watching(home, "--embed", until="waiting") as second:
+        with watching(home) as first, watching(home, until="waiting") as second:
             home.write("notes/second.md", "# Second\n")
             assert home.serves("notes", "first.md", "second.md")
             assert second.told("pass") == []

@@ -12,7 +12,6 @@ import os
 import re
 import sys
 import threading
-from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from clawmem.app.client.request import (
     ToolSet,
     answers,
     connected,
-    server_of,
     token_of,
 )
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
@@ -43,7 +41,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
     if os.environ.get(FILES_VARIABLE):  # a server has its own folder of files
         return False
     proxy = Proxy(named or default_vault(os.environ), tools)
-    server = found_or_started(proxy.find, proxy.environ)
+    server = found_or_started(proxy.environ)
     if server is None or not answers(server):  # one that hangs would block the assistant
         return False
     proxy.run()
@@ -56,7 +54,6 @@ class Proxy:
     def __init__(self, vault: Path, tools: ToolSet) -> None:
         self._vault, self._path = vault, tools.path
         self.environ = {**os.environ, "INDEX_PATH": str(vault)}
-        self.find = partial(server_of, vault, self.environ)
         self._version = ""  # negotiated version of the protocol
         self._connections: dict[str, HTTPConnection] = {}  # of running requests, by their id
         self._writing = threading.Lock()
@@ -83,7 +80,7 @@ class Proxy:
         """Forward *message*, and write the answers as they arrive; nothing for a request that was cancelled."""
         number, connection = json.dumps(message.get("id")), None
         try:
-            server = found_or_started(self.find, self.environ)
+            server = found_or_started(self.environ)
             if server is None:
                 raise ConnectionError
             with connected(server, CONNECT_S) as connection:

@@ -8,22 +8,14 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.session import settings_of, show_outcome
+from clawmem.app.interfaces.cli.session import settings_of
 from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.process import run_process
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.sessions import (
-    JobsFailed,
-    Spool,
-    do_jobs,
-    session_bootstrap,
-    staleness_check,
-)
+from clawmem.app.interfaces.hooks.sessions import session_bootstrap, staleness_check
 from clawmem.ports.errors import InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)
-
-DRAIN_SECONDS = 600.0  # no client waits for drain
 
 
 @cli.command()
@@ -65,29 +57,12 @@ def surface(
 def hook(
     ctx: typer.Context,
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="EVENT", help="UserPromptSubmit, Stop ..., or the name of one hook; or drain."
-        ),
+        str, typer.Argument(metavar="EVENT", help="UserPromptSubmit, Stop ..., or the name of one hook.")
     ],
 ) -> None:
     """
     Run the hooks of an event: read it as JSON from stdin, write the response to stdout.
 
-    The exit code is always 0. 'drain' instead finishes the work that earlier hooks postponed. See also: clawmem setup
-    hooks
+    The exit code is always 0. See also: clawmem setup hooks
     """
-    vault = settings_of(ctx).vault
-    if name != "drain":
-        run_process([name, "--vault", str(vault), *(["--alone"] if ctx.obj.alone else [])])
-    spool, failures = Spool(vault), list[str]()
-    waiting = len(spool.jobs())
-    if waiting:
-        try:
-            do_jobs(vault, os.environ, DRAIN_SECONDS)
-        except JobsFailed as error:
-            failures += error.failures
-    left = len(spool.jobs())
-    record = {"done": waiting - left, "waiting": left, "failures": failures}
-    show_outcome(ctx, record, "\n".join([*failures, f"{waiting - left} done, {left} waiting."]))
-    raise typer.Exit(1 if failures else 0)
+    run_process([name, "--vault", str(settings_of(ctx).vault), *(["--alone"] if ctx.obj.alone else [])])

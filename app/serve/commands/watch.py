@@ -34,7 +34,6 @@ SERVICES = {"watch": "watcher", "serve": "serve"}  # the name of the service, by
 @cli.command()
 def watch(
     ctx: typer.Context,
-    embed: Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")] = False,
     every: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files.")
     ] = 300.0,
@@ -67,7 +66,7 @@ def watch(
         sys.stdout.flush()
 
     with at_work(lanes):
-        work_on_vault(settings, partial(watch_vault, tell=tell, every_s=every, embed=embed), stop)
+        work_on_vault(settings, partial(watch_vault, tell=tell, every_s=every), stop)
 
 
 @cli.command("install-service")
