@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test ui-test soak clients fixtures bench bench-speed reference fmt clean FORCE
+.PHONY: help demo test ui-test soak clients fixtures bench bench-speed reference mcpb fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
@@ -21,6 +21,7 @@ help:
 	@echo 'make clients      the real agents against a stand-in for their model (AGENTS=folder for the programs)'
 	@echo 'make fixtures     stores that real memory tools write, imported (STORES=folder for the programs)'
 	@echo 'make reference    docs/reference: every command, tool, route and method, from the operations'
+	@echo 'make mcpb         build/bundles: clawmem.mcpb, and the plugin for clients of Agent Plugins'
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
@@ -82,6 +83,9 @@ bench-speed: $(VENV)/installed-dev
 
 reference: $(VENV)/installed-dev
 	@$(BIN)/python tools/reference.py
+
+mcpb: $(VENV)/installed-dev
+	@$(BIN)/python tools/bundles.py
 
 fmt: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix --quiet .

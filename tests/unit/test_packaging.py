@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
@@ -66,6 +71,8 @@ def test_what_is_written_by_hand_names_the_version_of_an_archive() -> None:
     assert {json.loads((integrations / name).read_text("utf-8"))["version"] for name in manifests} == {
         version
     }
+    server = json.loads((ROOT / "server.json").read_text("utf-8"))
+    assert {server["version"], *(package["version"] for package in server["packages"])} == {version}
     assert f"\nversion: {version}\n" in (integrations / "hermes/clawmem/plugin.yaml").read_text("utf-8")
     assert f'VERSION = "{version}"' in (ROOT / "app" / "version.py").read_text("utf-8")
 
@@ -74,6 +81,24 @@ def test_the_extras_exist() -> None:
     """What the documentation tells people to install can be installed."""
     assert PROJECT["optional-dependencies"].keys() >= {"contracts", "duckdb", "lancedb", "local", "tantivy"}
     assert all(PROJECT["optional-dependencies"].values())
+
+
+def test_the_lock_is_up_to_date() -> None:
+    """``uv lock`` writes it anew; it names the public index alone."""
+    text = (ROOT / "uv.lock").read_text("utf-8")
+    own = next(package for package in tomllib.loads(text)["package"] if package["name"] == "clawmem")[
+        "metadata"
+    ]
+    written = {
+        "requires-dist": [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())],
+        "dev": PYPROJECT["dependency-groups"]["dev"],
+    }
+    locked = {"requires-dist": own["requires-dist"], "dev": own["requires-dev"]["dev"]}
+
+    assert set(re.findall(r'registry = "(.+?)"', text)) == {"https://pypi.org/simple"}
+    for group, requirements in written.items():
+        names = sorted(canonicalize_name(Requirement(text).name) for text in requirements)
+        assert sorted(package["name"] for package in locked[group]) == names
 
 
 def test_the_core_needs_no_extra() -> None:
