@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from bindings_maintenance import policy_of
-from pydantic import ValidationError
 
 from clawmem.app.services.capture.session import is_referenced
 from clawmem.contracts.samples import document
@@ -28,10 +27,7 @@ def _lowered_confidence(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _captured_kind(given: dict[str, Any]) -> Any:
-    try:
-        kind = Kind(given["kind"])
-    except ValueError:
-        return {"error": True}
+    kind = Kind(given["kind"])
     confidence = confidence_of(kind, by_model=given.get("by_model", False))
     return [kind, confidence, merge_window_ms(kind)]
 
@@ -45,10 +41,7 @@ NOW_MS = 1_700_000_000_000
 
 
 def _archivable(given: dict[str, Any]) -> Any:
-    try:
-        policy = policy_of(given["policy"])
-    except ValidationError:
-        return {"error": True}
+    policy = policy_of(given["policy"])
     found = document(
         collection=given["collection"],
         content_type=given["content_type"],

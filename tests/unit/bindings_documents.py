@@ -13,7 +13,6 @@ from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_pa
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import title
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.errors import InvalidInput
 
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
@@ -30,11 +29,11 @@ def _virtual_path(case: dict[str, Any]) -> list[str] | None:
 
 
 def _address(given: dict[str, Any]) -> Any:
-    try:
-        readings = read_address(given["text"])
-    except InvalidInput:
-        return {"error": True}
-    return [[one.name, list(one.lines) if one.lines else None, one.is_link] for one in readings]
+    readings = read_address(given["text"])
+    return [
+        [address.name, list(address.lines) if address.lines else None, address.is_link]
+        for address in readings
+    ]
 
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {

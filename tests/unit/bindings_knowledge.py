@@ -19,13 +19,6 @@ from clawmem.domain.knowledge.triples import Statement, ends_statement, proves, 
 from clawmem.domain.text.likeness import edit_similarity
 
 
-def _entity_id(given: dict[str, Any]) -> Any:
-    try:
-        return entity_id(**given)
-    except ValueError:
-        return {"error": True}
-
-
 def _ended_by(given: dict[str, Any]) -> bool:
     return ends_statement([Statement(*one) for one in given["new"]], Statement(*given["held"]))
 
@@ -64,7 +57,7 @@ def _proves(given: dict[str, Any]) -> bool:
 
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "entity_id": _entity_id,
+    "entity_id": lambda given: entity_id(**given),
     "read_triples": lambda given: [list(one) for one in read_triples(**given)],
     "ended_by": _ended_by,
     "is_name": lambda given: is_name(**given),

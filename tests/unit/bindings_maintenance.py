@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from clawmem.app.services.capture.memories import diary_path
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
@@ -27,14 +25,8 @@ from clawmem.domain.maintenance.deduction import Candidate
 from clawmem.domain.maintenance.merge_gate import ObservationText, decide_merge, replacement_objection
 from clawmem.domain.maintenance.patterns import VERDICT, trend
 from clawmem.domain.maintenance.schedule import Window, gate, newest_first, stale_first, surprising_first
-from clawmem.ports.errors import ConfigError
 
 NOW_MS = 1_700_000_000_000
-
-
-def _may_merge(given: dict[str, Any]) -> dict[str, Any]:
-    one, other = (_said(given[side]) for side in ("one", "other"))
-    return decide_merge(one, other)._asdict()
 
 
 def _said(given: Any) -> ObservationText:
@@ -66,13 +58,6 @@ def _deduction(given: dict[str, Any]) -> dict[str, Any]:
     return {"kept": is_accepted, "counted": {str(name): 1 for name in counters}}
 
 
-def _lane_gate(given: dict[str, Any]) -> Any:
-    try:
-        return gate(Window(given.get("start"), given.get("end")), given["hour"], given["questions"])
-    except ConfigError:
-        return {"error": True}
-
-
 def _selected(given: dict[str, Any]) -> list[str]:
     documents = [
         document(one["path"], collection=one.get("collection", "notes"))._replace(
@@ -97,19 +82,13 @@ def _trend(given: dict[str, Any]) -> str:
     return trend(first, last, given["times"], NOW_MS).value
 
 
-NOW_MS = 1_700_000_000_000
-
-
 def policy_of(section: Any) -> ArchivePolicy | None:
     """Return the policy of the section ``lifecycle`` of a configuration."""
     return Settings(vault=Path("v"), config_file=Path("c"), lifecycle=section).archive_policy
 
 
 def _purgeable(given: dict[str, Any]) -> Any:
-    try:
-        policy = policy_of(given["policy"])
-    except ValidationError:
-        return {"error": True}
+    policy = policy_of(given["policy"])
     days = given.get("archived_days_ago")
     archived = "" if days is None else iso_utc(NOW_MS - int(days * DAY_MS))
     return policy is not None and is_due_for_good(archived, policy, NOW_MS)
@@ -132,9 +111,11 @@ def _recall_stats(given: dict[str, Any]) -> dict[str, Any]:
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "contradictory": _contradictory,
     "deduction": _deduction,
-    "lane_gate": _lane_gate,
+    "lane_gate": lambda given: gate(
+        Window(given.get("start"), given.get("end")), given["hour"], given["questions"]
+    ),
     "lane_selection": _selected,
-    "may_merge": _may_merge,
+    "may_merge": lambda given: decide_merge(_said(given["one"]), _said(given["other"]))._asdict(),
     "pattern_stands_for": _stands_for,
     "surprisal": _surprisal,
     "trend": _trend,

@@ -32,10 +32,6 @@ def _due(given: dict[str, Any]) -> bool:
     return is_flush_due(threshold=threshold, **state)
 
 
-def _threshold(given: dict[str, Any]) -> int:
-    return flush_threshold(given["context_window"], **given.get("settings", {}))
-
-
 def _pruning(given: dict[str, Any]) -> dict[str, str]:
     messages = [Message(*one) for one in given["messages"]]
     found = prune(messages, given["context_window"], PruningSettings(**given.get("settings", {})))
@@ -47,20 +43,12 @@ def _session_due(given: dict[str, Any]) -> bool:
     return is_session_due(indexed, SessionSize(*given["current"]))
 
 
-def _or_error(policy: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
-    def answer(given: dict[str, Any]) -> Any:
-        try:
-            return policy(given)
-        except ValueError:
-            return {"error": True}
-
-    return answer
-
-
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "openclaw_chunks": _or_error(_chunks),
+    "openclaw_chunks": _chunks,
     "openclaw_flush_due": _due,
-    "openclaw_flush_threshold": _threshold,
+    "openclaw_flush_threshold": lambda given: flush_threshold(
+        given["context_window"], **given.get("settings", {})
+    ),
     "openclaw_pruning": _pruning,
     "openclaw_ranking": lambda given: [[chunk.key, chunk.score] for chunk in ranked(**given)],
     "openclaw_session_path": lambda given: session_path(**given),
