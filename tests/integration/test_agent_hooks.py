@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json
-
-from clawmem.app.client.hook_registry import call_named
-from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
-from clawmem.app.interfaces.hooks.protocol import answer, read_event
+from hook_process import ask_inside
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "agent_events.json").read_text("utf-8"))
 QUESTION = "Where do login sessions live, and for how many days?"
@@ -41,14 +38,7 @@ class Agent:
         """Return the answer to the event of *kind*; its keys are checked."""
         name, event = self.events[kind]
         told = self._filled(json.dumps({**event, **more}), prompt)
-        called = call_named(name)
-        assert called
-        event_read = read_event(told, self._environ)
-        context = HookContext(self._environ)
-        contexts = [
-            HANDLERS[hook](event_read, context) for hook in called.hooks_for(event_read.matched_value)
-        ]
-        given: dict[str, Any] = json.loads(answer(called.event, "\n\n".join(filter(None, contexts))))
+        given = ask_inside(self._environ, name, json.loads(told)).answer
         assert given.keys() <= KEYS and given["continue"] is True
         specific = given.get("hookSpecificOutput", {"hookEventName": name})
         assert specific["hookEventName"] == name and specific.keys() <= {"hookEventName", "additionalContext"}

@@ -1,23 +1,26 @@
-"""The context-surfacing hook as a client calls it, and the verbs around it."""
+"""The context-surfacing hook, and the verbs around it."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_process import Run, run_process
-from hook_process import ask, transcript
+from command_line import Invoke
+from command_process import run_process
+from hook_process import ask_inside, transcript
 from scripted_server import scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.telemetry import Recall
 
+Surfaced = Callable[..., str]
 QUESTION = "Where do login sessions live, and for how many days?"
 
 
@@ -30,22 +33,16 @@ SESSIONS = {
 
 
 @pytest.fixture
-def hook(environ: dict[str, str], home: Path) -> Run:
-    """Call the hook as a process of its own, with an event."""
+def hook(environ: dict[str, str]) -> Surfaced:
+    """Return what the hook adds to a prompt."""
 
-    def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
-        env = {**environ, **{k: v for k, v in extra.items() if k.isupper()}}
-        fields = {k: v for k, v in extra.items() if not k.isupper()}
+    def call(prompt: str, session: str = "s1", **extra: Any) -> str:
+        variables = {name: value for name, value in extra.items() if name.isupper()}
+        fields = {name: value for name, value in extra.items() if not name.isupper()}
         event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt, **fields}
-        return run_process("hook", "context-surfacing", environ=env, cwd=home, input=json.dumps(event))
+        return ask_inside({**environ, **variables}, "context-surfacing", event).context
 
     return call
-
-
-def context_of(done: subprocess.CompletedProcess[str]) -> str:
-    """What a client adds to the prompt."""
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
 
 
 def surfacings(home: Path) -> list[Recall]:
@@ -61,10 +58,10 @@ class TestAPrompt:
 
     @pytest.mark.parametrize("profile", ["speed", "balanced", "deep"])
     def test_it_carries_what_the_vault_knows(
-        self, run: Run, hook: Run, bootstrapped: Path, profile: str
+        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path, profile: str
     ) -> None:
         """The sentence that answers is in what the client adds, whichever profile is chosen."""
-        context = context_of(hook(QUESTION, CLAWMEM_PROFILE=profile))
+        context = hook(QUESTION, CLAWMEM_PROFILE=profile)
 
         assert "Login sessions live in Redis for 14 days." in context
         assert context.startswith("<vault-context>\n<instruction>")
@@ -81,26 +78,28 @@ class TestAPrompt:
         ],
     )
     def test_silence(
-        self, run: Run, hook: Run, bootstrapped: Path, prompt: str, fields: dict[str, str]
+        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path, prompt: str, fields: dict[str, str]
     ) -> None:
         """Greetings, commands, subagents and timers get nothing."""
-        assert context_of(hook(prompt, **fields)) == ""
+        assert hook(prompt, **fields) == ""
 
-    def test_turns_are_counted(self, run: Run, hook: Run, bootstrapped: Path) -> None:
+    def test_turns_are_counted(self, invoke: Invoke, hook: Surfaced, bootstrapped: Path) -> None:
         """``budget`` counts neither prompts nor blocks where a prompt needs no search."""
         for prompt in ("hi", QUESTION, "ok thanks"):
             hook(prompt)
 
-        [use] = json.loads(run("report", "--budget", "--json").stdout)["sessions"]
+        [use] = json.loads(invoke("report", "--budget", "--json").stdout)["sessions"]
 
         assert (use["session_id"], use["blocks"]) == ("s1", 1)
         assert 0 < use["tokens"] <= 800
-        assert json.loads(run("report", "--budget", "--session", "s2", "--json").stdout) == {
+        assert json.loads(invoke("report", "--budget", "--session", "s2", "--json").stdout) == {
             "count": 0,
             "sessions": [],
         }
 
-    def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
+    def test_a_turn_has_the_client_s_name(
+        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path, home: Path
+    ) -> None:
         """By which the answer to it is found again, however many prompts there were."""
         hook(QUESTION, prompt_id="4e10")
 
@@ -108,56 +107,64 @@ class TestAPrompt:
             assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
 
     def test_a_note_that_is_in_the_conversation_is_only_named(
-        self, run: Run, hook: Run, bootstrapped: Path, notes: Path, environ: dict[str, str], home: Path
+        self,
+        invoke: Invoke,
+        hook: Surfaced,
+        bootstrapped: Path,
+        notes: Path,
+        environ: dict[str, str],
+        home: Path,
     ) -> None:
         """It is quoted again to another session, after a compaction, and when it was changed."""
         quoted, again = "Login sessions live in Redis for", "How many days do login sessions live?"
         talk = transcript(home / "s1.jsonl", ("Where do sessions live?", "We decided to keep them in Redis."))
         session: dict[str, Any] = {"session_id": "s1", "transcript_path": str(talk)}
 
-        assert quoted in context_of(hook(QUESTION, **session))
-        assert quoted not in (named := context_of(hook(again, **session)))
+        assert quoted in hook(QUESTION, **session)
+        assert quoted not in (named := hook(again, **session))
         assert "** (decision) notes/decisions/2026-02-11-redis.md:3, 2026-02-11" in named
-        assert quoted in context_of(hook(again, session="s2"))
+        assert quoted in hook(again, session="s2")
 
-        ask(environ, home, "precompact-extract", {"hook_event_name": "PreCompact", **session})
-        assert quoted in context_of(hook("Login sessions live where, and for how long?", **session))
+        ask_inside(environ, "precompact-extract", {"hook_event_name": "PreCompact", **session})
+        assert quoted in hook("Login sessions live where, and for how long?", **session)
 
         note = notes / "decisions/2026-02-11-redis.md"
         note.write_text(note.read_text("utf-8").replace("14 days", "30 days"), "utf-8")
-        run("update")
-        assert "for 30 days" in context_of(hook("For how many days do login sessions live now?", **session))
+        invoke("update")
+        assert "for 30 days" in hook("For how many days do login sessions live now?", **session)
 
 
 class TestDeep:
     """What only the deep profile does, and what it learns from one turn for the next."""
 
-    def test_the_servers_that_are_named_are_asked(self, run: Run, hook: Run, bootstrapped: Path) -> None:
+    def test_the_servers_that_are_named_are_asked(
+        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path
+    ) -> None:
         """For other words and for an order; other profiles leave them alone."""
         question = "What do we keep sessions in, and who designs the machines?"
         with scripted(well_behaved) as server:
             named = {"CLAWMEM_LLM_URL": server.url, "CLAWMEM_RERANK_URL": server.url}
-            assert context_of(hook(question, **named))
+            assert hook(question, **named)
             assert server.asked == []
 
-            assert context_of(hook(question, session="s2", CLAWMEM_PROFILE="deep", **named))
+            assert hook(question, session="s2", CLAWMEM_PROFILE="deep", **named)
 
         assert server.questions("/v1/chat/completions")
         assert server.questions("/v1/rerank")
 
     def test_what_an_answer_used_together_rises_for_the_next(
-        self, run: Run, hook: Run, notes: Path, environ: dict[str, str], home: Path
+        self, invoke: Invoke, hook: Surfaced, notes: Path, environ: dict[str, str], home: Path
     ) -> None:
         """One turn's answer names two notes; in another session the second gains a tenth of the first."""
         for name, text in SESSIONS.items():
             (notes / f"{name}.md").write_text(f"# {name}\n\n{text}\n", "utf-8")
-        run("bootstrap", notes)
+        invoke("bootstrap", notes)
 
-        assert context_of(hook(QUESTION, CLAWMEM_PROFILE="deep"))
+        assert hook(QUESTION, CLAWMEM_PROFILE="deep")
         turns = ((QUESTION, "See guests.md and phones.md."), ("Thanks.", "You are welcome."))
         conversation = {"session_id": "s1", "transcript_path": str(transcript(home / "s1.jsonl", *turns))}
-        assert ask(environ, home, "feedback-loop", {"hook_event_name": "Stop", **conversation}).code == 0
-        assert context_of(hook(QUESTION, session="s2", CLAWMEM_PROFILE="deep"))
+        ask_inside(environ, "feedback-loop", {"hook_event_name": "Stop", **conversation})
+        assert hook(QUESTION, session="s2", CLAWMEM_PROFILE="deep")
 
         before, after = (given(home, session) for session in ("s1", "s2"))
         near = partial(pytest.approx, abs=5e-3)  # an access more counts a little as well
@@ -176,19 +183,21 @@ def given(home: Path, session: str) -> dict[str, float]:
 class TestFocus:
     """The topic of a session."""
 
-    def test_set_show_clear(self, run: Run) -> None:
+    def test_set_show_clear(self, invoke: Invoke) -> None:
         """A topic is kept by session until it is cleared."""
-        assert run("focus", "set", "login", "sessions", "--session-id", "s1").stdout == "s1: login sessions\n"
-        assert run("focus", "show", "--session-id", "s1").stdout == "s1: login sessions\n"
-        assert json.loads(run("focus", "show", "--session-id", "s2", "--json").stdout)["topic"] is None
-        run("focus", "clear", "--session-id", "s1")
-        assert "no topic" in run("focus", "show", "--session-id", "s1").stdout
+        assert (
+            invoke("focus", "set", "login", "sessions", "--session-id", "s1").stdout == "s1: login sessions\n"
+        )
+        assert invoke("focus", "show", "--session-id", "s1").stdout == "s1: login sessions\n"
+        assert json.loads(invoke("focus", "show", "--session-id", "s2", "--json").stdout)["topic"] is None
+        invoke("focus", "clear", "--session-id", "s1")
+        assert "no topic" in invoke("focus", "show", "--session-id", "s1").stdout
 
-    def test_for_every_session(self, run: Run) -> None:
+    def test_for_every_session(self, invoke: Invoke) -> None:
         """From a terminal, where no session is known."""
-        assert run("focus", "set", "queues").stdout == "Every session: queues\n"
-        run("focus", "set", "boats", "--session-id", "s1")
-        assert [run("focus", "show", "--session-id", name).stdout for name in ("s1", "s2")] == [
+        assert invoke("focus", "set", "queues").stdout == "Every session: queues\n"
+        invoke("focus", "set", "boats", "--session-id", "s1")
+        assert [invoke("focus", "show", "--session-id", name).stdout for name in ("s1", "s2")] == [
             "s1: boats\n",
             "s2: queues\n",
         ]
@@ -198,7 +207,7 @@ class TestSurface:
     """The same without a client."""
 
     def test_for_a_prompt(
-        self, run: Run, hook: Run, bootstrapped: Path, environ: dict[str, str], home: Path
+        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path, environ: dict[str, str], home: Path
     ) -> None:
         """The block stands on standard output as it is; a greeting prints nothing; neither is anybody's turn."""
 
@@ -214,24 +223,30 @@ class TestPrivate:
     """What the person alone is to find."""
 
     def test_private_notes(
-        self, run: Run, hook: Run, bootstrapped: Path, notes: Path, home: Path, environ: dict[str, str]
+        self,
+        invoke: Invoke,
+        hook: Surfaced,
+        bootstrapped: Path,
+        notes: Path,
+        home: Path,
+        environ: dict[str, str],
     ) -> None:
         """A property, or a collection, keeps them out of prompts, profile and briefing; a search finds them."""
         text = "# Pay\n\nWe decided to pay Tom Berg 4200 euros.\n"
         (notes / "pay.md").write_text(f"---\ncontent_type: decision\nprivate: true\n---\n{text}", "utf-8")
         (home / "diary").mkdir()
         (home / "diary" / "knee.md").write_text("# Knee\n\nRuth Amsel treats the knee.\n", "utf-8")
-        run("collection", "add", home / "diary")
+        invoke("collection", "add", home / "diary")
         config = home / ".config/clawmem/config.yaml"
         folder = f"path: {home / 'diary'}\n"
         config.write_text(config.read_text("utf-8").replace(folder, f"{folder}    private: true\n"), "utf-8")
-        run("update")
+        invoke("update")
         prompts = {"How much do we pay Tom Berg?": "4200", "Who treats the knee?": "Ruth Amsel"}
 
         for prompt, answer in prompts.items():
-            assert answer in run("query", prompt).stdout
-            assert answer not in context_of(hook(prompt))
-        assert "4200" not in run("profile").stdout
+            assert answer in invoke("query", prompt).stdout
+            assert answer not in hook(prompt)
+        assert "4200" not in invoke("profile").stdout
         start = {"hook_event_name": "SessionStart", "session_id": "s9", "source": "startup"}
-        assert "4200" not in ask(environ, home, "session-bootstrap", start).context
-        assert "Private: kept out of prompts" in run("get", "diary/knee.md").stdout
+        assert "4200" not in ask_inside(environ, "session-bootstrap", start).context
+        assert "Private: kept out of prompts" in invoke("get", "diary/knee.md").stdout

@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json
-from hook_process import NOTES, ask
+from hook_process import NOTES, ask_inside
 
-from clawmem.app.client.hook_registry import call_named
-from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
-from clawmem.app.interfaces.hooks.protocol import answer, read_event
 from clawmem.domain.text.words import token_count
 
 FIX = (
@@ -34,26 +31,20 @@ def vault(notes: Path, invoke: Invoke) -> Path:
 
 def context(environ: dict[str, str], name: str, **event: Any) -> str:
     """What the hooks of an event add."""
-    call = call_named(name)
-    assert call
-    read = read_event(json.dumps({"session_id": "s1", "hook_event_name": name, **event}), environ)
-    blocks = [HANDLERS[hook](read, HookContext(environ)) for hook in call.hooks_for(read.matched_value)]
-    specific = json.loads(answer(call.event, "\n\n".join(filter(None, blocks))))["hookSpecificOutput"]
-    assert specific["hookEventName"] == name
-    return str(specific.get("additionalContext", ""))
+    return ask_inside(environ, name, {"session_id": "s1", "hook_event_name": name, **event}).context
 
 
 def test_the_fix_of_the_same_error(vault: Path, environ: dict[str, str], home: Path) -> None:
-    """As a client runs it: the note with the error and its remedy, once a session, and for each way to tell a failure."""
+    """The note with the error and its remedy, once a session, and for each way to tell a failure."""
     failed = {
         "session_id": "s0",
         "hook_event_name": "PostToolUseFailure",
         "tool_name": "Bash",
         "error": ERROR,
     }
-    first = ask(environ, home, "PostToolUseFailure", failed)
+    first = ask_inside(environ, "PostToolUseFailure", failed)
     assert "Install pyyaml in the base image" in first.context and token_count(first.context) <= 200
-    assert ask(environ, home, "PostToolUseFailure", failed).context == ""
+    assert ask_inside(environ, "PostToolUseFailure", failed).context == ""
 
     responses = (
         {"stderr": ERROR, "exit_code": 1},
@@ -151,8 +142,7 @@ def test_whether_it_was_used(vault: Path, environ: dict[str, str], tmp_path: Pat
     ]
     file = tmp_path / "s1.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in says), "utf-8")
-    stop = read_event(json.dumps({"session_id": "s1", "transcript_path": str(file)}), environ)
-    HANDLERS["feedback-loop"](stop, HookContext(environ))
+    ask_inside(environ, "feedback-loop", {"session_id": "s1", "transcript_path": str(file)})
 
     uses = {use["hook"]: use for use in ask_json(invoke, "report", "--budget")["sessions"]}
     assert uses["failure-inject"]["share_referenced"] == 1 and uses["failure-inject"]["tokens"] > 20

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from command_line import Invoke
-from hook_process import ask, transcript
+from hook_process import ask_inside, transcript
 
 from clawmem.app.environment.session_topics import project_of
 
@@ -57,11 +57,11 @@ def test_a_rule_of_one_repository_stays_there(
             "transcript_path": str(said),
             "cwd": str(one / "src"),
         }
-        assert ask(environ, home, name, stop).code == 0
+        ask_inside(environ, name, stop)
 
     def context(name: str, event: str, cwd: Path, **fields: str) -> str:
         asked = {"hook_event_name": event, "session_id": f"{name}{cwd.name}", "cwd": str(cwd), **fields}
-        return ask(environ, home, name, asked).context
+        return ask_inside(environ, name, asked).context
 
     tree = work_tree(tmp_path / "trees/feature", one)
     here, there = (

@@ -108,8 +108,7 @@ def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home:
     told = {"transcript_path": str(said), "trigger": "auto"}
 
     for summary in ("The user asked for invoices.", f"Invoices go to a bucket; {secret} opens it."):
-        # A client would print an answer to the terminal.
-        assert hook("postcompact-capture", "PostCompact", compact_summary=summary, **told).answer == {}
+        hook("postcompact-capture", "PostCompact", compact_summary=summary, **told)
 
     [(path, (document, text))] = captured(vault_file).items()
     assert path.startswith("agent/handoffs/")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hook_process import ask, transcript
+from hook_process import ask_inside, transcript
 
 CAUSE = "Bookings fail with ERR_HOLD_EXPIRED because the sweep compares local time with UTC."
 FIRST = (
@@ -36,10 +36,10 @@ def test_a_stored_cause_comes_first(
         "session_id": "s1",
         "transcript_path": str(transcript(home / "s1.jsonl", *FIRST)),
     }
-    assert ask(environ, home, "decision-extractor", stop).code == 0
+    ask_inside(environ, "decision-extractor", stop)
 
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": prompt}
-    block = ask(environ, home, "context-surfacing", event).context
+    block = ask_inside(environ, "context-surfacing", event).context
 
     first = next((line for line in block.splitlines() if line.startswith("**")), "")
     assert "(antipattern) _clawmem/" in first, block

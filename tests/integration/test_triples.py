@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
-from hook_process import ask, transcript
+from hook_process import ask_inside, transcript
 from vault_stores import surfacing_stores
 from wired import publisher, session_cases
 
@@ -211,9 +211,7 @@ class TestAPrompt:
 
         def block(prompt: str, profile: str, session: str) -> str:
             event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
-            answered = ask({**environ, "CLAWMEM_PROFILE": profile}, home, "context-surfacing", event)
-            assert answered.code == 0
-            return answered.context
+            return ask_inside({**environ, "CLAWMEM_PROFILE": profile}, "context-surfacing", event).context
 
         question = "Where do login sessions live, and for how many days?"
         told = "<vault-facts>\nlogin sessions migrated_to Postgres\n</vault-facts>\n</vault-context>"

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 from command_line import Invoke, ask_json, kept_receipts
-from hook_process import ask as ask_hook
+from hook_process import ask_inside
 
 Run = Callable[..., Any]
 MOST_BYTES = 2000  # of ten answers by words and meaning
@@ -102,7 +102,7 @@ def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
 def test_a_receipt_of_a_hook(remembered: Invoke, run: Run, environ: dict[str, str], home: Path) -> None:
     """The receipt of a prompt names its profile, its answer and the confidence."""
     prompt = "Where do login sessions live, and for how many days?"
-    given = ask_hook(environ, home, "context-surfacing", {"session_id": "s1", "prompt": prompt})
+    given = ask_inside(environ, "context-surfacing", {"session_id": "s1", "prompt": prompt})
     assert "Redis for 14 days" in given.context
 
     [listed] = ask_json(remembered, "why")["receipts"]
