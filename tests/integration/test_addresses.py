@@ -51,37 +51,36 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("address", "path"),
-    [
-        (PRICING, PRICING),
-        ("2026-04-18-pricing.md", PRICING),
-        (PRICING.removesuffix(".md"), PRICING),
-        (f"clawmem://{PRICING}", PRICING),
-        ("pricing", PRICING),
-        ("  Price LIST ", PRICING),
-        ("pl", PRICING),
-        ("2026-04-18-pricing", PRICING),
-        ("[[2026-04-18-pricing|what it costs]]", PRICING),
-        ("[[pl#Seats]]", PRICING),
-        ("![[Price list^b1]]", PRICING),
-        ("[[clients/acme rocketworks]]", ACME),
-        ("[[clients/Acme Rocketworks.md\\|Acme]]", ACME),
-        ("acme rocketworks", ACME),
-        (f"{PRICING}:6", PRICING),
-        (f"{PRICING}:6-8 ", PRICING),
-        (f'"{ACME}:1-3"', ACME),
-        (f"'{ACME}'", ACME),
-        (QUEUE, QUEUE),  # also the title of another note: the complete path wins
-        (unicodedata.normalize("NFD", "café"), CAFE),
-        (unicodedata.normalize("NFD", CAFE), CAFE),
-        (f"{QUEUE}/", QUEUE),
-    ],
+ADDRESSES = (
+    (PRICING, PRICING),
+    ("2026-04-18-pricing.md", PRICING),
+    (PRICING.removesuffix(".md"), PRICING),
+    (f"clawmem://{PRICING}", PRICING),
+    ("pricing", PRICING),
+    ("  Price LIST ", PRICING),
+    ("pl", PRICING),
+    ("2026-04-18-pricing", PRICING),
+    ("[[2026-04-18-pricing|what it costs]]", PRICING),
+    ("[[pl#Seats]]", PRICING),
+    ("![[Price list^b1]]", PRICING),
+    ("[[clients/acme rocketworks]]", ACME),
+    ("[[clients/Acme Rocketworks.md\\|Acme]]", ACME),
+    ("acme rocketworks", ACME),
+    (f"{PRICING}:6", PRICING),
+    (f"{PRICING}:6-8 ", PRICING),
+    (f'"{ACME}:1-3"', ACME),
+    (f"'{ACME}'", ACME),
+    (QUEUE, QUEUE),  # also the title of another note: the complete path wins
+    (unicodedata.normalize("NFD", "café"), CAFE),
+    (unicodedata.normalize("NFD", CAFE), CAFE),
+    (f"{QUEUE}/", QUEUE),
 )
-def test_every_way_to_name_a_note(services: Services, address: str, path: str) -> None:
-    """Reading and changing take the same addresses."""
-    assert services.lookup.find(address).display_path == path
-    assert services.lookup.find(address).display_path == path
+
+
+def test_every_way_to_name_a_note(services: Services) -> None:
+    """Paths, titles, aliases, links, places and quotations, in any case and in either form of accents."""
+    for address, path in ADDRESSES:
+        assert services.lookup.find(address).display_path == path, address
 
 
 def test_every_interface_takes_them(addressed: Invoke) -> None:
@@ -147,16 +146,15 @@ def _may_be_exact(text: str) -> bool:
     return not names.isdisjoint(exact)
 
 
-@pytest.mark.parametrize("confirm", ["true", "yes", "on", 1, "1"])
-def test_a_tool_takes_no_text_for_true(addressed: Invoke, confirm: object) -> None:
+def test_a_tool_takes_no_text_for_true(addressed: Invoke) -> None:
     """Only ``true`` confirms; a text or a number is refused, and no row is changed."""
     docid, before = docid_of(addressed, QUEUE), rows()
 
-    refused = by_tool("memory_forget", query=docid, confirm=confirm)
-    also = by_tool("memory_pin", query=docid, unpin=confirm)
-
-    assert (refused.code, also.code) == ("INVALID_INPUT", "INVALID_INPUT")
-    assert "confirm: must be true or false" in refused.text
+    for confirm in ("true", "yes", "on", 1, "1"):
+        refused = by_tool("memory_forget", query=docid, confirm=confirm)
+        also = by_tool("memory_pin", query=docid, unpin=confirm)
+        assert (refused.code, also.code) == ("INVALID_INPUT", "INVALID_INPUT"), confirm
+        assert "confirm: must be true or false" in refused.text
     assert rows() == before
     assert not by_tool("memory_pin", query=docid, unpin=False).refused
     assert not by_tool("memory_forget", query=docid, confirm=True).refused

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from command_process import run_process, start_process
-from hook_process import Answered, answered, ask, command, transcript
+from hook_process import Answered, answered, ask, transcript
 from server_process import serving
 from waiting import eventually
 
@@ -138,22 +138,20 @@ def test_a_server_writes_the_state_before_its_answer(here: Home) -> None:
 
 def test_two_prompts_at_once_start_one_server(here: Home) -> None:
     """Whoever comes second finds that a start has been made."""
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     running = [
-        subprocess.Popen(
-            command("UserPromptSubmit"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=here.home, env=here.environ,
-        )
+        start_process("hook", "UserPromptSubmit", environ=here.environ, cwd=here.home, **pipes)
         for _ in range(2)
-    ]  # fmt: skip
-    for number, one in enumerate(running):
-        assert one.stdin
+    ]
+    for number, process in enumerate(running):
         event = {"hook_event_name": "UserPromptSubmit", "session_id": f"{number}", "prompt": QUESTION}
-        one.stdin.write(json.dumps(event).encode())
-        one.stdin.close()
-        one.stdin = None
-    for one in running:
-        output, log = one.communicate(timeout=PATIENCE_S)
-        assert "Redis for 14 days" in answered("UserPromptSubmit", one.returncode, output, log).context
+        assert process.stdin
+        process.stdin.write(json.dumps(event).encode())
+        process.stdin.close()
+        process.stdin = None
+    for process in running:
+        output, log = process.communicate(timeout=PATIENCE_S)
+        assert "Redis for 14 days" in answered("UserPromptSubmit", process.returncode, output, log).context
 
     here.server()
     eventually(lambda: here.starts() == 1)

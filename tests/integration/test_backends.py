@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Invoke
-from command_process import Run
 from typer.testing import Result
 
 from clawmem.app.bootstrap.lazy import backend_named
@@ -130,33 +128,33 @@ class TestAVaultInUse:
 
 
 class TestAMissingPackage:
-    """In processes of their own, in which the engine's package cannot be imported."""
+    """The engine's package cannot be imported."""
 
     @pytest.fixture
-    def without(self, tmp_path: Path, run: Run, environ: dict[str, str]) -> Callable[..., Any]:
+    def without(self, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
         """Run ``clawmem`` without a package."""
 
-        def start(package: str, *args: object) -> Any:
-            folder = tmp_path / f"without-{package}"
-            folder.mkdir(exist_ok=True)
-            missing = f"raise ModuleNotFoundError(\"No module named '{package}'\", name={package!r})\n"
-            (folder / f"{package}.py").write_text(missing, "utf-8")
-            return run(*args, PYTHONPATH=os.pathsep.join([str(folder), environ["PYTHONPATH"]]))
+        def call(package: str, *args: object) -> Result:
+            with monkeypatch.context() as patch:
+                for name in [name for name in sys.modules if name.startswith(f"clawmem.adapters.{package}")]:
+                    patch.delitem(sys.modules, name)
+                patch.setitem(sys.modules, package, None)
+                return invoke(*args)
 
-        return start
+        return call
 
     @pytest.mark.parametrize("package", ["tantivy", "lancedb"])
-    def test_migrating_to_it(self, remembered: Invoke, without: Callable[..., Any], package: str) -> None:
+    def test_migrating_to_it(self, remembered: Invoke, without: Invoke, package: str) -> None:
         """It is refused with what to install, and the vault goes on as it was."""
         done = without(package, "rebuild", "--backend", package)
 
-        assert (done.returncode, done.stdout) == (4, "")
+        assert (done.exit_code, done.stdout) == (4, "")
         assert f"pip install '.[{package}]'" in done.stderr
         assert done.stderr.count("\n") == 1
         assert info(remembered)["backend"] == "sqlite"
         assert "haruka.md" in remembered("search", "ticket machines").stdout
 
-    def test_of_a_vault_in_use(self, invoke: Invoke, notes: Path, without: Callable[..., Any]) -> None:
+    def test_of_a_vault_in_use(self, invoke: Invoke, notes: Path, without: Invoke) -> None:
         """Asking says what is missing; writing goes on, and is carried when the package is there again."""
         invoke("--backend", "tantivy", "bootstrap", notes)
         (notes / "comet.md").write_text("# Comet\n\nA comet was seen.\n", "utf-8")
@@ -165,7 +163,7 @@ class TestAMissingPackage:
         asked = without("tantivy", "search", "comet")
         status = without("tantivy", "status")
 
-        assert updated.returncode == 0
+        assert updated.exit_code == 0
         assert "The lexical index lags" in updated.stderr
         assert "pip install '.[tantivy]'" in updated.stderr
         assert "comet.md" in asked.stdout

@@ -103,7 +103,7 @@ def test_a_file_is_read(config: Path) -> None:
         ("lifecycle: {type_overrides: {decision: never}}\n", "lifecycle.type_overrides.decision"),
         ("lifecycle: {exempt_collections: notes}\n", "must be a valid list, not 'notes'"),
         (b"\xff\xfe", "it is not UTF-8. Correct it"),
-        ("[" * 5000, "nested too deeply"),
+        ("[" * 1000, "nested too deeply"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
@@ -27,26 +29,30 @@ Ask = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    """Call the hook over one of the vaults: its name, a prompt, a session, and further variables."""
-    home = tmp_path_factory.mktemp("home")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Call the hook over one of the vaults, open all the time: its name, a prompt, a session, and further variables."""
+    home, opened = tmp_path_factory.mktemp("home"), dict[Path, Services]()
     (home / "config.yaml").write_text("profile: balanced\n", "utf-8")
-    for name, folder in NOTES.items():
-        settings = {
-            "vault": home / f"{name}.sqlite",
-            "config_file": home / "config.yaml",
-            "embedder": "static",
-        }
-        with open_services(Settings.model_validate(settings)) as services:
-            services.update(Folder("notes", str(folder)))
-            services.embed()
+
+    class OpenVaults(HookContext):
+        @contextmanager
+        def services(self) -> Iterator[Services]:
+            yield opened[self.vault]
 
     def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
-        here = HookContext({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
+        here = OpenVaults({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
         return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here)
 
-    return called
+    with ExitStack() as stack:
+        for name, folder in NOTES.items():
+            places = {"vault": home / f"{name}.sqlite", "config_file": home / "config.yaml"}
+            settings = Settings.model_validate({**places, "embedder": "static"})
+            with open_services(settings) as services:
+                services.update(Folder("notes", str(folder)))
+                services.embed()
+            opened[settings.vault] = stack.enter_context(open_services(settings, read_only=True))
+        yield called
 
 
 def names_gold(block: str, prompt: dict[str, Any]) -> bool:
