@@ -68,7 +68,7 @@ class NotFound(InvalidInput):
         candidates: Sequence[Candidate] = (),
         remark: str = "",
     ) -> None:
-        self.name = name
+        self.name, self.remark = name, remark
         self.candidates = tuple(candidates)
         self.suggestions = tuple(suggestions) or tuple(candidate.file for candidate in candidates)
         near = "; ".join(map(str, candidates)) or ", ".join(suggestions)

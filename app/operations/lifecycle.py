@@ -11,6 +11,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import counts_text, few, plural, records_table, value_text
+from clawmem.app.services.documents.listing import candidates_of
 from clawmem.app.services.documents.records import (
     DocumentReference,
     TitledFile,
@@ -21,11 +22,13 @@ from clawmem.app.services.documents.records import (
 from clawmem.app.services.lifecycle.actions import MOST, LifecycleStatus, RecordedAct, RestoreReport
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
 from clawmem.app.services.portability.importing import imported_documents
+from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.security.quoting import shown_title, title_to_read
-from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
+from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound, NotServed
 from clawmem.ports.journal import Act
 from clawmem.ports.records import Document, InactiveReason
 
@@ -256,9 +259,17 @@ def memory_forget(
 
     Without a confirmation nothing is changed: the note is shown with its size and the memories derived from it.
     """
-    note, digits = services.lookup.forgettable(query), read_address(query)[0].docid
+    try:
+        note, digits = services.lookup.forgettable(query), read_address(query)[0].docid
+    except NotFound as error:
+        if error.candidates or isinstance(error, NotServed) or query.lstrip().startswith("#"):
+            raise
+        request = read_request(query[:MAX_QUERY], now_ms=services.clock.now_ms(), limit=MOST)
+        near = [result.document for result in services.pipeline("search")(request).results]
+        candidates = candidates_of(services.vault.documents, near)
+        raise NotFound("document", query, candidates=candidates, remark=error.remark) from error
     if note.inactive is InactiveReason.FORGOTTEN:
-        result, report = Forgotten(name=note.display_path, changed=False), ForgetReport((note,))
+        result, report = Forgotten(name=query, changed=False), ForgetReport((note,))
     else:
         if not (confirm is True and digits and note.first_hash.startswith(normalise_docid(digits))):
             place = place_of(services.vault.documents, note)

@@ -40,9 +40,9 @@ def corrected_topic(text: str) -> Sequence[str]:
 
 
 def corrects(topic: Sequence[str], line: str) -> int:
-    """Return how many words of a topic *line* has; 0 if they are fewer than three, and than half of the topic."""
-    shared = sum(has_words(topic, line))
-    return shared if shared >= min(SHARED, (len(topic) + 1) // 2) else 0
+    """Return how many words of a topic *line* has; 0 if fewer than three, and than half of those without numbers."""
+    shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)
+    return shared if shared >= max(1, min(SHARED, (named + 1) // 2)) else 0
 
 
 def checked_text(text: str) -> str:

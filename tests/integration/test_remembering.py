@@ -251,6 +251,7 @@ CORRECTIONS = [
     "I no longer pay a rent of 850.",
     "Korrektur: the rent is 900 a month.",
     "Doch nicht: the rent is 900 a month.",
+    "Berichtigung: rent costs 900 €",
 ]
 
 
@@ -284,6 +285,16 @@ def test_a_correction_asks_on_a_terminal(
     done = CliRunner().invoke(cli, ["remember", CORRECTIONS[1]], input="y\n")
     assert (done.exit_code, "superseding notes/" in done.stdout) == (0, True)
     assert "replace" not in CliRunner().invoke(cli, ["remember", "The ferry leaves at nine."]).stdout
+
+
+def test_words_name_no_note_to_forget(remembered: Invoke) -> None:
+    """They list the notes that may be meant; the list of acts has no word of a forgotten memory."""
+    saved = ask_json(remembered, "remember", "The printer in the attic is broken", "--title", "Printer")
+    refused = remembered("forget", "attic broken", "--yes")
+    assert (refused.exit_code, f"{saved['docid']} {saved['file']}" in refused.stderr) == (3, True)
+    assert remembered("forget", saved["docid"], "--yes").exit_code == 0
+    listed = remembered("undo").stdout + remembered("forget", saved["docid"], "--yes").stdout
+    assert saved["docid"] in listed and "printer" not in listed
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ class Lookup:
 
         Raises:
             Ambiguous: a name or the end of a path also fits a forgotten note, which a repeated command may mean.
-            NotFound: without candidates, as the intended note may be forgotten already.
+            NotFound: with candidates; the intended note may be forgotten already.
         """
         try:
             document, reading = self.resolve(address)
@@ -275,7 +275,7 @@ class Lookup:
             return error.document
         except NotFound as error:
             remark = "If it is forgotten already, only its path is known."
-            raise NotFound("document", address, remark=remark) from error
+            raise NotFound("document", address, candidates=error.candidates, remark=remark) from error
 
     def archived(self, address: str) -> Document:
         """

@@ -336,7 +336,13 @@ class Lifecycle:
 
     def _recorded(self, entries: Sequence[ActEntry]) -> list[RecordedAct]:
         known = self.documents.many({entry.document_id for entry in entries})
-        files = {number: document.display_path for number, document in known.items()}
+        # the name of a forgotten memory may be made of its words
+        files = {
+            number: f"#{self.acts.latest(1, number)[0].before}"
+            if note.inactive is InactiveReason.FORGOTTEN
+            else note.display_path
+            for number, note in known.items()
+        }
         return [
             RecordedAct(entry.id, entry.act, files.get(entry.document_id), entry.by, entry.at, entry.why)
             for entry in entries
