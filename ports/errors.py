@@ -69,7 +69,7 @@ class NotFound(InvalidInput):
         remark: str = "",
     ) -> None:
         self.name, self.remark = name, remark
-        self.candidates = tuple(candidates)
+        self.candidates: Sequence[Candidate] = tuple(candidates)
         self.suggestions = tuple(suggestions) or tuple(candidate.file for candidate in candidates)
         near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
         step = f"Did you mean: {near}?" if near else ("" if remark else _NEXT_STEPS.get(what, ""))

@@ -59,7 +59,9 @@ def list_all(services: Services) -> list[Collection]:
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda added: f"Collection {added.name}: {added.path} ({added.pattern}). Next: clawmem update",
+    text=lambda added: (
+        f"Collection {added.name}: {added.path} ({added.pattern or 'commits'}). Next: clawmem update"
+    ),
     is_tool=False,
     opens=Opening.IF_PRESENT,
 )
@@ -115,7 +117,7 @@ def collection_add(
             raise InvalidInput("NOT_A_REPOSITORY", problem)
     is_broad = kind == "files" and settings.home.resolve().is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
-        line = f"Collection {name}: {folder} ({pattern}) would be added."
+        line = f"Collection {name}: {folder} ({pattern if kind == 'files' else 'commits'}) would be added."
         if is_broad:
             line += (
                 " It is or contains your home folder: every Markdown file in it becomes searchable and may be put into "
@@ -127,7 +129,7 @@ def collection_add(
     entry |= {"kind": kind} if kind == "git" else {}
     entry |= {"trust": "assistant"} if client else {}
     set_value(settings.config_file, ("collections", name), entry)
-    return Collection(name, 0, str(folder), pattern)
+    return Collection(name, 0, str(folder), pattern if kind == "files" else None)
 
 
 def memory_advice(clients: Clients, settings: Settings) -> list[str]:

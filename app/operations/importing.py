@@ -108,7 +108,7 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
 )
 def mine(services: Services, request: Mine) -> MiningReport:
     """
-    Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
+    Import conversations: chat exports (ChatGPT, Claude.ai, Slack), sessions of agents, and chats as text.
 
     Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """

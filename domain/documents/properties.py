@@ -36,7 +36,12 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 # Days of tasks, as the plugin Tasks of Obsidian and as Logseq write them.
-_TASK_DAY = re.compile(r"(?:(?P<due>📅|\bDEADLINE:)|⏳|\bSCHEDULED:)\ufe0f?[ \t]*<?(?P<day>\d{4}-\d\d-\d\d)")
+# A finished task, whose days do not count, or the day of an open one.
+_TASK_DAY = re.compile(
+    r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[xX-]\]|(?:DONE|CANCELL?ED)\b)[^\n]*(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*"
+    r"|(?:(?P<due>📅|\bDEADLINE:)|⏳|\bSCHEDULED:)\ufe0f?[ \t]*<?(?P<day>\d{4}-\d\d-\d\d)",
+    re.MULTILINE,
+)
 # A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
 _TAG = re.compile(
     r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]"
@@ -101,10 +106,11 @@ def inline_fields(note: Markdown) -> InlineFields:
     """
     Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments.
 
-    The day of a task is its field ``due`` or ``scheduled``.
+    The day of a task that is not finished is its field ``due`` or ``scheduled``.
     """
     tasks = _TASK_DAY.finditer(note.prose) if _TASK_DAY.search(note.body) else ()
-    fields = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks][:MAX_FIELDS]
+    days = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks if task["day"]]
+    fields = days[:MAX_FIELDS]
     names: dict[bool, list[str]] = {True: [], False: []}
     for match in _FIELD.finditer(note.prose) if "::" in note.body else ():
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()

@@ -196,19 +196,20 @@ def test_list_by_property(
 
 
 def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
-    """Tasks of Obsidian and Logseq are found by the day on which they are due, none by a day in code."""
+    """Tasks of Obsidian and Logseq are found by the day on which they are due, none by a day in code or of a finished one."""
     notes = {
         "tasks.md": "- [ ] Call the plumber 📅 2026-03-08\n- [ ] Buy paint ⏳ 2026-03-05\n",
         "rent.md": "- TODO Pay the rent\n  DEADLINE: <2026-03-08 Sun 10:00 +1m>\n",
         "code.md": "# Code\n\n```\nDEADLINE: <2026-03-08 Sun>\n```\n",
+        "finished.md": "1. [x] Ask 📅 2026-03-08\n- [-] Go ⏳ 2026-03-05\n* DONE Pay\n  DEADLINE: <2026-03-08>\n",
     }
     write_notes(tmp_path / "notes", notes)
     invoke("bootstrap", str(tmp_path / "notes"))
 
     due, scheduled = (invoke("list", "--where", day).output for day in ("due=2026-03-08", "scheduled"))
 
-    assert [name in due for name in notes] == [True, True, False]
-    assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled
+    assert [name in due for name in notes] == [True, True, False, False]
+    assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled and "finished" not in scheduled
 
 
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:

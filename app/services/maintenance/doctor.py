@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, mul
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from shutil import disk_usage
 from struct import unpack
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL
 from clawmem.app.services.models import NONE
 from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -30,7 +31,7 @@ from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelError
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.models import Embedder, Generator, Reranker
-from clawmem.ports.records import Document, EmbedState, Grain, Vector, embedding_text
+from clawmem.ports.records import Document, EmbedState, Grain, Scope, Vector, embedding_text
 from clawmem.ports.storage import Storage, Transactions
 
 # The remedy for a folder that is missing; update keeps its documents until then.
@@ -189,11 +190,20 @@ class Doctor:
         return CheckResult(name, not warnings, detail)
 
     def _folder(self, folder: Folder, name: str) -> CheckResult:
-        scan = self.files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
+        notes = self.documents.latest(Scope(frozenset({folder.name})))
+        paths = {note.path for note in notes if note.stamp}
+        parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+        scan = self.files.scan(folder.root, enter=parents.__contains__, wanted=paths.__contains__)
         if not scan.root_exists:
             reason = scan.problem.rstrip(".") or f"{folder.root} does not exist or cannot be listed"
             detail = f"{reason}; its documents are kept."
             return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
+        lost = len(paths) - len(scan.files)
+        if lost >= max(LEAST_LOST, NEARLY_ALL * len(paths)):
+            detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
+            return CheckResult(
+                name, False, detail, "Mount its disk. To remove them, run: clawmem update --allow-empty"
+            )
         return CheckResult(name, True, folder.root)
 
     def _leftovers(self, name: str) -> CheckResult:
