@@ -36,7 +36,7 @@ QUESTIONS = (
     "how many no-shows were there in July"
 ).split(", ")
 TIED = 1  # of the best, which another engine may rank just behind the next
-VERBS = ("search", "vsearch", "query")
+VERBS = ("search", "vsearch")
 AGREED = "Files, records and indexes agree.\n"
 METHODS = {
     "sqlite": ("FTS5", "sqlite-vec"),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import tiny_onnx as tiny
 from command_line import Invoke, ask_json, write_file
+from command_process import start_process
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.store import ModelFolder, sha256_of
@@ -72,14 +73,17 @@ def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path:
     assert "models use multilingual" not in invoke("doctor").output
 
 
-def test_a_terminal_gets_the_offer_of_a_better_model(invoke: Invoke, archive: Path, tmp_path: Path) -> None:
+def test_a_terminal_gets_the_offer_of_a_better_model(
+    invoke: Invoke, archive: Path, tmp_path: Path, environ: dict[str, str]
+) -> None:
     """As the last line, which asks nothing; not in a pipe or JSON, nor once the models are chosen."""
     write_file(tmp_path / "notes" / "roof.md", "# Roof\n\nThe roof is new and it was not cheap.\n")
 
     def on_terminal(*words: str) -> str:
-        command = [sys.executable, "-m", "clawmem", "bootstrap", str(tmp_path / "notes"), *words]
         output, terminal = pty.openpty()
-        subprocess.run(command, stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL, check=True)
+        streams: Any = {"stdin": terminal, "stdout": terminal, "stderr": subprocess.DEVNULL}
+        with start_process("bootstrap", tmp_path / "notes", *words, environ=environ, **streams) as process:
+            assert process.wait(60) == 0
         os.close(terminal)
         return os.read(output, 100_000).decode()
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
+from command_process import run_process
 from process_environ import process_environ
 
 VAULT = Path(__file__).parent.parent / "data" / "obsidianvault"
@@ -21,8 +20,7 @@ def boats(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     folder = copytree(VAULT, home / "boats")
     for command in (("collection", "add", str(folder)), ("update",)):
-        ours = [sys.executable, "-m", "clawmem", *command]
-        subprocess.run(ours, check=True, capture_output=True, env=process_environ(home), cwd=home)
+        run_process(*command, environ=process_environ(home), cwd=home, check=True)
     return home
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -23,12 +24,13 @@ pytestmark = pytest.mark.skipif(node is None, reason="needs Node")
 
 
 @pytest.fixture
-def host(remembered: Invoke, home: Path, environ: dict[str, str], tmp_path: Path) -> Host:
+def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str], tmp_path: Path) -> Host:
     """Run steps in the stand-in, over the vault of the notes."""
     assert remembered("setup", "opencode").exit_code == 0
     [installed] = home.rglob("plugin/clawmem.js")
     module = tmp_path / "clawmem.mjs"  # Node takes the ending as the kind of module
-    shutil.copy(installed, module)
+    command = json.dumps({"command": [str(program)]})[1:-1]
+    module.write_text(re.sub(r'"command": \[[^]]*\]', command, installed.read_text("utf-8")), "utf-8")
 
     def run(*steps: dict[str, Any], **environment: str) -> list[Any]:
         asked = {"plugin": str(module), "children": ["child"], "steps": steps}
