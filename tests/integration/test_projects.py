@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from command_line import Invoke
 from hook_process import ask_inside, transcript
 
 from clawmem.app.environment.session_topics import project_of
+from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
+from clawmem.app.interfaces.hooks.protocol import HookEvent
 
 RULE = "Always use tabs in this repository."
 TASTE = "I prefer short commit messages."
@@ -81,3 +84,43 @@ def test_a_rule_of_one_repository_stays_there(
     assert RULE[:-1] not in there
     found = json.loads(remembered("search", "tabs", "--where", f"project={one}", "--json").stdout)["results"]
     assert [found_note["content_type"] for found_note in found][:1] == ["preference"]
+
+
+def test_a_memory_whose_file_changed_is_marked(
+    remembered: Invoke, environ: dict[str, str], tmp_path: Path
+) -> None:
+    """In prompts from its repository, for cited lines or a whole file that differ or are gone; not elsewhere."""
+    shop, other = repository(tmp_path / "shop"), repository(tmp_path / "other")
+    queue, limits, secret = shop / "src/queue.py", shop / "limits.toml", tmp_path / "outside.md"
+    for file in (queue, limits, secret):
+        file.write_bytes(b"one\ntwo\nthree\n\xff\n")
+    said = (
+        "We decided to keep the retry of the queue in queue.py:2-3 because it is short.",
+        "We decided to write every limit of the importer into `limits.toml`, and nothing into `/dev/zero`.",
+        f"We decided to read the glossary in {secret}:1 and in ../outside.md:1 and in gone.py:7 before a release.",
+    )
+    stop = transcript(tmp_path / "s1.jsonl", *((sentence, "Noted.") for sentence in said))
+    event = HookEvent("Stop", session_id="s1", cwd=str(shop / "src"), transcript_path=str(stop))
+    HANDLERS["decision-extractor"](event, HookContext(environ))
+
+    def marked(prompt: str, folder: Path) -> bool:
+        asked = HookEvent("UserPromptSubmit", cwd=str(folder), prompt=prompt)
+        block = HANDLERS["context-surfacing"](asked, HookContext(environ))
+        assert "We decided" in block
+        return "the file changed since" in block
+
+    retry = "where do we keep the retry of the queue?"
+    limit = "where do we write every limit of the importer?"
+    assert not marked(retry, shop) and not marked(limit, shop)
+    queue.write_bytes(b"1\ntwo\nthree\n4\n")
+    limits.write_bytes(b"one\ntwo\nthree\n4\n")
+    assert [marked(retry, shop), marked(limit, shop), marked(limit, other)] == [False, True, False]
+    queue.write_bytes(b"one\n" + b"two\n" * 600_000)
+    assert marked(retry, shop / "src")
+    queue.unlink()
+    os.mkfifo(queue)
+    secret.unlink()
+    assert marked(retry, shop)
+    assert not marked("do we read the glossary before a release?", shop)
+    values = json.loads(remembered("list", "--where", "cites", "--json").stdout)["documents"]
+    assert len(values) == 2

@@ -139,6 +139,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
             loaded=files.loaded_by_client(),
             withheld=services.withheld(project),
+            folder=event.cwd,
         )
         surface = services.prompt_surfacing(settings, profile)
         reminder, block = "", surface(event.prompt, turns, choices, context.offer).block

@@ -308,7 +308,7 @@ def subagent_inject(event: HookEvent, context: HookContext) -> str:
         settings = load_settings(environ=context.environ, lenient=True)
         profile = PROFILES["speed" if settings.profile == "speed" else BALANCED]
         profile = profile._replace(budget=SUBAGENT_TOKENS, facts_budget=0)
-        choices = Choices(profile, withheld=services.withheld(project_of(event.cwd)))
+        choices = Choices(profile, withheld=services.withheld(project_of(event.cwd)), folder=event.cwd)
         turns = Turns(event.session_id, prompt_id=event.prompt_id, verb="subagent-inject")
         return services.prompt_surfacing(settings, profile)(task, turns, choices, context.offer).block
 
@@ -410,8 +410,9 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
         ClawmemError: raised by the service that does the job.
     """
     event = job.event
+    folder = event.get("cwd", "")
     session = Session(
-        event.get("session_id", ""), event.get("transcript_path", ""), project_of(event.get("cwd", ""))
+        event.get("session_id", ""), event.get("transcript_path", ""), project_of(folder), folder
     )
     echoes = _echo_test(services, session)
     match job.hook:

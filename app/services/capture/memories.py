@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
+from clawmem.app.services.capture.citations import CITES, citations
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
 from clawmem.app.services.indexing.publish import Declarations, Publisher
@@ -82,6 +83,7 @@ class Memories:
                 supersedes=supersedes,
                 project=session.project,
                 is_local=is_local(note.quote),
+                cites=citations(note.quote, session.folder),
             )
         speaker, seen_at = message.speaker.value, iso_utc(now)
         sighting = (place, document_id, sentence, note.kind, speaker, session.id, message.id, message.line)
@@ -104,6 +106,7 @@ class Memories:
         supersedes: Iterable[str] = (),
         project: str = "",
         is_local: bool = False,
+        cites: Iterable[str] = (),
     ) -> int:
         """
         Store *body* at *path* of the own collection, replacing an earlier document; return its id.
@@ -121,7 +124,8 @@ class Memories:
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
         document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
         names = (PROJECT, APPLIES_TO) if is_local else (PROJECT,)
-        properties = [Property(name, project, property_key(project)) for name in names if project]
+        values = [*((name, project) for name in names if project), *((CITES, value) for value in cites)]
+        properties = [Property(name, value, property_key(value)) for name, value in values]
         declared = Declarations(Claims(tuple(supersedes)), properties=properties)
         number = self.publisher.publish_text(with_origin(document, origin, tags), body, declared)
         self.derivations.derive(number, [parent.id for parent in parents])

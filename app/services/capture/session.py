@@ -84,7 +84,7 @@ class CursorConflict(Exception):
 @dataclass(frozen=True, slots=True)
 class Session:
     """
-    A session with an agent: the client's session id, the absolute path of the transcript, and its project.
+    A session with an agent: the client's session id, the absolute path of the transcript, its project and its folder.
 
     The project is the root of the git repository in which the session runs, else its folder; empty if it is unknown.
     """
@@ -92,6 +92,7 @@ class Session:
     id: str
     transcript: str
     project: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from clawmem.app.services.capture.citations import CHANGED, CITES, is_outdated
 from clawmem.app.services.capture.visibility import day_of, shown_successor
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -24,7 +25,7 @@ from clawmem.domain.text.words import token_count
 from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Scope, Span, one_line
 
 OLD, OLD_MS = "over 6 months old", 182 * DAY_MS  # still true when the block is read again
-HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES
+HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
 MOST_PROPERTIES, MOST_VALUE = 3, 100  # of a note; characters of a property
 LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
 
@@ -77,18 +78,20 @@ def compose(
     budget: int,
     known: Iterable[Quotation] = (),
     withheld: Collection[int] = (),
+    folder: str = "",
 ) -> BlockContent:
     """
     Return the passages that fit into *budget* tokens, best first, and the relations of their documents.
 
     Of the passages that *known* contains, only note and place are named. Successors in *withheld* are not named.
+    Memories that cite a file in *folder* are marked if it changed.
     """
     candidates = work.candidates
     best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
-    remarks = _property_remarks(stores, documents, bodies, request.question.text)
+    remarks = _property_remarks(stores, documents, bodies, request.question.text, folder)
     heads = {
         number: _head(
             document,
@@ -144,20 +147,24 @@ def _is_known(candidate: Candidate, spans: Mapping[FragmentKey, Span], known: It
 
 
 def _property_remarks(
-    stores: RetrievalStores, documents: Mapping[int, Document], bodies: Mapping[int, str], question: str
+    stores: RetrievalStores,
+    documents: Mapping[int, Document],
+    bodies: Mapping[int, str],
+    question: str,
+    folder: str,
 ) -> dict[int, list[str]]:
     """
-    Return the properties that *question* names by note.
+    Return the properties that *question* names by note, and whether a file in *folder* that it cites changed.
 
     It names one by its name, or by a value that the text of the note lacks. Texts of others show none.
     """
     words = frozenset(content_words(question))
-    own = [number for number, document in documents.items() if is_verified(document.origin)]
-    properties = stores.properties.many(own)
+    properties = stores.properties.many(documents)
+    own = {number for number in properties if is_verified(documents[number].origin)}
     names = {
         p.name.lower()
-        for number, some in properties.items()
-        for p in some
+        for number in own
+        for p in properties[number]
         if p.name.lower() in words
         or (p.value.lower() in words and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
@@ -165,8 +172,9 @@ def _property_remarks(
         number: [
             safe(redact(shortened(f"{p.name}: {p.value}", MOST_VALUE)))
             for p in some
-            if p.name.lower() in names
+            if number in own and p.name.lower() in names
         ][:MOST_PROPERTIES]
+        + [CHANGED] * is_outdated(some, folder)
         for number, some in properties.items()
     }
 

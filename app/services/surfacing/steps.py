@@ -59,6 +59,7 @@ class Choices(NamedTuple):
         compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
         withheld: Ids of documents that are private or apply to other projects.
         loaded: Text that the client itself loaded into the context, with runs of whitespace collapsed.
+        folder: Working folder of the session.
     """
 
     profile: Profile = PROFILES["balanced"]
@@ -67,6 +68,7 @@ class Choices(NamedTuple):
     compacted_at: str = ""
     withheld: frozenset[int] = frozenset()
     loaded: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True)

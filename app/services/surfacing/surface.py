@@ -149,7 +149,8 @@ class SurfaceContext:
         frame = token_count(block([""], hint=hint, nudge=reminder))
         quoted = partial(quoted_before, turns, self.stores.receipts, choices.compacted_at)
         known: set[Quotation] = _optional(partial(quoted, {c.document_id for c in work.candidates}), set())
-        content = compose(stores, work, request, choices.profile.budget - frame, known, choices.withheld)
+        budget, folder = choices.profile.budget - frame, choices.folder
+        content = compose(stores, work, request, budget, known, choices.withheld, folder)
         facts = partial(
             facts_about, request.question.text, choices.profile.facts_budget, self.stores, choices.withheld
         )
