@@ -79,6 +79,7 @@ def collection_add(
     exclude: Annotated[
         list[str] | None, "Pattern of files that are not read, as in .gitignore; repeatable."
     ] = None,
+    project: Annotated[str, "The project of its notes that name none in their front matter."] = "",
     confirm: Confirm = None,
 ) -> Collection:
     """
@@ -127,6 +128,7 @@ def collection_add(
     former = known.model_dump(mode="json", exclude_unset=True) if known else {}
     entry = {**former, "path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
     entry |= {"kind": kind} if kind == "git" else {}
+    entry |= {"project": project} if project else {}
     entry |= {"trust": "assistant"} if client else {}
     set_value(settings.config_file, ("collections", name), entry)
     return Collection(name, 0, str(folder), pattern if kind == "files" else None)

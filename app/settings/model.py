@@ -103,6 +103,9 @@ class CollectionSettings(Section):
     include: list[str] = []  # folders that built-in rules exclude, by name or path, such as `vendor`
     gitignore: bool = True  # whether .gitignore files exclude files
     context: dict[str, str] = {}  # descriptions of folders and files, by their path in the collection
+    project: str = (
+        ""  # the project of its notes that name none; `update --all` applies a change to known notes
+    )
     update: str | None = None  # shell command of `update --pull`, run in the folder
     # Trust in its notes; those that are shared or from outside are quoted in prompts.
     trust: Literal["user", "assistant", "shared", "outside"] = "user"

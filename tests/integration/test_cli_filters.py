@@ -39,13 +39,20 @@ def test_the_project_of_a_note_is_shown(invoke: Invoke, home: Path) -> None:
     """`get` and `list` show it, and a question is limited to it, in any case."""
     notes = {name: f"---\nproject: {name}\n---\nThe ferry is late.\n" for name in ("Harbour", "Kiln")}
     write_notes(home / "notes", {f"{name}.md": text for name, text in notes.items()})
+    write_notes(
+        home / "slip", {"Slip.md": "The ferry is red.\n", "Own.md": "---\nProject: Kiln\n---\nA ferry.\n"}
+    )
+    invoke("collection", "add", home / "slip", "--project", "Harbour")
     invoke("bootstrap", home / "notes", "--skip-embed")
 
     shown = invoke("get", "Kiln").stderr
     assert "written: 20" in shown and "origin: user; trusted: yes; project: Kiln" in shown
-    [note] = ask_json(invoke, "list", "--where", "project=harbour")["documents"]
-    assert note["properties"] == {"project": ["Harbour"]}
-    assert found_paths(invoke, "search", "ferry", "--where", "project=kiln") == ["Kiln.md"]
+    found = ask_json(invoke, "list", "--where", "project=harbour")["documents"]
+    assert {note["file"]: note["properties"] for note in found} == {
+        "notes/Harbour.md": {"project": ["Harbour"]},
+        "slip/Slip.md": {"project": ["Harbour"]},  # as its collection says
+    }
+    assert sorted(found_paths(invoke, "search", "ferry", "--where", "project=kiln")) == ["Kiln.md", "Own.md"]
 
 
 def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: Path) -> None:

@@ -183,7 +183,7 @@ class Remember:
                     f"inbox: {self.inbox} is in no collection, so its notes would not be found. Choose a folder in one of "
                     f"them: {roots}"
                 )
-        folders = [folder for folder in folders if PurePath(folder.root).name != ".git"] or folders
+        folders = [folder for folder in folders if not folder.has_commits] or folders
         known = {folder.name: folder for folder in folders}
         if name and name not in known:
             raise NotFound("collection of files", name, suggestions=sorted(known))

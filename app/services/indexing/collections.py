@@ -67,6 +67,8 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
                 exclude=tuple(collection.exclude),
                 include=tuple(name.strip("/") for name in collection.include),
                 gitignore=collection.gitignore,
+                project=collection.project,
+                has_commits=collection.kind == "git",
                 about=partial(path_context, contexts=collection.context),
                 extract=extract,
             )

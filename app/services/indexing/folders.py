@@ -25,6 +25,7 @@ class Folder:
     ``only`` limits a pass to these paths; no other file is read, and no other document removed.
     ``about`` returns the description of the folders above a path, which is embedded with its text.
     ``extract`` returns the text of attachments; without it every file is read as text.
+    ``project`` is that of its notes that name none. ``has_commits`` is whether its notes are commits of a repository.
     ``split`` returns the fragments of a body that begins on a line; by default those of clawmem.
     """
 
@@ -36,6 +37,8 @@ class Folder:
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     gitignore: bool = True
+    project: str = ""
+    has_commits: bool = False
     only: frozenset[str] | None = None
     about: Callable[[str], str | None] = field(default=lambda path: "", compare=False, repr=False)
     extract: TextExtractor | None = field(default=None, compare=False, repr=False)

@@ -12,10 +12,10 @@ from clawmem.domain.documents import dating, encoding, frontmatter, identity, na
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_links, taken_back
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags
+from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import origin_of
-from clawmem.ports.documents import Claims
+from clawmem.ports.documents import Claims, Property
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import ExtractedText, TextExtractor
 from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
@@ -61,6 +61,7 @@ def parse_source(
     trust: Origin = Origin.USER,
     extract: TextExtractor | None = None,
     about: str = "",
+    project: str = "",
     split: Split | None = None,
     zone: tzinfo = UTC,
 ) -> ParsedSource:
@@ -79,6 +80,9 @@ def parse_source(
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
     note, front_matter, facts, declared, complaint = read
+    if project and not any(given.name.casefold() == "project" for given in declared.properties):
+        given = Property("project", project, property_key(project))
+        declared = declared._replace(properties=[*declared.properties, given])
     digest = identity.body_hash(note.body)
     modified_ms = stamp.mtime_ns // 1_000_000  # it may only be that of a copy
     if known is not None and known.hash == digest:

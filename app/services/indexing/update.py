@@ -406,6 +406,7 @@ class _Pass:
             known=known,
             trust=trust_of(self._folder.name, self._folder.origin),
             extract=self._folder.extract,
+            project=self._folder.project,
             about=self._folder.about(file.path) or "",
             split=self._folder.split,
             zone=self._update.clock.zone(),
