@@ -8,11 +8,10 @@ second uses the place in the list and gives the probability that it is this resu
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.domain.retrieval.relevance_model import COUNTED_ENTRIES, LEAST_SHARE, MOST_SPECIFIC
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
 from clawmem.domain.text.words import words
 
@@ -26,7 +25,11 @@ LIKELY = 0.5
 POSSIBLE = 0.07
 CHANGED = 0.49  # the most for a note that a newer one may have changed
 
-FAMILY_PARTS = 2  # of a fingerprint, "bge-small:384:int8:..."; the rest does not affect cosines
+# Bounds of the features. Lines and passages: the best of many is good by chance.
+COUNTED_ENTRIES = (20, 7_000)
+LEAST_SHARE = 0.05  # of the coverage of the best result
+SHORT_NOTE = 200  # characters
+MOST_SPECIFIC = 30.0  # weight of two telling words; more say no more
 
 # Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
 # biologist's 40 prompts off the topic .825 are silent with them and .525 without, at .893 of the answered questions.
@@ -157,45 +160,44 @@ def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> fl
     weights = ANSWERED.get(family(fingerprint or ""))
     if weights is None or evidence.cosine is None:
         weights = ANSWERED_BY_WORDS
-    return logistic(weights.bias, zip(weights[1:], answer_features(evidence), strict=True))
+    return _logistic(weights, answer_features(evidence))
 
 
-def answer_features(evidence: Evidence) -> tuple[float, ...]:
-    """Return the features of *evidence* in the order of `AnsweredWeights`; more is always better evidence."""
+def answer_features(evidence: Evidence) -> dict[str, float]:
+    """Return the features of *evidence* by name; more is always better evidence."""
     least, most = COUNTED_ENTRIES
-    return (
-        evidence.cosine or 0.0,
-        evidence.shared,
-        -min(evidence.miss, MOST_SPECIFIC) / MOST_SPECIFIC,
-        min(evidence.specificity, MOST_SPECIFIC) / MOST_SPECIFIC,
-        -math.log(min(most, max(least, evidence.entries))),
-        -float(evidence.is_task),
-    )
+    return {
+        "cosine": evidence.cosine or 0.0,
+        "shared": evidence.shared,
+        "miss": -min(evidence.miss, MOST_SPECIFIC) / MOST_SPECIFIC,
+        "specificity": min(evidence.specificity, MOST_SPECIFIC) / MOST_SPECIFIC,
+        "entries": -math.log(min(most, max(least, evidence.entries))),
+        "task": -float(evidence.is_task),
+    }
 
 
 def place_probability(place: ResultPlace) -> float:
-    """
-    Return the probability, in (0, 1), that one result of a list answers, given that any of them does.
-
-    Raises:
-        KeyError: unknown unit.
-    """
-    weights = PLACED[place.unit]
-    return logistic(weights.bias, zip(weights[1:], place_features(place), strict=True))
+    """Return the probability, in (0, 1), that one result of a list answers, given that any of them does."""
+    return _logistic(PLACED[place.unit], place_features(place))
 
 
-def place_features(place: ResultPlace) -> tuple[float, ...]:
-    """Return the features of *place* in the order of `PlacedWeights`; more is always better evidence."""
+def place_features(place: ResultPlace) -> dict[str, float]:
+    """Return the features of *place* by name; more is always better evidence."""
     share = math.log(max(LEAST_SHARE, place.coverage_share))
-    return place.relevance, -math.log(place.rank), share, -place.cosine_gap, share * place.is_short
+    return {
+        "relevance": place.relevance,
+        "rank": -math.log(place.rank),
+        "coverage_share": share,
+        "cosine_gap": -place.cosine_gap,
+        "short_coverage_share": share * place.is_short,
+    }
 
 
 def family(fingerprint: str) -> str:
-    """Return the part of an embedder's fingerprint that determines the scale of its cosines."""
-    return ":".join(fingerprint.split(":")[:FAMILY_PARTS])
+    """Return the part of an embedder's fingerprint that determines the scale of its cosines: ``bge-small:384``."""
+    return ":".join(fingerprint.split(":")[:2])
 
 
-def logistic(bias: float, weighted: Iterable[tuple[float, float]]) -> float:
-    """Return the probability for *bias* and pairs of a weight and a feature."""
-    log_odds = bias + math.fsum(weight * feature for weight, feature in weighted)
+def _logistic(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+    log_odds = weights["bias"] + math.fsum(weights[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0

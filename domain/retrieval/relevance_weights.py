@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from clawmem.domain.retrieval.relevance_model import AnsweredWeights, PlacedWeights
-
-ANSWERED_BY_WORDS = AnsweredWeights(bias=-5.018, cosine=0.0, shared=6.312, miss=2.929, specificity=4.247, entries=0.303, task=3.314)  # fmt: skip
+ANSWERED_BY_WORDS = {"bias": -5.018, "cosine": 0.0, "shared": 6.312, "miss": 2.929, "specificity": 4.247, "entries": 0.303, "task": 3.314}  # fmt: skip
 
 ANSWERED = MappingProxyType({
-    "wordllama:l2_supercat": AnsweredWeights(bias=-6.285, cosine=9.284, shared=3.461, miss=4.377, specificity=6.378, entries=0.4704, task=2.831),
-    "bge-small:384": AnsweredWeights(bias=-15.81, cosine=18.18, shared=2.949, miss=4.932, specificity=7.544, entries=0.4459, task=2.762),
+    "wordllama:l2_supercat": {"bias": -6.285, "cosine": 9.284, "shared": 3.461, "miss": 4.377, "specificity": 6.378, "entries": 0.4704, "task": 2.831},
+    "bge-small:384": {"bias": -15.81, "cosine": 18.18, "shared": 2.949, "miss": 4.932, "specificity": 7.544, "entries": 0.4459, "task": 2.762},
 })  # fmt: skip
 
 PLACED = MappingProxyType({
-    "document": PlacedWeights(bias=-0.8175, relevance=2.058, rank=0.8523, coverage_share=3.46, cosine_gap=0.2745, short_coverage_share=0.0),
-    "line": PlacedWeights(bias=1.717, relevance=0.0, rank=1.075, coverage_share=3.713, cosine_gap=1.636, short_coverage_share=3.169),
+    "document": {"bias": -0.8175, "relevance": 2.058, "rank": 0.8523, "coverage_share": 3.46, "cosine_gap": 0.2745, "short_coverage_share": 0.0},
+    "line": {"bias": 1.717, "relevance": 0.0, "rank": 1.075, "coverage_share": 3.713, "cosine_gap": 1.636, "short_coverage_share": 3.169},
 })  # fmt: skip

@@ -44,7 +44,6 @@ from clawmem.domain.retrieval.relevance import (
     answer_features,
     place_features,
 )
-from clawmem.domain.retrieval.relevance_model import AnsweredWeights, PlacedWeights
 
 Floats = npt.NDArray[np.float64]
 Fact = Mapping[str, Any]
@@ -58,7 +57,6 @@ OWN_VAULTS = {
 }
 FAMILIES = {"static": "wordllama:l2_supercat", "bge-small": "bge-small:384"}
 WEIGHTS = "clawmem.domain.retrieval.relevance_weights"
-SOURCE = "clawmem.domain.retrieval.relevance_model"
 SCRIPT = "tools/bench/fit_confidence.py"
 TOP = 10  # places of a list that are judged
 FOUND = 5  # an answer that is not among the first results is no evidence of how questions with an answer look
@@ -94,7 +92,7 @@ def main() -> None:
     embedders: dict[str, Any] = {"static": StaticEmbedder()}
     if given.models:
         embedders["bge-small"] = model_named("bge-small", given.models).opened()
-    answered: dict[str, AnsweredWeights] = {}
+    answered: dict[str, dict[str, float]] = {}
     for name, embedder in embedders.items():
         facts = list(
             kept(given.work / f"{name}.jsonl", collect(given.data, given.work, name, embedder, given.most))
@@ -110,7 +108,7 @@ def main() -> None:
             }
     if given.write:
         constants = {"ANSWERED_BY_WORDS": by_words, "ANSWERED": answered, "PLACED": placed}
-        write(WEIGHTS, text_of_module(SCRIPT, SOURCE, constants))
+        write(WEIGHTS, text_of_module(SCRIPT, constants))
 
 
 def kept(path: Path, facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -251,7 +249,7 @@ def is_judged(candidate: Any, grades: Mapping[str, int], collection: JudgedColle
     return any(span.start_line <= line <= span.end_line and turn in grades for line, turn in lines)
 
 
-def report(name: str, facts: Sequence[Fact], leniency: float = 0.0) -> AnsweredWeights:
+def report(name: str, facts: Sequence[Fact], leniency: float = 0.0) -> dict[str, float]:
     """Print the figures of each collection by models that were fitted on all others; return weights fitted on all."""
     sys.stdout.write(f"{name}\n")
     for collection in sorted({fact["collection"] for fact in facts}):
@@ -266,7 +264,8 @@ def report(name: str, facts: Sequence[Fact], leniency: float = 0.0) -> AnsweredW
             f"{np.mean(real >= DEFAULT_FLOOR):.3f}  others below {silent:.3f}\n"
         )
     bias, *slopes = fit_answered(facts).tolist()
-    weights: AnsweredWeights = fitted_weights(AnsweredWeights, [bias + leniency, *slopes])
+    names = answer_features(Evidence(**facts[0]["evidence"]))
+    weights = fitted_weights(names, [bias + leniency, *slopes])
     sys.stdout.write(f"  {weights}\n")
     return weights
 
@@ -286,7 +285,7 @@ def fit_answered(facts: Sequence[Fact]) -> Floats:
 
 def features(facts: Sequence[Fact]) -> Floats:
     """Return a row of features for each question."""
-    return np.array([answer_features(Evidence(**fact["evidence"])) for fact in facts])
+    return np.array([[*answer_features(Evidence(**fact["evidence"])).values()] for fact in facts])
 
 
 def answered_of(facts: Sequence[Fact]) -> Floats:
@@ -294,20 +293,18 @@ def answered_of(facts: Sequence[Fact]) -> Floats:
     return np.array([float(fact["answered"]) for fact in facts])
 
 
-def fit_places(facts: Sequence[Fact]) -> PlacedWeights:
+def fit_places(facts: Sequence[Fact]) -> dict[str, float]:
     """Return the weights that tell answers from the other places in the lists of questions whose answer was found."""
     found = [fact for fact in facts if any(fact["judged"])]
     sizes = Counter(fact["collection"] for fact in found)
     table, labels, counts = [], [], []
     for fact in found:
         for place, judged in zip(fact["places"], fact["judged"], strict=True):
-            table.append(place_features(ResultPlace(**place)))
+            features = place_features(ResultPlace(**place))
+            table.append([*features.values()])
             labels.append(float(judged))
             counts.append(1 / sizes[fact["collection"]] ** SAMPLE / len(fact["places"]))
-    weights: PlacedWeights = fitted_weights(
-        PlacedWeights, logistic(np.array(table), np.array(labels), np.array(counts)).tolist()
-    )
-    return weights
+    return fitted_weights(features, logistic(np.array(table), np.array(labels), np.array(counts)).tolist())
 
 
 def logistic(table: Floats, labels: Floats, counts: Floats) -> Floats:

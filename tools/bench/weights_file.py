@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +15,19 @@ HEAD = '''"""Fitted weights. Written by `{script}`; do not edit."""
 from __future__ import annotations
 
 from types import MappingProxyType
-
-from {source} import {names}
 '''
 
 
-def text_of_module(script: str, source: str, values: Mapping[str, Any]) -> str:
+def text_of_module(script: str, values: Mapping[str, Any]) -> str:
     """
     Return a module that defines *values*: weights, or mappings of names to weights.
 
     Args:
         script: Path of the script that fitted them.
-        source: Module of the classes of the weights.
         values: Values by the name of the constant.
     """
-    weights = [
-        one
-        for value in values.values()
-        for one in (value.values() if isinstance(value, Mapping) else [value])
-    ]
-    names = ", ".join(sorted({type(one).__name__ for one in weights}))
     constants = (f"{name} = {_text(value)}  # fmt: skip\n" for name, value in values.items())
-    return "\n".join([HEAD.format(script=script, source=source, names=names), *constants])
+    return "\n".join([HEAD.format(script=script), *constants])
 
 
 def write(module: str, text: str) -> None:
@@ -43,14 +35,14 @@ def write(module: str, text: str) -> None:
     (ROOT / f"{module.removeprefix('clawmem.').replace('.', '/')}.py").write_text(text, "utf-8")
 
 
-def fitted_weights(kind: Any, model: Sequence[float]) -> Any:
-    """Return *model*, bias and slopes, as weights of class *kind*."""
-    return kind(*(float(f"{value:.{DIGITS}g}") for value in model))
+def fitted_weights(features: Iterable[str], model: Sequence[float]) -> dict[str, float]:
+    """Return *model*, bias and the slopes of *features*, as weights by name."""
+    rounded = (float(f"{value:.{DIGITS}g}") for value in model)
+    return dict(zip(("bias", *features), rounded, strict=True))
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        rows = "".join(f'    "{name}": {_text(one)},\n' for name, one in value.items())
+def _text(value: Mapping[str, Any]) -> str:
+    if "bias" not in value:
+        rows = "".join(f'    "{name}": {_text(weights)},\n' for name, weights in value.items())
         return f"MappingProxyType({{\n{rows}}})"
-    slopes = ", ".join(f"{name}={weight}" for name, weight in value._asdict().items())
-    return f"{type(value).__name__}({slopes})"
+    return json.dumps(value)

@@ -16,13 +16,13 @@ from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import (
     CHANGED,
+    SHORT_NOTE,
     Evidence,
     ResultPlace,
     answer_probability,
     is_task,
     place_probability,
 )
-from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import STOP_WORDS

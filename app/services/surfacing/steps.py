@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Retrieva
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.grains import VECTOR
-from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
+from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import (

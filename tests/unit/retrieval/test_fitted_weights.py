@@ -12,8 +12,7 @@ import pytest
 from weights_file import ROOT, fitted_weights, text_of_module
 
 from clawmem.domain.retrieval import relevance
-from clawmem.domain.retrieval.relevance import Evidence
-from clawmem.domain.retrieval.relevance_model import AnsweredWeights
+from clawmem.domain.retrieval.relevance import Evidence, answer_features
 
 STATIC = "wordllama:l2_supercat"
 
@@ -23,7 +22,7 @@ def test_the_module_is_what_the_script_writes() -> None:
     module = import_module(fit_confidence.WEIGHTS)
     values = {name: getattr(module, name) for name in vars(module) if name.isupper()}
 
-    text = text_of_module(fit_confidence.SCRIPT, fit_confidence.SOURCE, values)
+    text = text_of_module(fit_confidence.SCRIPT, values)
 
     path = ROOT / f"{fit_confidence.WEIGHTS.removeprefix('clawmem.').replace('.', '/')}.py"
     assert Path(str(module.__file__)).resolve() == path.resolve()
@@ -34,7 +33,8 @@ def test_a_fitted_question_gets_the_probability_of_the_fit(monkeypatch: pytest.M
     """The features that are fitted are those that are weighed."""
     facts = [sample(number) for number in range(60)]
     model = fit_confidence.fit_answered(facts)
-    monkeypatch.setattr(relevance, "ANSWERED", {STATIC: fitted_weights(AnsweredWeights, model.tolist())})
+    weights = fitted_weights(answer_features(evidence_of(facts[0])), model.tolist())
+    monkeypatch.setattr(relevance, "ANSWERED", {STATIC: weights})
 
     expected = fit_confidence.sigmoid(fit_confidence.features(facts) @ model[1:] + model[0])
     computed = [relevance.answer_probability(evidence_of(fact), STATIC) for fact in facts]

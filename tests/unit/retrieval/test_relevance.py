@@ -96,9 +96,9 @@ def test_the_family_of_a_fingerprint_is_its_model_not_its_build() -> None:
 
 
 @pytest.mark.parametrize("weights", [*ANSWERED.values(), ANSWERED_BY_WORDS, *PLACED.values()])
-def test_no_weight_turns_its_sign(weights: tuple[float, ...]) -> None:
+def test_no_weight_turns_its_sign(weights: dict[str, float]) -> None:
     """Only the bias may be negative; anything else would make good evidence count against an answer."""
-    assert all(weight >= 0 for weight in weights[1:])
+    assert all(weight >= 0 for name, weight in weights.items() if name != "bias")
 
 
 @pytest.mark.parametrize("entries", [1, 10, 3000])
