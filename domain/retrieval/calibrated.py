@@ -7,8 +7,7 @@ can the age outweigh a moderate difference in relevance, and only among document
 
 from __future__ import annotations
 
-from clawmem.domain.retrieval.composite import Signals
-from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
+from clawmem.domain.retrieval.composite import FOREVER, Signals, decay, half_life_days, recency
 
 # Maximum of each term. Together they span 0.122, from -0.016 to +0.106, so two documents whose relevance differs by more
 # than 0.122, or 0.032 if neither is pinned, never change places.
@@ -22,19 +21,15 @@ COMPARABLE = 0.4  # relevance from which recency counts in full; below, in propo
 
 def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -> dict[str, float]:
     """
-    Return the terms of the score of one document by name.
+    Return the terms of the score of one document by name: ``relevance``, ``recency``, ``pin``, in this order.
 
-    A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
-    0.25 instead of around zero. It counts in full only from a relevance of 0.4, so that no document ranks high merely
-    because it is new.
+    A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent*,
+    of a question for recent information, the term ``recency`` ranges from 0 to 0.25 instead of around zero. It counts in
+    full only from a relevance of 0.4, so that no document ranks high merely because it is new.
 
     Args:
         relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
         signals: Metadata of the document: its type, age, accesses and pin. The others changed no judged question.
-        recency_intent: The question asks for recent information.
-
-    Returns:
-        ``relevance``, ``recency``, ``pin``, in this order.
     """
     match = min(1.0, relevance) if relevance > 0.0 else 0.0  # NaN is not above zero
     if recency_intent:

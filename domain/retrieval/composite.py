@@ -1,5 +1,5 @@
 """
-The ranking policy `published`: the composite formula exactly as its authors published it.
+The ranking policy `published`: the composite formula exactly as its authors published it, with its recency and confidence.
 
 It is available as an option and for comparison. It is not the default, because on judged questions its metadata
 outweighs relevance (see `calibrated`).
@@ -8,13 +8,128 @@ outweighs relevance (see `calibrated`).
 import math
 from typing import NamedTuple
 
-from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence, stored_confidence
-from clawmem.domain.retrieval.recency import recency
+from clawmem.domain.documents.times import DAY_MS, parse_iso
+from clawmem.domain.security.origin import is_verified
 from clawmem.ports.records import Document
 
-_DAY_MS = 86_400_000
 _SAME_MOMENT_MS = 1000  # an access within this time of a change was caused by the change
+
+FOREVER = math.inf
+# Half life in days, and initial confidence. Decisions, preferences and antipatterns do not become stale with age; records
+# of ongoing work do.
+HALF_LIFE_DAYS = {
+    "handoff": 30.0,
+    "progress": 45.0,
+    "conversation": 45.0,
+    "research": 90.0,
+    "project": 120.0,
+    "decision": FOREVER,
+    "deductive": FOREVER,
+    "preference": FOREVER,
+    "hub": FOREVER,
+    "antipattern": FOREVER,
+}
+BASELINE = {
+    "decision": 0.85,
+    "deductive": 0.85,
+    "preference": 0.80,
+    "hub": 0.80,
+    "problem": 0.75,
+    "research": 0.70,
+    "milestone": 0.70,
+    "project": 0.65,
+    "handoff": 0.60,
+    "conversation": 0.55,
+}
+# Types that stay valid without being read again.
+ATTENTION_EXEMPT = frozenset({"decision", "hub", "research", "antipattern", "deductive", "preference"})
+
+
+def half_life_days(content_type: str) -> float:
+    """Return the half life of documents of this type in days: ``inf`` if they do not age, 60 if nothing else is known."""
+    return HALF_LIFE_DAYS.get(content_type, 60.0)
+
+
+def baseline(content_type: str) -> float:
+    """Return the initial confidence of documents of this type, in [0, 1]; 0.5 if nothing else is known."""
+    return BASELINE.get(content_type, 0.50)
+
+
+def decay(age_days: float, half_life: float) -> float:
+    """Return ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN)."""
+    if math.isnan(age_days):
+        return 0.5
+    return 1.0 if age_days <= 0 else float(0.5 ** (age_days / half_life))
+
+
+def recency(
+    content_type: str, age_days: float, *, access_count: int = 0, days_since_access: float | None = None
+) -> float:
+    """
+    Return the recency of a document, in [0, 1]: ``0.5 ** (age / half life)``.
+
+    Use extends the half life to ``min(3 H, H + 0.3 H ln(1 + n f))`` for *n* accesses and
+    ``f = max(0, 1 - days_since_access / 90)``. Without accesses it is that of the type.
+
+    Args:
+        age_days: Days since the document was written. Zero and negative (a date in the future) give 1.0, NaN (no
+            readable date) gives 0.5.
+        access_count: A negative count means none.
+        days_since_access: ``None`` or NaN if unknown: then ``f = 1``. Negative counts as 0.
+
+    Returns:
+        1.0 for types that do not age, regardless of the date; exactly 0.5 at one half life.
+    """
+    half_life = half_life_days(content_type)
+    if half_life == FOREVER:
+        return 1.0
+    is_known = days_since_access is not None and not math.isnan(days_since_access)
+    freshness = min(1.0, max(0.0, 1.0 - (days_since_access or 0.0) / 90)) if is_known else 1.0
+    extension = 1.0 + 0.3 * math.log1p(max(0, access_count) * freshness)
+    return decay(age_days, half_life * min(3.0, extension))
+
+
+def stored_confidence(document: Document) -> float:
+    """Return the recorded confidence; of a file of others no more than its type promises, whatever its front matter says."""
+    if document.stamp is None or is_verified(document.origin):
+        return document.confidence
+    return min(document.confidence, baseline(document.content_type))
+
+
+def computed_confidence(
+    content_type: str,
+    age_days: float,
+    *,
+    access_count: int = 0,
+    days_since_access: float | None = None,
+    never_accessed: bool = False,
+) -> float:
+    """
+    Return the confidence derived from type, age and use, in [0, 1].
+
+    It is ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``. The recency uses the plain
+    half life, so that use is not counted twice. The attention is ``max(0.5, 0.95 ** weeks since the last access)``, and
+    1.0 for the six exempt types, without an access in the past, and if the document was *never_accessed*.
+    """
+    reinforcement = min(1.5, 1 + 0.1 * math.log2(1 + max(0, access_count)))
+    attention = 1.0
+    is_exempt = never_accessed or content_type in ATTENTION_EXEMPT
+    if days_since_access and days_since_access > 0 and not is_exempt:
+        attention = max(0.5, 0.95 ** (days_since_access / 7))
+    return min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * attention)
+
+
+def blend_stored(computed: float, stored: float) -> float:
+    """
+    Return the computed confidence adjusted by stored evidence: ``min(1, computed * (stored / 0.5 + 1) / 2)``.
+
+    A stored 0.5 (or NaN: nothing stored) leaves it unchanged, 0 halves it, 1 raises it by half. Stored values outside
+    [0, 1] are clamped.
+    """
+    if math.isnan(stored):
+        return computed
+    evidence = min(1.0, max(0.0, stored)) / 0.5
+    return min(1.0, computed * (evidence + 1) / 2)
 
 
 class Signals(NamedTuple):
@@ -73,22 +188,14 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
     score *= 0.7 + 0.6 * signals.quality
     # 1.0 up to 500 characters, then falling with the logarithm of the length.
     score *= max(0.3, 1 / (1 + 0.5 * math.log2(max(signals.length / 500, 1))))
-    score *= 1 + frequency_boost(signals.revisions, signals.duplicates)
+    # Both counts include the document itself: 1 and 1 add nothing.
+    repetitions = 2 * (signals.revisions - 1) + signals.duplicates - 1
+    score *= 1 + min(0.10, 0.03 * math.log1p(max(0, repetitions)))
     if not math.isfinite(score):
         return 0.0
     if signals.pinned:
         score = min(1.0, score + 0.3)
     return score * (1 + min(max(0, co_activations) / 10, 0.15))
-
-
-def frequency_boost(revisions: int, duplicates: int) -> float:
-    """
-    Return ``0.03 ln(1 + 2 (revisions - 1) + (duplicates - 1))``, the bonus for repetition, in [0, 0.10].
-
-    Both counts include the document itself: 1 and 1 give 0, and so do lower values.
-    """
-    signal = 2 * (revisions - 1) + (duplicates - 1)
-    return min(0.10, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
 
 
 def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
@@ -113,4 +220,4 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
 def age_days(moment: str, now_ms: int) -> float:
     """Return the days between an ISO time and now; NaN if the time is invalid."""
     ms = parse_iso(moment)
-    return math.nan if ms is None else (now_ms - ms) / _DAY_MS
+    return math.nan if ms is None else (now_ms - ms) / DAY_MS

@@ -2,17 +2,21 @@
 Notes that describe the same subject at different times, and the one that a question means.
 
 Owners often keep the old note when its subject changes: "energy 2025" beside "energy 2026", "travel rules before" beside
-"travel rules". Nothing in them says which one is current, but their names and dates do.
+"travel rules". Nothing in them says which one is current, but their names and dates do. Others declare the notes that
+they supersede.
 """
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from clawmem.domain.text.vocabulary import FORMER, MONTHS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
+
+Key = TypeVar("Key", int, str)
 
 # Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended
 # the former state.
@@ -113,3 +117,36 @@ def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str 
     if wanted is Wanted.FORMER:
         return [*newest[1:], *newest[:1]]
     return newest
+
+
+def successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
+    """Return all items that have superseded an item, over any number of steps, without those in a cycle with it."""
+    direct: dict[Key, set[Key]] = defaultdict(set)
+    for older, newer in pairs:
+        direct[older].add(newer)
+    reached: dict[Key, set[Key]] = {}
+    for older in direct:
+        items, waiting = reached.setdefault(older, set()), [older]
+        while waiting:
+            new = direct.get(waiting.pop(), set()) - items
+            items |= new
+            waiting += new
+    return {
+        older: {newer for newer in items if older not in reached.get(newer, ())}
+        for older, items in reached.items()
+    }
+
+
+def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
+    """Return for each superseded item those of its successors that are not superseded themselves."""
+    newer = successors(pairs)
+    return {
+        older: {item for item in items if not newer.get(item, set()) & items}
+        for older, items in newer.items()
+        if items
+    }
+
+
+def successor_label(path: str, written: str) -> str:
+    """Return the label of a superseded note, on one line; *written* is an ISO 8601 time."""
+    return f"superseded by {' '.join(path.splitlines())} ({written[:10]})"

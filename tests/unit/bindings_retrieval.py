@@ -12,8 +12,7 @@ from clawmem.domain.maintenance import lease
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.calibrated import parts
 from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
-from clawmem.domain.retrieval.composite import Signals, published
-from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
+from clawmem.domain.retrieval.composite import Signals, blend_stored, computed_confidence, published, recency
 from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
 from clawmem.domain.retrieval.fusion import blend, min_max, rrf
@@ -28,7 +27,6 @@ from clawmem.domain.retrieval.late_interaction import (
 )
 from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses
 from clawmem.domain.retrieval.question import newest_question
-from clawmem.domain.retrieval.recency import recency
 from clawmem.domain.retrieval.relevance import (
     Evidence,
     ResultPlace,

@@ -12,7 +12,7 @@ from clawmem.domain.capture.contradiction import revises
 from clawmem.domain.capture.notes import COLLECTION, Note, handoff_path, notes_by_rules, session_name, source
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.triples import is_grounded
-from clawmem.domain.retrieval.confidence import baseline
+from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.redaction import redact
 from clawmem.ports import sessions
 from clawmem.ports.clock import Clock

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.retrieval.succession import successor_label
+from clawmem.domain.retrieval.versions import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore

@@ -33,7 +33,7 @@ from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.confidence import baseline
+from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import as_tag
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from clawmem.app.services.documents.listing import docids
-from clawmem.domain.retrieval.succession import successor_label
+from clawmem.domain.retrieval.versions import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import DocumentStore

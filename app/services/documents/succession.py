@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clawmem.domain.retrieval.succession import last_successors
+from clawmem.domain.retrieval.versions import last_successors
 from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document
 

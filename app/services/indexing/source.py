@@ -13,7 +13,7 @@ from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_links, taken_back
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
-from clawmem.domain.retrieval.confidence import baseline
+from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
 from clawmem.ports.documents import Claims, Property
 from clawmem.ports.errors import SourceUnreadable

@@ -14,7 +14,7 @@ from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion, Question
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, is_own, standing
-from clawmem.domain.retrieval.succession import successors
+from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term

@@ -10,7 +10,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.retrieval.changes import states_change
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
     Version,
@@ -18,6 +17,7 @@ from clawmem.domain.retrieval.versions import (
     decision_subjects,
     in_wanted_order,
     subject_name,
+    successors,
 )
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Scope
 

@@ -1,20 +1,9 @@
 from __future__ import annotations
 
-import math
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import Signals, frequency_boost, published
-
-
-def test_frequency_needs_a_repetition() -> None:
-    """One revision and one duplicate are the document itself; the boost stops at a tenth."""
-    assert frequency_boost(1, 1) == frequency_boost(0, 0) == 0.0
-    assert frequency_boost(1, 2) == pytest.approx(0.03 * math.log(2))
-    assert frequency_boost(3, 2) == pytest.approx(0.03 * math.log(6))
-    assert frequency_boost(10**6, 1) == 0.10
+from clawmem.domain.retrieval.composite import Signals, published
 
 
 @given(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.confidence import (
+from clawmem.domain.retrieval.composite import (
     BASELINE,
     baseline,
     blend_stored,

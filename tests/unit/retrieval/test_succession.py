@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.succession import last_successors, successors
+from clawmem.domain.retrieval.versions import last_successors, successors
 
 KEYS = st.integers(0, 9)
 PAIRS = st.lists(st.tuples(KEYS, KEYS), max_size=12)
