@@ -7,10 +7,10 @@ documents lost nothing on any development collection, so they are not tuned furt
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
 from clawmem.domain.retrieval.relevance import family
@@ -20,6 +20,7 @@ from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 Item = TypeVar("Item", int, FragmentKey)
 Scores = dict[FragmentKey, float]
 HitsByRetriever = Mapping[str, Sequence[Hit]]
+Scaled = Mapping[str, Mapping[Item, float]]  # by retriever, then item
 
 LINE, PASSAGE, DOCUMENT, VECTOR = "line", "passage", "document", "vector"
 SPEAKER = "speaker"  # the line's speaker is named in the question
@@ -76,6 +77,18 @@ _WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
 DEPTH = 100  # results that are computed; the maximum limit of a search
 
 
+class Fused(NamedTuple):
+    """
+    One result: the contribution of each retriever, and the fragment that best shows the match.
+
+    ``relevance`` is the weighted mean of the contributions, in [0, 1]; 1 is the best result of every retriever.
+    """
+
+    best: FragmentKey
+    relevance: float
+    parts: Mapping[str, float] = MappingProxyType({})
+
+
 def retriever_of(name: str) -> str:
     """Return the retriever of a name, without a variant: ``document`` for ``document~1`` and ``document``."""
     return name.partition(VARIANT_MARK)[0]
@@ -93,24 +106,14 @@ def with_variants(weights: Mapping[str, float], names: Iterable[str]) -> dict[st
     return {**halves, **weights}
 
 
-class Fused(NamedTuple):
-    """
-    One result: the contribution of each retriever, and the fragment that best shows the match.
-
-    ``relevance`` is the weighted mean of the contributions, in [0, 1]; 1 is the best result of every retriever.
-    """
-
-    best: FragmentKey
-    relevance: float
-    parts: Mapping[str, float] = MappingProxyType({})
+def neighbours(keys: Iterable[FragmentKey], reach: int = 1) -> set[FragmentKey]:
+    """Return *keys*, and the keys of the lines up to *reach* before and after each, whether or not these exist."""
+    steps = range(-reach, reach + 1)
+    return {FragmentKey(key.document_id, key.seq + step) for key in keys for step in steps}
 
 
 def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
-    """
-    Return scores where each line passes *share* of its score on to the lines directly before and after it.
-
-    The result contains all given keys and their neighbours, whether or not such a line exists.
-    """
+    """Return scores where each line passes *share* of its score on to the lines directly before and after it."""
     spread_out = dict(lines)
     for (document_id, seq), score in lines.items():
         for neighbour in (FragmentKey(document_id, seq - 1), FragmentKey(document_id, seq + 1)):
@@ -124,7 +127,7 @@ def fuse_documents(
     weights: Mapping[str, float] = DOCUMENT_WEIGHTS,
     speakers: Collection[str] = (),
     lengths: Mapping[int, int] = MappingProxyType({}),
-) -> list[tuple[int, Fused]]:
+) -> list[Fused]:
     """
     Rank documents by the best fragment that each retriever found in them.
 
@@ -136,33 +139,27 @@ def fuse_documents(
         lengths: Characters of the documents; a missing one has none. The cosine of a long document counts less.
 
     Returns:
-        (document id, fused) by relevance descending, then id; at most `DEPTH`.
+        One result a document, by relevance descending, then id; at most `DEPTH`.
     """
-    best: dict[str, dict[int, tuple[float, FragmentKey]]] = {}
-    for name, hits in legs.items():
-        if name not in weights:
-            continue
-        found = best[name] = {}
-        lines: Mapping[Any, float] = _of(legs, name) if name == LINE else {}
-        for key, score in ((hit.key, hit.score) for hit in hits):
-            number, seq = key
-            if name == LINE:  # plain tuples are cheaper to create than keys
-                nearby = lines.get((number, seq - 1), 0.0) + lines.get((number, seq + 1), 0.0)
-                score += DOCUMENT_NEIGHBOUR_SHARE * nearby
-                score *= 1 + SPEAKER_LIFT if _says(labels.get(key, ""), speakers) else 1.0
-            elif retriever_of(name) == VECTOR:
-                score -= CHANCE * math.log1p(lengths.get(number, 0) / CHANCE_LENGTH)
-            if number not in found or score > found[number][0]:
-                found[number] = (score, key)
-    scaled = {
-        name: _scaled(name, {number: score for number, (score, _) in found.items()})
-        for name, found in best.items()
-    }
-    relevance = _relevance(scaled, weights)
-    ranked = sorted(relevance, key=lambda number: (-relevance[number], number))[:DEPTH]
+    best: dict[str, dict[int, FragmentKey]] = {}
+    scaled: dict[str, dict[int, float]] = {}
+    for name in (name for name in legs if name in weights):
+        scores = _of(legs, name)
+        if name == LINE:
+            near = spread(scores, DOCUMENT_NEIGHBOUR_SHARE)
+            lift = {key: 1 + SPEAKER_LIFT * (_speaker(labels.get(key, "")) in speakers) for key in scores}
+            scores = {key: near[key] * lift[key] for key in scores}
+        elif retriever_of(name) == VECTOR:
+            scores = {
+                key: score - CHANCE * math.log1p(lengths.get(key.document_id, 0) / CHANCE_LENGTH)
+                for key, score in scores.items()
+            }
+        best[name] = {}
+        for key in sorted(scores, key=scores.__getitem__, reverse=True):
+            best[name].setdefault(key.document_id, key)
+        scaled[name] = _scaled(name, {number: scores[key] for number, key in best[name].items()})
     narrowest = [name for name in (LINE, PASSAGE, VECTOR, DOCUMENT, *best) if name in best]
-    shown = {n: next(best[name][n][1] for name in narrowest if n in best[name]) for n in ranked}
-    return [(n, Fused(shown[n], relevance[n], _parts(scaled, n))) for n in ranked]
+    return _fused(scaled, weights, lambda n: next(best[name][n] for name in narrowest if n in best[name]))
 
 
 def fuse_lines(
@@ -189,20 +186,36 @@ def fuse_lines(
         if key in spans and spans[key].kind is FragmentKind.LINE
     }
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
-    legs = {name: hits for name, hits in legs.items() if name in weights}
-    for name in legs:
+    for name in (name for name in legs if name in weights):
         if retriever_of(name) in (PASSAGE, VECTOR):
             parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
         elif retriever_of(name) in (DOCUMENT, TIME):
-            whole = _scaled(name, {h.key.document_id: h.score for h in legs[name]})
+            whole = _scaled(name, {hit.key.document_id: hit.score for hit in legs[name]})
             parts[name] = {key: share for key in lines if (share := whole.get(key.document_id))}
-    if PRECISE in legs:
-        parts[PRECISE] = {k: s for k, s in _scaled(PRECISE, _of(legs, PRECISE)).items() if k in spans}
+        elif name == PRECISE:
+            parts[name] = {
+                key: share for key, share in _scaled(name, _of(legs, name)).items() if key in spans
+            }
     if speakers and SPEAKER in weights:
-        parts[SPEAKER] = {key: 1.0 for key in lines if _says(spans[key].label, speakers)}
-    relevance = _relevance(parts, weights)
-    ranked = sorted(relevance, key=lambda key: (-relevance[key], key))
-    return [Fused(key, relevance[key], _parts(parts, key)) for key in ranked[:DEPTH]]
+        parts[SPEAKER] = {key: 1.0 for key in lines if _speaker(spans[key].label) in speakers}
+    return _fused(parts, weights, lambda key: key)
+
+
+def _onto_lines(
+    scores: Mapping[FragmentKey, float], lines: Collection[FragmentKey], spans: Mapping[FragmentKey, Span]
+) -> Scores:
+    """Return the best score of the wider fragments that contain a line; a line with a score of 0 is left out."""
+    wider: dict[int, list[tuple[Span, float]]] = {}
+    for key, score in scores.items():
+        if span := spans.get(key):
+            wider.setdefault(key.document_id, []).append((span, score))
+    best: Scores = {}
+    for key in lines:
+        line, around = spans[key], wider.get(key.document_id, ())
+        covering = (score for span, score in around if span.start < line.end and line.start < span.end)
+        if score := max(covering, default=0.0):
+            best[key] = score
+    return best
 
 
 def refine(
@@ -231,34 +244,13 @@ def refine(
     refined = {}
     for item, before in found.items():
         parts = {**before, **_parts(scaled, item)}
-        relevance = (
-            math.fsum(weights[name] * score for name, score in parts.items() if name in weights) / total
-        )
-        refined[item] = min(1.0, relevance), parts
+        relevance = math.fsum(weights[name] * score for name, score in parts.items() if name in weights)
+        refined[item] = min(1.0, relevance / total), parts
     return refined
 
 
-def neighbours(hits: Iterable[Hit]) -> set[FragmentKey]:
-    """Return the keys of *hits* and of the lines directly before and after each."""
-    return {FragmentKey(h.key.document_id, h.key.seq + step) for h in hits for step in (-1, 0, 1)}
-
-
-def named_speakers(query_words: Collection[str]) -> frozenset[str]:
-    """
-    Return the names that may be speakers in a question: any word may be a name, and "I" is the user.
-
-    A speaker is matched by the first word of the name; roles of chat transcripts count as names.
-    """
-    first_person = {"i", "my", "me", "mine", "we", "our", "us"}
-    return frozenset(query_words) | (frozenset({"user"}) if first_person & set(query_words) else frozenset())
-
-
-def _says(label: str, speakers: Collection[str]) -> bool:
-    return bool(label) and _first_word(label) in speakers
-
-
 @lru_cache(4096)  # thousands of lines have few distinct speakers
-def _first_word(label: str) -> str:
+def _speaker(label: str) -> str:
     return next(iter(words(label)), "")
 
 
@@ -271,29 +263,15 @@ def _scaled(name: str, scores: Mapping[Item, float]) -> dict[Item, float]:
     return min_max(scores, floor=None if retriever_of(name) in _WITHOUT_ZERO else 0.0)
 
 
-def _relevance(scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]) -> dict[Item, float]:
+def _fused(
+    scaled: Scaled[Item], weights: Mapping[str, float], best: Callable[[Item], FragmentKey]
+) -> list[Fused]:
     total = math.fsum(weights[name] for name in scaled) or 1.0  # exact, so independent of the order
     sums = weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
-    return {item: min(value, 1.0) for item, value in sums.items()}  # rounding may slightly exceed 1
+    relevance = {item: min(value, 1.0) for item, value in sums.items()}  # rounding may slightly exceed 1
+    ranked = sorted(relevance, key=lambda item: (-relevance[item], item))[:DEPTH]
+    return [Fused(best(item), relevance[item], _parts(scaled, item)) for item in ranked]
 
 
-def _parts(scaled: Mapping[str, Mapping[Item, float]], item: Item) -> dict[str, float]:
+def _parts(scaled: Scaled[Item], item: Item) -> dict[str, float]:
     return {name: scores[item] for name, scores in scaled.items() if scores.get(item)}
-
-
-def _onto_lines(
-    scores: Mapping[FragmentKey, float], lines: Collection[FragmentKey], spans: Mapping[FragmentKey, Span]
-) -> Scores:
-    """Return the best score of the wider fragments that contain a line; a line with a score of 0 is left out."""
-    wider: dict[int, list[tuple[int, int, float]]] = {}
-    for key, score in scores.items():
-        span = spans.get(key)
-        if span:
-            wider.setdefault(key.document_id, []).append((span.start, span.end, score))
-    best: Scores = {}
-    for key in lines:
-        line, around = spans[key], wider.get(key.document_id, ())
-        covering = (score for start, end, score in around if start < line.end and line.start < end)
-        if score := max(covering, default=0.0):
-            best[key] = score
-    return best

@@ -18,6 +18,7 @@ from clawmem.ports.records import FragmentKey
 
 # Shares of the neighbours' similarity that count for a line: "it" in one line is often named in the line before.
 NEIGHBOUR_SHARES = (1.0, 0.8, 0.5)
+REACH = len(NEIGHBOUR_SHARES) - 1  # lines before and after
 
 Row = Sequence[float]
 
@@ -86,12 +87,6 @@ def name_contributions(
         number: [lent[word] if word in some else 0.0 for word in question] for number, some in names.items()
     }
     return {number: row for number, row in rows.items() if any(row)}
-
-
-def around(keys: Collection[FragmentKey], shares: Row = NEIGHBOUR_SHARES) -> set[FragmentKey]:
-    """Return *keys* and the keys of the neighbouring lines that may contribute to them."""
-    reach = range(1 - len(shares), len(shares))
-    return {FragmentKey(key.document_id, key.seq + step) for key in keys for step in reach}
 
 
 class Rows(NamedTuple):

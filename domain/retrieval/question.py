@@ -11,7 +11,6 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.domain.retrieval.grains import named_speakers
 from clawmem.domain.retrieval.intent import Classification, asks_for_recent, classify_intent
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
@@ -44,6 +43,7 @@ _RECENT, _MOST = (
     frozenset("recent récent récente reciente recientes recente".split()),
     frozenset("most plus más mais più".split()),
 )
+_FIRST_PERSON = frozenset("i my me mine we our us".split())
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 NEAR = 3  # words after "latest" among which the kind is named
 
@@ -149,8 +149,9 @@ class Question:
 
     @cached_property
     def speakers(self) -> frozenset[str]:
-        """Names that may be speakers in the text."""
-        return named_speakers(words(self.text))
+        """Names that may be speakers in the text, by the first word: any word may be a name, and "I" is the user."""
+        every = frozenset(words(self.text))
+        return every if every.isdisjoint(_FIRST_PERSON) else every | {"user"}
 
     @cached_property
     def phrases(self) -> tuple[tuple[str, ...], ...]:

@@ -46,7 +46,7 @@ def _query(query: LexicalQuery) -> dict[str, Any]:
 def _fuse_documents(given: dict[str, Any]) -> list[list[Any]]:
     labels = {FragmentKey(*key): label for key, label in given.get("labels", ())}
     found = fuse_documents(**{**given, "legs": _legs(given), "labels": labels})
-    return [[document_id, *_fused(fused)] for document_id, fused in found]
+    return [[fused.best.document_id, *_fused(fused)] for fused in found]
 
 
 def _fuse_lines(given: dict[str, Any]) -> list[list[Any]]:

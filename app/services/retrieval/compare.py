@@ -16,10 +16,10 @@ from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.fusion import meaning_share
 from clawmem.domain.retrieval.late_interaction import (
+    REACH,
     READ,
     Rows,
     agreement,
-    around,
     line_coverage,
     name_contributions,
     nearest_words,
@@ -145,7 +145,10 @@ def by_sketches(
     Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
     mean of the others.
     """
-    stored = ((key, read_rows(row, sketcher.dimensions)) for key, row in sketches.of(around(keys)).items())
+    stored = (
+        (key, read_rows(row, sketcher.dimensions))
+        for key, row in sketches.of(grains.neighbours(keys, REACH)).items()
+    )
     lines = {key: rows for key, rows in stored if rows is not None}
     known = [key for key in keys if key in lines]
     if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
@@ -188,7 +191,7 @@ def by_words(
     late: LateInteraction, request: RetrievalRequest, texts: LoadedTexts, keys: Sequence[FragmentKey]
 ) -> Signals:
     """Return for each line how well its words, by their vectors out of context, cover those of the question."""
-    wanted = sorted(around(keys))
+    wanted = sorted(grains.neighbours(keys, REACH))
     spans, bodies = texts.spans(wanted), texts.bodies({key.document_id for key in wanted})
     lines = {
         key: with_columns(bodies.get(key.document_id, ""), span.start, span.end)[:READ]

@@ -48,7 +48,8 @@ def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
         if grains.retriever_of(name) in (grains.PASSAGE, grains.PRECISE, VECTOR)
         for hit in hits
     )
-    spans = work.texts.spans({*grains.neighbours(work.legs.get(grains.LINE, ())), *wider})
+    lines = (hit.key for hit in work.legs.get(grains.LINE, ()))
+    spans = work.texts.spans({*grains.neighbours(lines), *wider})
     return [
         Candidate(f.best.document_id, f.best, f.relevance, f.relevance, f.parts, span=spans[f.best])
         for f in grains.fuse_lines(work.legs, spans, weights, request.question.speakers)
@@ -63,4 +64,4 @@ def fused_documents(request: RetrievalRequest, work: Work, weights: Mapping[str,
     near = work.texts.documents(hit.key.document_id for hit in work.legs.get(VECTOR, ()))
     lengths = {number: document.body_length for number, document in near.items()}
     fused = grains.fuse_documents(work.legs, labels, weights, request.question.speakers, lengths)
-    return [Candidate(number, f.best, f.relevance, f.relevance, f.parts) for number, f in fused]
+    return [Candidate(f.best.document_id, f.best, f.relevance, f.relevance, f.parts) for f in fused]

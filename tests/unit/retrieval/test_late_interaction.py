@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.domain.retrieval.grains import neighbours
 from clawmem.domain.retrieval.late_interaction import (
+    REACH,
     Rows,
     agreement,
-    around,
     coverage,
     line_coverage,
     name_contributions,
@@ -68,13 +69,10 @@ def test_every_line_is_covered_to_some_extent(
 def test_only_what_lies_around_counts(
     keys: list[FragmentKey], rows: dict[FragmentKey, list[float]], weights: list[float]
 ) -> None:
-    """Rows of lines that `around` does not name change nothing, so that nobody has to read them."""
-    near = {key: row for key, row in rows.items() if key in around(keys)}
+    """Rows of lines that are not `neighbours` change nothing, so that nobody has to read them."""
+    near = {key: row for key, row in rows.items() if key in neighbours(keys, REACH)}
 
     assert line_coverage(keys, near, weights) == line_coverage(keys, rows, weights)
-
-
-# around
 
 
 # names
