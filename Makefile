@@ -92,7 +92,7 @@ fmt: $(VENV)/installed-dev
 	$(BIN)/ruff format --quiet .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist *.egg-info app/_version.py .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- the environment ----------------------------------------------------------------------------------

@@ -1,11 +1,10 @@
-"""What pyproject.toml says about the package is what lies on disk."""
+"""What pyproject.toml says about the package; the test of the wheel compares its files with those on disk."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
 
@@ -13,49 +12,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
-
-
-def package(folder: Path) -> str:
-    return ".".join(("clawmem", *folder.relative_to(ROOT).parts))
-
-
-def sources() -> list[Path]:
-    own = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
-    return [*own, *(ROOT / "integrations").glob("*.py")]
-
-
-def is_shipped(path: Path) -> bool:
-    """Whether the package data of some package that holds *path* has a pattern for it."""
-    return any(
-        fnmatch(path.relative_to(ROOT.joinpath(*name.split(".")[1:])).as_posix(), pattern)
-        for name in SETUPTOOLS["packages"]
-        if path.is_relative_to(ROOT.joinpath(*name.split(".")[1:]))
-        for pattern in [*SETUPTOOLS["package-data"]["*"], *SETUPTOOLS["package-data"].get(name, ())]
-    )
-
-
-def test_every_folder_is_shipped() -> None:
-    """The list of packages equals the sub-packages on disk, in order and none twice."""
-    found = {package(path.parent) for path in sources() if path.name == "__init__.py"}
-
-    assert SETUPTOOLS["packages"] == sorted(found | {"clawmem"})
-
-
-def test_every_folder_with_modules_is_a_package() -> None:
-    """A forgotten ``__init__.py`` would leave a folder out of the list on both sides."""
-    assert {package(path.parent) for path in sources()} <= set(SETUPTOOLS["packages"])
-
-
-def test_schema_and_vectors_are_package_data() -> None:
-    """Every SQL file, every vector file and their README has a pattern that ships it."""
-    data = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.sql")]
-    data += [*(ROOT / "contracts" / "vectors").iterdir(), ROOT / "py.typed"]
-
-    assert {path.suffix for path in data} == {".sql", ".json", ".md", ".typed"}
-    assert not [path for path in data if not is_shipped(path)]
+PROJECT = PYPROJECT["project"]
 
 
 def test_what_is_written_by_hand_names_the_version_of_an_archive() -> None:
