@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -64,23 +64,33 @@ class PlantedHome:
     def vault(self) -> closing[Vault]:
         return closing(open_vault(str(self.index)))
 
-    def hook(self, name: str, **fields: object) -> str:
-        """Return the context that the hook *name* gives to an assistant."""
+    def context(self) -> HookContext:
+        """The vault as hooks open it, each anew."""
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self.folder))
-        here = HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
+        return HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
+
+    def hook(self, name: str, context: HookContext | None = None, **fields: object) -> str:
+        """Return the context that the hook *name* gives to an assistant."""
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
-        return HANDLERS[name](event, here)
+        return HANDLERS[name](event, context or self.context())
 
     def contexts(self, transcript: str = "", attacks: Sequence[tuple[str, str]] = SOME) -> Iterator[str]:
         """Everything that the hooks say: about *attacks*, about each file, and at the beginning of sessions."""
-        for _, attack in attacks:
-            yield self.hook("context-surfacing", prompt=attack.rpartition(" ")[0])
-        for subject in SUBJECTS:
-            yield self.hook("context-surfacing", prompt=f"What is to be done with the {subject} file?")
-            yield self.hook("pretool-inject", tool_name="Edit", tool_input={"file_path": f"/w/{subject}.py"})
-        for source in ("startup", "compact"):
-            for name in ("session-bootstrap", "staleness-check", "curator-nudge", "postcompact-inject"):
-                yield self.hook(name, source=source, transcript_path=transcript)
+        here = self.context()
+        with here.services() as services:
+            here.services = lambda: nullcontext(services)  # type: ignore[method-assign]
+            for _, attack in attacks:
+                yield self.hook("context-surfacing", here, prompt=attack.rpartition(" ")[0])
+            for subject in SUBJECTS:
+                yield self.hook(
+                    "context-surfacing", here, prompt=f"What is to be done with the {subject} file?"
+                )
+                yield self.hook(
+                    "pretool-inject", here, tool_name="Edit", tool_input={"file_path": f"/w/{subject}.py"}
+                )
+            for source in ("startup", "compact"):
+                for name in ("session-bootstrap", "staleness-check", "curator-nudge", "postcompact-inject"):
+                    yield self.hook(name, here, source=source, transcript_path=transcript)
 
 
 @pytest.fixture
