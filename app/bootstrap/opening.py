@@ -16,8 +16,7 @@ from typing import Any
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
-from clawmem.app.settings.model import Settings, unknown_vault
-from clawmem.domain.documents.eligibility import is_collection_name
+from clawmem.app.settings.model import Settings
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason, Role
 
@@ -26,8 +25,6 @@ def require_vault(settings: Settings) -> None:
     """Raise `VaultError` if the configured vault does not exist."""
     if is_there(settings.vault):
         return
-    if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
-        raise unknown_vault(str(settings.vault), settings.vaults)
     remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
     raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
 

@@ -70,7 +70,9 @@ def variable_shown(name: str, env: Mapping[str, str]) -> str:
 def config_text(file: Path) -> str:
     """Return the text of a file that the user wrote; empty if it is missing. Raises `ConfigError` if it is no text."""
     try:
-        return text_in(file)
+        if not S_ISREG(file.stat().st_mode):  # a FIFO would block forever
+            raise PermissionError("it is not a regular file")
+        return file.read_text("utf-8")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
@@ -110,19 +112,6 @@ def below_home(place: str, env: Mapping[str, str]) -> Path:
     if home and (place == "~" or place.startswith("~/")):
         return Path(f"{home}{place[1:]}")
     return Path(place).expanduser() if place.startswith("~") else Path(place)
-
-
-def text_in(place: Path | str, most: int = -1) -> str:
-    """
-    Return the text of the file at *place*, or its first *most* characters.
-
-    Raises:
-        OSError, UnicodeDecodeError: There is no such regular file, or it is not UTF-8 text.
-    """
-    if not S_ISREG(Path(place).stat().st_mode):  # a FIFO would block forever
-        raise PermissionError(f"{place} is not a regular file")
-    with open(place, encoding="utf-8") as file:  # noqa: PTH123
-        return file.read(most)
 
 
 def file_version(file: Path) -> tuple[int, int, int] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.app.environment.places import text_in
 from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.domain.surfacing.filters import MOST_TOPIC, read_topic
 from clawmem.ports.errors import InvalidInput
@@ -22,7 +21,7 @@ class Topics:
         """Return the topic of a session, or that of every session; empty if none can be read."""
         for known in (session_id, ""):
             with suppress(OSError, UnicodeDecodeError):
-                return read_topic(text_in(self._file(known), MOST_TOPIC + 2))
+                return read_topic(self._file(known).read_text("utf-8"))
         return ""
 
     def set(self, session_id: str, topic: str) -> str:

@@ -154,15 +154,9 @@ class ServerRuntime:
     @contextmanager
     def _opened(self) -> Iterator[Services | None]:
         """Yield the services that a thread has open; ``None`` without a vault. Invalid settings are ignored."""
-
-        def settings() -> Settings:
-            try:
-                return self.dispatcher.settings
-            except ConfigError:
-                return load_settings(environ=self.environ, lenient=True)
-
         if is_there(self.vault):
-            with self.dispatcher.services(settings) as services:
+            lenient = partial(load_settings, environ=self.environ, lenient=True)
+            with self.dispatcher.services(lenient) as services:
                 yield services
         else:
             yield None

@@ -29,7 +29,7 @@ def config_of(vault: Path) -> Path:
 
 def read_config(path: Path) -> dict[str, Any]:
     """
-    Return the content of the config file; empty if the file is missing.
+    Return the content of the config file without empty values; nothing if the file is missing.
 
     Raises:
         ConfigError: The file cannot be read or is not a YAML mapping; the message names file and line.
@@ -39,7 +39,7 @@ def read_config(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must be a mapping of keys to values, such as 'collections:'.")
-    return {str(key): value for key, value in data.items()}
+    return {str(key): value for key, value in data.items() if value is not None}
 
 
 def set_value(path: Path, keys: Sequence[str], value: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -32,6 +32,7 @@ from clawmem.app.environment.places import (
     topics_folder,
     variable_shown,
 )
+from clawmem.app.environment.private_files import log_error
 from clawmem.app.settings.config_file import config_of, fault_of_name, read_config, set_value
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
@@ -348,7 +349,7 @@ def load_settings(
     vault: Path | None = None,
     backend: str | None = None,
     environ: Mapping[str, str] | None = None,
-    lenient: bool | Callable[[ConfigError], object] = False,
+    lenient: bool = False,
 ) -> Settings:
     """
     Read the environment and the config file; *vault* and *backend* take precedence over both.
@@ -358,8 +359,7 @@ def load_settings(
 
     Args:
         environ: The environment; by default that of this process.
-        lenient: Whether invalid values are ignored, so that no prompt fails because of them; or a function that is
-            called with the error of each one.
+        lenient: Whether invalid values are logged and ignored, so that no prompt fails because of them.
 
     Raises:
         ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
@@ -372,11 +372,10 @@ def load_settings(
     def refuse(error: ConfigError) -> None:
         if not lenient:
             raise error
-        if callable(lenient):
-            lenient(error)
+        log_error(default_vault(env), "settings", error)
 
     try:
-        values = {key: value for key, value in read_config(path).items() if value is not None}
+        values = read_config(path)
     except ConfigError as error:
         refuse(error)
         values = {}
@@ -422,9 +421,9 @@ def of_file(settings: Settings, vault: Path, name: str | None = None) -> Setting
     """
     config = config_of(vault)
     places = {field: getattr(settings, field) for field in ("home", "models", "topics")}
-    own = {key: value for key, value in read_config(config).items() if value is not None}
+    values = {**read_config(config), **places, "vault": vault, "config_file": config}
     try:
-        given = Settings.model_validate({**own, **places, "vault": vault, "config_file": config})
+        given = Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigError(_message(error, config, {})) from error
     changes: dict[str, Any] = {"collections": {}, "global_context": ""}
@@ -445,25 +444,17 @@ def fault_of(error: ErrorDetails) -> str:
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     """Return the first fault with its place, and the value if it is no secret."""
     fault = error.errors()[0]
-    field = str(fault["loc"][0])
-    variables = (name for name, place in VARIABLES.items() if place == fault["loc"][: len(place)])
-    variable = next(filter(env.get, variables), "")
-    where = (
-        variable_shown(variable, env)
-        if variable
-        else f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    where = f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    for variable, place in VARIABLES.items():
+        if place == fault["loc"][: len(place)] and env.get(variable):
+            where = variable_shown(variable, env)
+    is_shown = fault["loc"][0] not in _SECRET and fault["type"] not in (
+        "extra_forbidden",
+        "missing",
+        "value_error",
     )
-    is_shown = field not in _SECRET and fault["type"] not in ("extra_forbidden", "missing", "value_error")
     value = f", not {fault['input']!r}" if is_shown else ""
     return f"{where}: {fault_of(fault)}{value}."
-
-
-def unknown_vault(name: str, known: Iterable[str]) -> NotFound:
-    """Return the error that no vault is called *name*."""
-    remedy = "To use a file, give its path."
-    if is_collection_name(name):
-        remedy = f"To make it, run: clawmem vault sync {name} FOLDER. {remedy}"
-    return NotFound("vault", name, suggestions=sorted(known), remark=remedy)
 
 
 def of_vault(settings: Settings, name: str) -> Settings:
@@ -474,7 +465,10 @@ def of_vault(settings: Settings, name: str) -> Settings:
         NotFound: No vault has this name.
     """
     if name not in settings.vaults:
-        raise unknown_vault(name, settings.vaults)
+        remedy = "To use a file, give its path."
+        if is_collection_name(name):
+            remedy = f"To make it, run: clawmem vault sync {name} FOLDER. {remedy}"
+        raise NotFound("vault", name, suggestions=sorted(settings.vaults), remark=remedy)
     return of_file(settings, settings.vaults[name], name)
 
 

@@ -105,8 +105,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     from clawmem.domain.retrieval.question import Question
     from clawmem.domain.surfacing.profiles import profile_named
 
-    report = partial(log_error, context.vault, "context-surfacing")
-    settings = load_settings(environ=context.environ, lenient=report)
+    settings = load_settings(environ=context.environ, lenient=True)
     heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
     if not settings.vault.is_file() or why_skip(
         event.prompt, heartbeats=heartbeats, with_heartbeats=with_heartbeats
@@ -147,7 +146,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             prompt, by_meaning = without_prefixes(event.prompt)[:MOST_PROMPT], profile.by_meaning
             reminder = services.reminders(prompt, event.session_id, choices.withheld, by_meaning=by_meaning)
         except Exception as error:  # noqa: BLE001  the block is useful without it
-            report(error)
+            log_error(context.vault, "context-surfacing", error)
         return "\n".join(filter(None, [reminder, block]))
 
 
