@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 
-from clawmem.app.serve.commands.watch import unit_of
+from clawmem.app.serve.commands import unit_of
 
 COMMAND = (
     "/opt/my python/bin/python",

@@ -32,15 +32,11 @@ JSON, ALONE = "--json", "--alone"
 VAULT, BACKEND = "--vault", "--backend"  # with a value
 
 # The module of each verb that is no operation: only the module of the verb in the command line is imported.
-CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
+CLI = "clawmem.app.interfaces.cli"
 FAMILIES = {
     f"{CLI}.measurement": ("bench", "conformance"),
     f"{CLI}.setup": ("setup",),
-    f"{DAEMON}.surface": ("surface", "hook"),
-    f"{DAEMON}.serve": ("serve",),
-    f"{DAEMON}.mcp": ("mcp",),
-    f"{DAEMON}.ui": ("ui",),
-    f"{DAEMON}.watch": ("watch", "install-service"),
+    "clawmem.app.serve.commands": ("serve", "ui", "mcp", "surface", "hook", "watch", "install-service"),
 }
 GROUPS = {
     "First steps": "bootstrap setup status doctor",

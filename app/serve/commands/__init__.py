@@ -1,1 +1,0 @@
-"""Commands that run other interfaces in their process: hooks, MCP, the server and the watcher."""
