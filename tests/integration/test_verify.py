@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_notes
 from notes_vault import NotesVault
 from wired import embed_pending
 
@@ -206,19 +206,17 @@ class TestVectorIndex:
 
 def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path) -> None:
     """After a first run that stopped before indexing, many lines end with their number and the command to run."""
-    for command in (
-        (
-            "vault",
-            "init",
-        ),
-        ("collection", "add", notes),
-    ):
+    write_notes(notes, {f"{number}.md": f"Note {number}.\n" for number in range(12)})
+    for command in (("vault", "init"), ("collection", "add", notes)):
         assert invoke(*command).exit_code == 0, command
 
     done = invoke("doctor", "--verify")
 
     assert done.exit_code == 7
-    assert f"{len(done.stdout.splitlines())} differences." in done.stderr
+    [*first, last] = done.stdout.splitlines()
+    assert len(first) == 10 and last.startswith("and ")
+    more = int(last.split()[1])
+    assert more > 4 and f"{10 + more} differences." in done.stderr
     assert "run: clawmem update" in done.stderr
     assert invoke("update").exit_code == 0
     assert invoke("doctor", "--verify").stderr == ""
