@@ -53,13 +53,15 @@ def text_of(result: Any) -> str:
 
 
 @asynccontextmanager
-async def over_http(server: ServerProcess, tools: str = "/all", mode: str = "auto") -> AsyncIterator[Client]:
+async def over_http(
+    server: ServerProcess, tools: str = "/all", mode: str = "auto", **options: Any
+) -> AsyncIterator[Client]:
     """A client of the server, with its token."""
     headers = {"Authorization": f"Bearer {server.token}"}
     url = f"http://127.0.0.1:{server.port}/mcp{tools}"
     async with (
         httpx2.AsyncClient(headers=headers, timeout=30) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode, **options) as client,
     ):
         yield client
 

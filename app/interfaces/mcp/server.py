@@ -9,18 +9,25 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import unquote
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.apps import Apps, ResourceCsp
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
 from mcp.types import (
     CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
     EmbeddedResource,
+    InputRequiredResult,
     TextContent,
     TextResourceContents,
     Tool,
@@ -30,9 +37,11 @@ from pydantic import ValidationError
 
 from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.mcp.proxy import paired
+from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
+    CONFIRM,
     AnyOperation,
     Effect,
     Opening,
@@ -48,7 +57,7 @@ from clawmem.app.operations.table import all_operations, operations_in
 from clawmem.app.services.progress import Progress, no_progress
 from clawmem.app.version import VERSION
 from clawmem.domain.security.quoting import lines_to_read, without_orders
-from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.errors import ClawmemError, ConfirmationMissing, InvalidInput
 
 # The tools that every agent is offered: each costs room in every request of a client.
 DAILY = frozenset(
@@ -101,6 +110,9 @@ CODE = "clawmem/code"  # key of the code of an error
 DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
 PROGRESS_EVERY_S = 0.25
+RESULTS_PAGE = (
+    "ui://clawmem/results.html"  # shows the results of a search, in clients that have a place for it
+)
 VAULT = {
     "description": "Another vault than the usual one; see list_vaults.",
     "anyOf": [{"type": "string"}, {"type": "null"}],
@@ -166,6 +178,7 @@ class OperationTool:
             description=" ".join(self.operation.about.split()),
             input_schema={**types, "type": "object", "properties": properties, "required": needed},
             output_schema=result,
+            _meta={"ui": {"resourceUri": RESULTS_PAGE}} if self.operation.result is SearchAnswer else None,
             annotations=ToolAnnotations(
                 read_only_hint=effect is Effect.READS,
                 destructive_hint=None if effect is Effect.READS else effect is Effect.DESTROYS,
@@ -176,8 +189,12 @@ class OperationTool:
 
     async def call(
         self, dispatcher: Dispatcher, arguments: dict[str, Any], context: Context[Any, Any] | None
-    ) -> CallToolResult:
-        """Run the operation; return its text for people, and its record as structured content for programs."""
+    ) -> CallToolResult | InputRequiredResult:
+        """
+        Run the operation; return its text for people, and its record as structured content for programs.
+
+        Where the client asks its user, the user confirms, and not the model.
+        """
         fields = self.operation.request.model_fields
         for name, value in arguments.items():
             if name not in self.parameters:
@@ -198,14 +215,19 @@ class OperationTool:
         if not isinstance(vault, str | None):
             raise InvalidInput("INVALID_INPUT", "vault must be a text.")
         progress = _Progress(context) if context else None
-        result = await run(
-            dispatcher,
-            self.operation,
-            request,
-            caller="mcp",
-            vault=vault,
-            progress=progress or no_progress,
+        attempt = partial(
+            run, dispatcher, self.operation, caller="mcp", vault=vault, progress=progress or no_progress
         )
+        asks = self.operation.asks_first and values.get(CONFIRM) is not False
+        user = context if context and asks and _can_ask(context) else None
+        try:
+            result = await attempt(request.model_copy(update={CONFIRM: None}) if user else request)
+        except ConfirmationMissing as missing:
+            if user is None:
+                raise
+            if question := await _asked(user, missing):
+                return question
+            result = await attempt(request.model_copy(update=missing.confirmed))
         if progress:
             await progress.sent()
         attached = self.operation.attachments(result) if self.operation.attachments else ()
@@ -229,6 +251,9 @@ class MemoryServer(MCPServer[Any]):
 
     def __init__(self, dispatcher: Dispatcher, tools: ToolSet = ToolSet.CLAWMEM) -> None:
         is_daily, is_files = tools is ToolSet.CLAWMEM, tools is ToolSet.FILES
+        pages = Apps()
+        html = Path(__file__).with_name("results.html").read_text("utf-8")
+        pages.add_html_resource(RESULTS_PAGE, html, title="Search results", csp=ResourceCsp())
         super().__init__(
             "clawmem-files" if is_files else "clawmem",
             "Memory files" if is_files else "Memory",
@@ -238,6 +263,7 @@ class MemoryServer(MCPServer[Any]):
             version=VERSION,
             log_level="ERROR",
             subscriptions=False,
+            extensions=[] if is_files else [pages],
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
         self._dispatcher = dispatcher
@@ -275,7 +301,7 @@ class MemoryServer(MCPServer[Any]):
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
-    ) -> CallToolResult:
+    ) -> CallToolResult | InputRequiredResult:
         """Call the tool and return its result; an error is a result that is marked as one."""
         try:
             if name not in self._operation_tools:
@@ -287,6 +313,41 @@ class MemoryServer(MCPServer[Any]):
             return CallToolResult(content=[_text(str(error))], is_error=True, _meta=meta)
         except Exception as error:
             raise UnexpectedToolError(UNEXPECTED) from error
+
+
+def _can_ask(context: Context[Any, Any]) -> bool:
+    """Whether the client shows a question to its user."""
+    able = context.client_capabilities and context.client_capabilities.elicitation
+    has_form = able and (able.form is not None or able.url is None)
+    return bool(has_form) and (_answers_later(context) or context.session.can_send_request)
+
+
+def _answers_later(context: Context[Any, Any]) -> bool:
+    """Whether the client repeats the call with the answers, as the protocol has it since that revision."""
+    return (context.protocol_version or "") >= "2026-07-28"
+
+
+async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> InputRequiredResult | None:
+    """
+    Ask the user for the confirmation; return the question if its answer comes with another call.
+
+    Raises:
+        InvalidInput: The user declined.
+    """
+    message, schema = "\n".join(missing.preview), {"type": "object", "properties": {}}
+    if _answers_later(context):
+        name = (
+            f"confirm-{sha256(message.encode()).hexdigest()[:16]}"  # an answer is one to this very question
+        )
+        answer = (context.input_responses or {}).get(name)
+        if answer is None:
+            form = ElicitRequestFormParams(message=message, requested_schema=schema)
+            return InputRequiredResult(input_requests={name: ElicitRequest(params=form)})
+    else:
+        answer = await context.session.elicit_form(message, schema, context.request_id)
+    if getattr(answer, "action", "") != "accept":
+        raise InvalidInput(missing.code, "The user declined. Nothing was changed.")
+    return None
 
 
 class _Progress:
