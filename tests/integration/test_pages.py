@@ -286,7 +286,7 @@ def test_health_shows_findings_and_charts_and_makes_vectors(world: World, browse
 def test_the_graph_draws_notes_names_and_facts(browser: Browser) -> None:
     note = browser.get("/graph", file=REDIS)
     assert re.search(r"<title>Keep sessions in Redis led to Move sessions to Postgres</title>", note.text)
-    assert '<td class="quiet">names</td>' in note.text
+    assert '<td class="quiet word">names</td>' in note.text
     entity = browser.get("/graph", entity="Postgres")
     assert "Postgres replaced Redis" in entity.text
     assert "Postgres replaced Redis" not in browser.get("/graph", entity="Postgres", as_of="2025-01-01").text

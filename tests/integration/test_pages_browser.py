@@ -6,27 +6,46 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import write_notes
-from rest_world import POSTGRES, REDIS, World, world_at
+from command_line import configure, write_notes
+from command_process import run_process
+from process_environ import process_environ
+from rest_world import World
+from server_process import serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="make ui-test installs Playwright")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: make ui-test installs it")
 
-SHOTS = Path(__file__).parents[2] / "build" / "ui"
+ROOT = Path(__file__).parents[2]
+SHOTS = ROOT / "build" / "ui"
+OLD, NEW = "notes/decisions/2026-04-02-quiet-room.md", "notes/progress/2026-10-05-quiet-room.md"
+NOTES = {
+    "decisions/2026-04-02-quiet-room.md": "# Quiet room\n\nThe quiet room on Spindle Street opens at nine in the morning. The key is at the front desk.\n",
+    "progress/2026-10-05-quiet-room.md": "# Quiet room, from October\n\nHaruka asked for earlier hours: the quiet room on Spindle Street opens at half past seven.\n",
+    "people/visits.md": "---\nreview_by: 2026-09-01\ntags: [office]\n---\n# Visits\n\nAsk [[Nobody Known]] first.\n\n- [ ] Order the badges \U0001f4c5 2026-10-20\n",
+}
+PROMPT = "When does the quiet room on Spindle Street open?"
 PLACES = {
     "home": "/",
-    "search": "/search?q=where+do+login+sessions+live",
-    "note": f"/note?file={POSTGRES}&beside={REDIS}",
+    "search": "/search?q=how+long+is+a+booking+slot+held",
+    "latest": "/search?tag=office",
+    "note": f"/note?file={OLD}",
+    "beside": f"/note?file={NEW}&beside={OLD}",
+    "supersede": f"/supersede?file={OLD}",
     "prompts": "/prompts",
+    "prompt": "/prompt?id=1",
     "timeline": "/timeline?at=2026",
     "inbox": "/inbox",
     "health": "/health",
-    "graph": f"/graph?file={POSTGRES}",
+    "graph": "/graph?file=notes/decisions/2026-06-09-postgres-sessions.md",
+    "entity": "/graph?entity=Haruka+Mori",
+    "start": "/graph",
+    "nowhere": "/nowhere",
 }
 # The smallest contrast of any visible text with the ground that it stands on.
 CONTRAST = """() => {
@@ -50,13 +69,32 @@ CONTRAST = """() => {
 }"""
 
 
+@contextmanager
+def served(home: Path, *commands: str, notes: bool = True) -> Iterator[World]:
+    """The server of a vault with the example notes and some more, after *commands*."""
+    if notes:
+        shutil.copytree(ROOT / "examples" / "notes", home / "notes")
+        write_notes(home / "notes", NOTES)
+    environ = process_environ(home)
+    for command in commands:
+        run_process(*command.split(), environ=environ, cwd=home, check=True)
+    with serving(environ, home, "--port", "0", "--no-watch") as server:
+        yield World(home, environ, server)
+
+
+def asked(world: World, prompt: str, session: str = "s1") -> str:
+    """Return what a hook adds to *prompt*."""
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
+    return json.dumps(world.post("/hooks/context-surfacing", **event)[1])
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world_at(tmp_path_factory.mktemp("home")) as served:
-        prompt = "Where do login sessions live, in Redis or in Postgres?"
-        event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": prompt}
-        served.post("/hooks/context-surfacing", **event)
-        yield served
+    commands = ("bootstrap notes", "maintain enrich", "maintain graph")
+    with served(tmp_path_factory.mktemp("home"), *commands) as world:
+        asked(world, PROMPT)
+        asked(world, "Please rename this variable to total")
+        yield world
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +138,12 @@ def test_pages_are_readable_and_report_nothing(chromium: Any, world: World, sche
             page.get_by_text("integrity check passed").wait_for()
             page.get_by_role("heading", name="Notes by month of writing").wait_for()
         if name == "home":
-            page.get_by_text("Nothing needs to be done").wait_for()
+            page.locator("[data-load] .hints, [data-load] .quiet").wait_for()
         page.screenshot(path=SHOTS / f"{name}-{scheme}-{width}.png", full_page=True)
-        assert not errors, (name, errors)
+        assert not errors or name == "nowhere", (name, errors)
         assert page.title().endswith("clawmem")
         assert page.locator("h1").count() == page.get_by_role("main").count() == 1
-        assert page.get_by_role("navigation", name="Pages").is_visible()
+        assert page.get_by_role("navigation", name="Pages").is_visible() or name == "nowhere"
         unnamed = page.locator("input:visible, select:visible, button:visible").evaluate_all(
             "all => all.filter(e => !(e.labels?.length || e.ariaLabel || e.innerText)).map(e => e.outerHTML)"
         )
@@ -123,16 +161,17 @@ def test_search_follows_the_typing_and_keys_lead_to_a_note(chromium: Any, world:
     page.keyboard.press("Enter")
     page.wait_for_url("**/ui/search?q=ticket+machines")
     field = page.get_by_role("searchbox")
-    field.fill("one database is enough")
-    page.wait_for_url("**/ui/search?q=one+database*")
-    page.locator(".results li:first-child a", has_text="Move sessions to Postgres").wait_for()
+    field.fill("half past seven")
+    page.wait_for_url("**/ui/search?q=half+past*")
+    page.locator(".results li:first-child a", has_text="Quiet room, from October").wait_for()
     field.press("ArrowDown")
     page.keyboard.press("j")
     page.keyboard.press("k")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Move sessions to Postgres", level=1).wait_for()
-    page.get_by_role("button", name="Pin").click()
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("heading", name="Quiet room, from October", level=1).wait_for()
+    page.keyboard.press("p")
+    page.get_by_role("button", name="Unpin").wait_for()
+    page.keyboard.press("u")
     page.get_by_role("button", name="Pin", exact=True).wait_for()
     page.keyboard.press("g")
     page.get_by_role("heading", name="Decisions that hold").wait_for()
@@ -143,7 +182,7 @@ def test_the_inbox_works_by_keyboard(chromium: Any, tmp_path: Path) -> None:
     late = "---\nreview_by: 2020-01-0{0}\n---\n# Rota {0}\n\nRota of week {0}: {1}.\n"
     people = ("Haruka counts tickets", "Ann waters roses", "the harbour office closes early")
     write_notes(tmp_path / "notes", {f"rota{n}.md": late.format(n, people[n - 1]) for n in (1, 2, 3)})
-    with world_at(tmp_path) as world:
+    with served(tmp_path, "bootstrap notes", notes=False) as world:
         page, errors = opened(chromium, world)
         goto(page, world, "/inbox")
         titles = page.locator("#stale ~ table td:first-child a")
@@ -159,6 +198,76 @@ def test_the_inbox_works_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         assert not errors
 
 
+def test_a_person_finds_out_why_the_agent_believes_something_and_corrects_it(
+    chromium: Any, tmp_path: Path
+) -> None:
+    """The story of docs/ui.md."""
+    with served(tmp_path, "bootstrap notes") as world:
+        assert "nine in the morning" in asked(world, PROMPT)
+        page, errors = opened(chromium, world)
+        page.get_by_role("link", name="Prompts").click()
+        page.get_by_role("link", name=PROMPT).click()
+        received = page.get_by_role("article").filter(has_text="nine in the morning")
+        received.get_by_text("why").click()
+        received.get_by_role("heading", name="Terms of the score").wait_for()
+        received.get_by_role("link", name="Quiet room", exact=True).click()
+        page.get_by_role("link", name="Superseded by …").click()
+        page.get_by_role("searchbox", name="The newer note").fill("half past seven")
+        page.keyboard.press("Enter")
+        page.get_by_role("row", name="Quiet room, from October").get_by_role(
+            "button", name="This one"
+        ).click()
+        page.get_by_role("status").get_by_text(f"is superseded by {NEW}").wait_for()
+        page.get_by_role("link", name="side by side").first.click()
+        page.get_by_label("The other note").get_by_text("half past seven").wait_for()
+        assert not errors
+    with served(
+        tmp_path, "update", notes=False
+    ) as world:  # the files were read again, and the server is another
+        block = asked(world, PROMPT, "s2")
+        assert 0 < block.index("half past seven") < block.index("nine in the morning")
+        assert f"superseded by {NEW}" in block
+        page, errors = opened(chromium, world)
+        goto(page, world, "/prompts")
+        page.get_by_role("link", name=PROMPT).first.click()
+        page.get_by_role("article").get_by_text("half past seven").wait_for()
+        assert not errors
+
+
+@pytest.mark.parametrize("kind", ["empty", "without models"])
+def test_every_page_of_a_vault_that_lacks_much(chromium: Any, tmp_path: Path, kind: str) -> None:
+    command = "vault init" if kind == "empty" else "bootstrap --skip-embed notes"
+    if kind == "without models":
+        configure(tmp_path, "autoEmbed: false")
+    with served(tmp_path, command, notes=kind != "empty") as world:
+        page, errors = opened(chromium, world)
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        for name in ("home", "search", "prompts", "timeline", "inbox", "health", "start"):
+            goto(page, world, PLACES[name])
+            page.wait_for_load_state("networkidle") if name in ("home", "health") else None
+            page.screenshot(path=SHOTS / f"{name}-{kind.replace(' ', '-')}.png", full_page=True)
+            assert page.locator("h1").count() == 1
+            assert not errors, (name, errors)
+
+
+def test_a_server_that_goes_and_a_session_that_ends(chromium: Any, tmp_path: Path) -> None:
+    with served(tmp_path, "vault init", notes=False) as world:
+        page, _ = opened(chromium, world)
+        goto(page, world, "/search")
+        page.context.clear_cookies()
+        page.get_by_role("searchbox").fill("ticket")
+        page.get_by_role("heading", name="Open it once more").wait_for()
+        page, _ = opened(chromium, world)
+        goto(page, world, "/search")
+        world.server.end()
+        page.get_by_role("searchbox").fill("ticket")
+        page.get_by_role("alert").get_by_text("The server does not answer").wait_for()
+        port = world.server.port
+    with serving(world.environ, tmp_path, "--port", str(port), "--no-watch"):
+        page.reload()
+        page.get_by_role("heading", name="Open it once more").wait_for()
+
+
 def test_the_first_tab_skips_to_the_content(chromium: Any, world: World) -> None:
     page, _ = opened(chromium, world)
     page.keyboard.press("Tab")
@@ -172,16 +281,11 @@ def test_new_prompts_appear_and_everything_reads_without_scripts(chromium: Any, 
     with page.expect_response("**/ui/events"):
         goto(page, world, "/prompts")
     page.wait_for_timeout(1500)
-    world.post(
-        "/hooks/context-surfacing",
-        hook_event_name="UserPromptSubmit",
-        session_id="s2",
-        prompt="Who counts the seconds of ticket machines?",
-    )
-    page.get_by_text("Who counts the seconds").wait_for()
+    asked(world, "Who rolls back the launch of version two?")
+    page.get_by_text("Who rolls back the launch").wait_for()
     assert not errors
     plain, _ = opened(chromium, world, java_script_enabled=False)
-    for place in PLACES.values():
+    for place in (*PLACES.values(), "/advice", "/health/charts"):
         goto(plain, world, place)
         assert plain.locator("h1").count() == 1
     goto(plain, world, "/health")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.app.bootstrap.services import Services
@@ -87,7 +87,10 @@ class _Builder:
         return new
 
     def connect(self, first: str, second: str, kind: str) -> None:
-        if first != second and (second, first) not in self.edges:
+        if kind == "replaces":
+            self.edges.pop((second, first), None)
+            self.edges[first, second] = kind
+        elif first != second and (second, first) not in self.edges:
             self.edges.setdefault((first, second), kind)
 
     def follow(self, numbers: list[int], steps: int) -> list[int]:
@@ -114,22 +117,45 @@ class _Builder:
 
     def laid_out(self) -> Neighbourhood:
         """Return the nodes with places: what is connected is near."""
-        import networkx
-
-        graph = networkx.Graph()
-        graph.add_nodes_from(self.nodes)
         edges = {pair: kind for pair, kind in self.edges.items() if {*pair} <= self.nodes.keys()}
-        graph.add_edges_from(edges)
-        places = networkx.spring_layout(graph, seed=7, iterations=90, k=3.2 / max(len(graph), 1) ** 0.5)
+        places = dict(zip(self.nodes, _places([*self.nodes], edges), strict=True))
         placed = {
-            key: node._replace(
-                x=round((places[key][0] + 1) * WIDTH / 2, 1), y=round((places[key][1] + 1) * HEIGHT / 2, 1)
-            )
+            key: node._replace(x=round(places[key][0] * WIDTH, 1), y=round(places[key][1] * HEIGHT, 1))
             for key, node in self.nodes.items()
         }
         connected = [Edge((placed[first], placed[second]), kind) for (first, second), kind in edges.items()]
         nodes = sorted(placed.values(), key=lambda node: node.steps)
         return Neighbourhood(nodes, connected, self.is_cut)
+
+
+def _places(keys: Sequence[str], edges: Iterable[tuple[str, str]]) -> list[tuple[float, float]]:
+    """
+    Return a place between 0 and 1 both ways for each key; what is connected is near.
+
+    The keys begin on a circle. Then each is pushed from all others and pulled to what it is connected with, by steps that
+    get smaller (Fruchterman and Reingold, Graph drawing by force-directed placement, 1991). Labels are wide, so heights
+    count double.
+    """
+    import numpy as np
+
+    count = len(keys)
+    index = {key: number for number, key in enumerate(keys)}
+    pulls = np.zeros((count, count))
+    for first, second in edges:
+        pulls[index[first], index[second]] = pulls[index[second], index[first]] = 1
+    angles = np.arange(count) * 2.4  # the golden angle, so that neighbours of the list lie apart
+    radii = np.sqrt(np.arange(count) / count)
+    places = np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=1)
+    apart = 2 / count**0.5
+    for step in np.linspace(0.2, 0.002, 80):
+        gaps = (places[:, None] - places[None]) * (1, 0.6)
+        distances = np.maximum(np.hypot(gaps[..., 0], gaps[..., 1]), 0.01)
+        forces = apart**2 / distances**2 - pulls * distances / apart
+        moves = (gaps * forces[..., None]).sum(axis=1) - places * 0.3 * apart
+        lengths = np.maximum(np.hypot(moves[:, 0], moves[:, 1]), 0.01)
+        places += moves / lengths[:, None] * np.minimum(lengths, step)[:, None]
+    low, high = places.min(axis=0), places.max(axis=0)
+    return [(x, y) for x, y in ((places - (low + high) / 2) / np.maximum(high - low, 0.01) + 0.5).tolist()]
 
 
 def around_note(services: Services, number: int, depth: int) -> Neighbourhood:

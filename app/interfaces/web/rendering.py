@@ -87,7 +87,10 @@ def _markdown() -> MarkdownIt:
 
 
 def note_html(
-    text: str, first_line: int = 0, target_of: Callable[[str], str | None] = lambda written: None
+    text: str,
+    first_line: int = 0,
+    target_of: Callable[[str], str | None] = lambda written: None,
+    title: str | None = None,
 ) -> Markup:
     """
     Return the Markdown *text* as HTML whose blocks have the anchors ``L1``, ``L2``, ....
@@ -95,9 +98,12 @@ def note_html(
     Args:
         first_line: The number of the first line; 0 for no anchors.
         target_of: Returns the address of the page that a link between notes leads to; ``None`` if there is none.
+        title: The heading above the text, which a first heading of the same words would repeat.
     """
     markdown, env = _markdown(), {"first": first_line}
     tokens = markdown.parse(text, env)
+    if title and len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[1].content.strip() == title:
+        del tokens[:3]
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"  # the title of the page is above them

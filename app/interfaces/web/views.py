@@ -22,6 +22,7 @@ from clawmem.app.operations.knowledge import find_entities
 from clawmem.app.operations.lifecycle import lifecycle_undo
 from clawmem.app.operations.maintenance import consolidate, doctor, lanes_status
 from clawmem.app.operations.operation import AnyOperation, Operation
+from clawmem.app.operations.output import plural
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.vault import status
 from clawmem.app.services.capture.visibility import made_private
@@ -296,22 +297,68 @@ def findings_page(services: Services, query: Query) -> Mapping[str, Any]:
     }
 
 
+class Bar(NamedTuple):
+    """A bar of a chart: its label, the page that the label leads to, its length, and that in words."""
+
+    label: str
+    href: str
+    value: float
+    text: str
+
+
 @view("/health/charts", "Use and growth", "charts.html")
 def charts_page(services: Services, query: Query) -> Mapping[str, Any]:
-    """Show the report as charts and tables."""
+    """Show the report as charts."""
     try:
         tables = report(services, top=12).tables
     except ExtraMissing as missing:
-        return {"missing": str(missing), "growth": [], "tables": {}}
-    growth = Counter[str]()
+        return {"missing": str(missing), "charts": {}}
+    growth, kinds = Counter[str](), Counter[tuple[str, str]]()
     for row in tables[Question.GROWTH]:
         if row["basis"] == "authored":
             growth[row["month"]] += row["documents"]
+    for row in tables[Question.COVERAGE]:
+        kinds[row["collection"], row["content_type"]] += row["documents"]
+    most, never = tables[Question.MOST_RECALLED][:12], tables[Question.NEVER_RECALLED]
+    charts = {
+        "Notes by collection and type": [
+            Bar(f"{name} · {kind}", address("/search", collection=name), count, plural(count, "note"))
+            for (name, kind), count in kinds.most_common(12)
+        ],
+        "Median age by type": [
+            Bar(row["content_type"], "", row["median_days"], plural(int(row["median_days"]), "day"))
+            for row in tables[Question.STALENESS]
+        ],
+        "Found most often": [
+            Bar(
+                row["document"], note_address(row["document"]), row["recalls"], plural(row["recalls"], "time")
+            )
+            for row in most
+        ],
+        f"Never found: {plural(len(never), 'note')}, the oldest": [
+            Bar(
+                row["document"],
+                note_address(row["document"]),
+                row["age_days"],
+                plural(row["age_days"], "day"),
+            )
+            for row in (never[:8] if most else ())
+        ],
+        "Speed of answers, median": [
+            Bar(
+                row["verb"],
+                "",
+                row["p50_ms"],
+                f"{row['p50_ms']:.0f} ms, {plural(row['recalls'], 'question')}",
+            )
+            for row in tables[Question.SPEED]
+        ],
+    }
     bars = [
         {"label": month[2:], "value": count, "href": address("/timeline", at=month)}
         for month, count in sorted(growth.items())
     ]
-    return {"missing": "", "growth": bars[-36:], "tables": {str(name): rows for name, rows in tables.items()}}
+    return {"growth": bars[-36:], "charts": charts}
 
 
 @view("/graph", "Graph", "graph.html", in_navigation=True)
@@ -327,6 +374,7 @@ def graph_page(services: Services, query: Query) -> Mapping[str, Any]:
     return {
         "file": file,
         "entity": entity,
+        "title": f"Around {drawing.nodes[0].label}" if drawing else "Graph",
         "depth": depth,
         "drawing": drawing,
         "entities": [] if drawing else find_entities(services, limit=30),

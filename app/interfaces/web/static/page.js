@@ -4,16 +4,26 @@ const live = document.querySelector("form[data-live]");
 const target = live && document.querySelector(live.dataset.live);
 let waiting, running;
 
-async function replace(element, url) {
+// Shows a page of the server, or a part of one, in an element of this page.
+async function show(element, url, signal) {
+  try {
+    const response = await fetch(url, { signal });
+    if (response.status === 401) return location.reload(); // the session has ended, and the page says so
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    page.querySelector("h1")?.remove(); // this page has one
+    element.replaceChildren(...(page.querySelector("main") ?? page.body).childNodes);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    const notice = Object.assign(document.createElement("p"), { className: "message error", role: "alert" });
+    notice.textContent = "The server does not answer. Once it runs, load this page again.";
+    element.replaceChildren(notice);
+  }
+}
+
+function replace(element, url) {
   running?.abort();
   running = new AbortController();
-  try {
-    const response = await fetch(url, { signal: running.signal, headers: { Accept: "text/html" } });
-    if (response.status === 401) return location.reload();
-    if (response.ok) element.innerHTML = await response.text(); // the server's own page, escaped there
-  } catch (error) {
-    if (error.name !== "AbortError") throw error;
-  }
+  show(element, url, running.signal);
 }
 
 function follow() {
@@ -68,33 +78,29 @@ document.addEventListener("keydown", (event) => {
 // What the server has new is fetched again, while nobody points at or reads a part of it by keyboard.
 const followed = document.querySelector("[data-follow]");
 if (followed) {
-  new EventSource("/ui/events").addEventListener("message", () => {
+  const events = new EventSource("/ui/events");
+  events.addEventListener("message", () => {
     if (!followed.matches(":focus-within")) replace(followed, followed.dataset.follow);
+  });
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) location.reload(); // the session has ended
   });
 }
 
 // Parts that take the server longer come after the page.
-for (const part of document.querySelectorAll("[data-load]")) {
-  fetch(part.dataset.load)
-    .then((response) => response.text())
-    .then((text) => {
-      const main = new DOMParser().parseFromString(text, "text/html").querySelector("main");
-      main.querySelector("h1")?.remove(); // this page has one
-      part.replaceChildren(...main.childNodes);
-    });
-}
+for (const part of document.querySelectorAll("[data-load]")) show(part, part.dataset.load);
 
 // The graph is moved by dragging, and nearer or farther by the wheel or the buttons.
 const graph = document.querySelector("svg[data-pan]");
 if (graph) {
   const whole = graph.getAttribute("viewBox");
   const box = () => graph.getAttribute("viewBox").split(" ").map(Number);
-  const show = (...numbers) => graph.setAttribute("viewBox", numbers.map((number) => number.toFixed(1)).join(" "));
+  const look = (...numbers) => graph.setAttribute("viewBox", numbers.map((number) => number.toFixed(1)).join(" "));
   const point = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(graph.getScreenCTM().inverse());
   const zoom = (factor, x, y) => {
     const [left, top, width, height] = box();
     if (width * factor < 60 || width * factor > 6000) return;
-    show(x - (x - left) * factor, y - (y - top) * factor, width * factor, height * factor);
+    look(x - (x - left) * factor, y - (y - top) * factor, width * factor, height * factor);
   };
   let grip;
   graph.addEventListener("wheel", (event) => {
@@ -107,7 +113,7 @@ if (graph) {
     if (!grip || !event.buttons) return;
     const [left, top, width, height] = box();
     const { x, y } = point(event);
-    show(left + grip.x - x, top + grip.y - y, width, height);
+    look(left + grip.x - x, top + grip.y - y, width, height);
   });
   graph.addEventListener("dragstart", (event) => event.preventDefault());
   const buttons = document.querySelector(".zoom");
