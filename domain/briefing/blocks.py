@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.capture.cues import Kind, kind_of, sentences, spoken_text
-from clawmem.domain.retrieval.changes import CHANGE
+from clawmem.domain.retrieval.versions import CHANGE
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.sessions import Speaker

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.frontmatter import content_type
-from clawmem.domain.retrieval.changes import CHANGE, SHARED
 from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.retrieval.versions import CHANGE, SHARED_WITH_CHANGE
 from clawmem.domain.text.likeness import has_words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
@@ -42,7 +42,7 @@ def corrected_topic(text: str) -> Sequence[str]:
 def corrects(topic: Sequence[str], line: str) -> int:
     """Return how many words of a topic *line* has; 0 if fewer than three, and than half of those without numbers."""
     shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)
-    return shared if shared >= max(1, min(SHARED, (named + 1) // 2)) else 0
+    return shared if shared >= max(1, min(SHARED_WITH_CHANGE, (named + 1) // 2)) else 0
 
 
 def checked_text(text: str) -> str:

@@ -11,6 +11,7 @@ microseconds per line.
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from operator import mul
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,17 +24,6 @@ REACH = len(NEIGHBOUR_SHARES) - 1  # lines before and after
 Row = Sequence[float]
 
 READ = 2000  # characters of a line that are sketched; the rest rarely matters and costs as much to compare
-
-
-def coverage(weights: Row, nearest: Row) -> float:
-    """
-    Return the weighted mean of the similarities of the text to the words of the question.
-
-    Args:
-        weights: Weights of the question's words, not negative; they sum to 1, so that the result is in [0, 1].
-        nearest: For each word the similarity of the most similar word of the text, in [0, 1].
-    """
-    return math.fsum(weight * near for weight, near in zip(weights, nearest, strict=True))
 
 
 def line_coverage(
@@ -62,7 +52,7 @@ def line_coverage(
         for step in range(1 - len(shares), len(shares)):
             if row := rows.get(FragmentKey(key.document_id, key.seq + step)):
                 lent.append([shares[abs(step)] * near for near in row])
-        covered[key] = coverage(weights, [max(word) for word in zip(*lent, strict=True)])
+        covered[key] = math.fsum(map(mul, weights, map(max, zip(*lent, strict=True))))
     return covered
 
 

@@ -34,12 +34,6 @@ _SEVERAL_TOPICS = re.compile(
 TEMPERATURE = 0.3
 MAX_TOKENS = 300
 MAX_CONTEXT = 300  # characters of the session's subject
-# Schema for reading: one wrong clause does not affect the others, and many models omit the wrapping object.
-READABLE: JsonSchema = {
-    "type": ["object", "array"],
-    "properties": {"clauses": {"type": "array"}},
-    "required": ["clauses"],
-}
 _PROMPT = """\
 Somebody asks a question of their own notes. Take it apart into 2 to 4 short questions that can be looked up
 one by one, and say for each how:
@@ -173,7 +167,7 @@ def decomposition_prompt(query: str, context: str = "") -> str:
 
 def read_clauses(answer: Any) -> tuple[Clause, ...]:
     """
-    Return the clauses of an answer with the schema `READABLE`, most important first, at most four; none if malformed.
+    Return the clauses of an answer by the `SCHEMA`, most important first, at most four; none if malformed.
 
     A clause of an unknown type or without words is dropped, and so are duplicates. A priority is clamped to 1..5; one
     that is not an integer counts as 5.

@@ -51,14 +51,13 @@ _SEMANTIC = _words(
     r"how\s+does | explain(?:s|ed|ing)? | concepts? | overviews? | underst(?:and|anding|ood) | meaning\s+of"
     r"| what\s+is\s+the\s+purpose"
 )
-_KEYWORD = _words(
-    r"""configs? | settings? (?!\s+(?:up|out|off|aside|a|an|the)\b) | errors? | paths? | ports? | urls?
-    | (?<!\bto\s) files? (?!\s+(?:a|an|for|my|our|the|your)\b)"""
-)
-_CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
-_CODE_OR_FILE = re.compile(
-    r"\b(?:[A-Za-z0-9]+_\w+|[a-z]{3,}[A-Z]\w+)\b|\w\(\)"
-    r"|(?<![@\w])[\w-]*\w\.(?:[a-z][a-z0-9]{1,3}|[A-Z]{2,4})\b(?!\.\s*[a-z])"
+# A name in capitals or in code, a file name, or a word for technical data.
+_KEYWORD = re.compile(
+    r"""\b(?:[A-Z][A-Z0-9_]{2,} | [A-Za-z0-9]+_\w+ | [a-z]{3,}[A-Z]\w+)\b | \w\(\)
+    | (?<![@\w])[\w-]*\w\.(?:[a-z][a-z0-9]{1,3}|[A-Z]{2,4})\b(?!\.\s*[a-z])
+    | \b(?i:configs? | settings?(?!\s+(?:up|out|off|aside|a|an|the)\b) | errors? | paths? | ports? | urls?
+    | (?<!\bto\s)files?(?!\s+(?:a|an|for|my|our|the|your)\b))\b""",
+    re.VERBOSE,
 )
 
 
@@ -69,7 +68,6 @@ def route(query: str) -> Route:
     `KEYWORD` is for questions under fifty characters that contain a name in capitals (unless the whole question is in
     capitals), a name in code, a file name, or a word for technical data: config, error, path …
     """
-    is_shouted = query == query.upper() and len(query.split()) >= SHOUTED_WORDS
     if _TIMELINE.search(query):
         return Route.TIMELINE
     if _CAUSAL.search(query):
@@ -78,8 +76,7 @@ def route(query: str) -> Route:
         return Route.DISCOVERY
     if has_several_topics(query):
         return Route.COMPLEX
-    if len(query) < MAX_KEYWORD_LENGTH:
-        has_capitals = _CAPITALS.search(query) is not None and not is_shouted
-        if has_capitals or _KEYWORD.search(query) or _CODE_OR_FILE.search(query):
-            return Route.KEYWORD
+    is_shouted = query == query.upper() and len(query.split()) >= SHOUTED_WORDS
+    if len(query) < MAX_KEYWORD_LENGTH and _KEYWORD.search(query.lower() if is_shouted else query):
+        return Route.KEYWORD
     return Route.SEMANTIC if _SEMANTIC.search(query) else Route.HYBRID

@@ -3,16 +3,18 @@ Notes that describe the same subject at different times, and the one that a ques
 
 Owners often keep the old note when its subject changes: "energy 2025" beside "energy 2026", "travel rules before" beside
 "travel rules". Nothing in them says which one is current, but their names and dates do. Others declare the notes that
-they supersede.
+they supersede, or say in a sentence that something changed: "As of June it is Rust, Go no longer".
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
+from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.text.likeness import is_same_word
 from clawmem.domain.text.vocabulary import FORMER, MONTHS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
 
@@ -33,7 +35,6 @@ SHARED = 2  # words of two names that make a series, or one subject of two decis
 _DECIDING = frozenset(
     "use adopt choose pick take move switch keep drop stop start add remove allow no not".split()
 )
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}\Z")
 _FROM_ON = re.compile(rf"\b(?:from|since|until|ab|seit|bis)\s+(?:{any_of(MONTHS)})\b")
 _EARLIEST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|in\s+the\s+beginning|to\s+begin\s+with|first\W*\Z"
@@ -42,14 +43,26 @@ _EARLIEST = re.compile(
     re.IGNORECASE,
 )
 _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
-_PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
+
+# Words of the question and of the older passage that the sentence has at least, one of them of the question. Half of the
+# question's words are enough, if they are two.
+SHARED_WITH_CHANGE, ASKED = 3, 2
+_REACH = 300  # characters of the sentence before and after the marker
+
+CHANGE = re.compile(
+    rf"""
+    \b(?:as\s+of|no\s+longer|any\s?more|instead|in\s+the\s+end|moved\s+to|changed\s+to|now|from\s+(?:[\w']+\s+){{1,4}}on
+    | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|umgezogen|geändert|jetzt|nun|ab\s+(?:sofort|{any_of(MONTHS)}))\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_END = re.compile(r"[.!?](?=\s)|\n")
 
 
 class Wanted(StrEnum):
     """Version of a subject that a question asks for."""
 
     CURRENT = "current"
-    ANY = "any"  # the best match: a question in the past tense may mean each of them
     FORMER = "former"
     EARLIEST = "earliest"
 
@@ -69,7 +82,8 @@ def subject_name(path: str) -> tuple[str, str] | None:
     """
     folder, _, file = path.rpartition("/")
     name = _FROM_ON.sub(" ", file.rpartition(".")[0].casefold().replace("-", " ").replace("_", " "))
-    subject = [word for word in words(name) if word not in _VERSION_WORDS and not _YEAR.match(word)]
+    years = {word for word in words(name) if len(word) == 4 and word.isdecimal() and word[:2] in ("19", "20")}
+    subject = [word for word in words(name) if word not in _VERSION_WORDS | years]
     return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
 
 
@@ -92,9 +106,7 @@ def wanted_version(query: str) -> Wanted:
     """Return the version that *query* asks for by its words, the current one unless it says otherwise."""
     if _EARLIEST.search(query):
         return Wanted.EARLIEST
-    if _FORMER.search(query):
-        return Wanted.FORMER
-    return Wanted.ANY if _PAST_TENSE.search(query) else Wanted.CURRENT
+    return Wanted.FORMER if _FORMER.search(query) else Wanted.CURRENT
 
 
 def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str | None = None) -> list[int]:
@@ -150,3 +162,29 @@ def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
 def successor_label(path: str, written: str) -> str:
     """Return the label of a superseded note, on one line; *written* is an ISO 8601 time."""
     return f"superseded by {' '.join(path.splitlines())} ({written[:10]})"
+
+
+def states_change(body: str, topic: Collection[str], older: str) -> bool:
+    """
+    Whether a sentence of *body* has a marker of change and is about the subject of a passage of an older note.
+
+    Args:
+        body: Text of the newer note.
+        topic: Content words of the question.
+        older: Passage of the older note that answers the question.
+    """
+    known = frozenset(content_words(older))
+    for marker in CHANGE.finditer(body):
+        before = body[max(0, marker.start() - _REACH) : marker.start()]
+        after = body[marker.start() : marker.end() + _REACH]
+        sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])
+        asked = [word for word in topic if _has(sentence, word)]
+        also = [word for word in sentence if word in known and not _has(asked, word)]
+        is_topic = len(asked) >= min(ASKED, len(topic)) and 2 * len(asked) >= len(topic)
+        if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
+            return True
+    return False
+
+
+def _has(words: Collection[str], word: str) -> bool:
+    return any(is_same_word(word, other) for other in words)

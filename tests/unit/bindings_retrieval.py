@@ -20,7 +20,6 @@ from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refi
 from clawmem.domain.retrieval.intent import asks_for_recent, classify_intent, has_recency_intent
 from clawmem.domain.retrieval.late_interaction import (
     agreement,
-    coverage,
     line_coverage,
     nearest_words,
     read_rows,
@@ -211,7 +210,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "likelihood": lambda given: str(likelihood_of(**given)),
     "worth_showing": lambda given: results_to_show(**given),
     "time_intent": lambda given: asks_for_recent(**given),
-    "coverage": lambda given: coverage(**given),
     "line_coverage": _covered,
     "variant_weights": lambda given: with_variants(_weights(given), given["names"]),
     "refine": _refine,

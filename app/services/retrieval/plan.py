@@ -27,7 +27,6 @@ from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.retrieval.fusion import min_max, rrf
 from clawmem.domain.retrieval.planning import (
     MAX_TOKENS,
-    READABLE,
     SCHEMA,
     TEMPERATURE,
     Clause,
@@ -44,6 +43,8 @@ from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.records import FragmentKey, Hit
 from clawmem.ports.sessions import SessionStore
 
+# One wrong clause does not affect the others, and many models omit the wrapping object.
+READ_BY = {"type": ["object", "array"]}
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 DEADLINE_S = 5.0  # for all clauses together
 DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
@@ -86,7 +87,7 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
         until = perf_counter() + PLANNING_DEADLINE_S
         try:
             prompt = decomposition_prompt(query, "".join(session.summary for session in sessions.recent(1)))
-            answer = json_answer(lambda text: ask(text, timeout_s=until - perf_counter()), prompt, READABLE)
+            answer = json_answer(lambda text: ask(text, timeout_s=until - perf_counter()), prompt, READ_BY)
         except ClawmemError as error:
             return plan(query), str(error)
         clauses = read_clauses(answer)

@@ -8,7 +8,6 @@ from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.dates import has_time_of_file
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.retrieval.changes import states_change
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
@@ -16,6 +15,7 @@ from clawmem.domain.retrieval.versions import (
     Wanted,
     decision_subjects,
     in_wanted_order,
+    states_change,
     subject_name,
     successors,
 )
@@ -61,7 +61,7 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
             for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
                 older = [other for other in listed if number in newer.get(other, ())]
                 _lift(listed, number, older, SUCCESSION)
-        families = [] if question.version is Wanted.ANY else _by_subject(listed)
+        families = _by_subject(listed)
         until = question.named_time and question.named_time.authored_until
         if until or is_past:
             families += _by_succession(listed, newer)

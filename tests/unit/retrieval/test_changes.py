@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.changes import states_change
+from clawmem.domain.retrieval.versions import states_change
 
 TOPIC = ("language", "new", "services")
 OLDER = "We write all new services in Go."

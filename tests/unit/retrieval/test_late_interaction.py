@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from operator import mul
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,6 @@ from clawmem.domain.retrieval.late_interaction import (
     REACH,
     Rows,
     agreement,
-    coverage,
     line_coverage,
     name_contributions,
     nearest_words,
@@ -31,28 +31,6 @@ def line(seq: int, document_id: int = 1) -> FragmentKey:
     return FragmentKey(document_id, seq)
 
 
-# coverage
-
-
-@given(WEIGHTS, NEAR)
-def test_coverage_lies_between_the_worst_and_the_best_word(weights: list[float], near: list[float]) -> None:
-    """It is a mean: no better than the word that is covered best, no worse than the one covered worst."""
-    assert min(near) - 1e-12 <= coverage(weights, near) <= max(near) + 1e-12
-
-
-@given(WEIGHTS, NEAR, st.integers(0, WORDS - 1), st.floats(0, 1))
-def test_a_nearer_word_covers_no_less(
-    weights: list[float], near: list[float], place: int, more: float
-) -> None:
-    """Coverage never falls when one word comes nearer."""
-    nearer = [max(value, more) if n == place else value for n, value in enumerate(near)]
-
-    assert coverage(weights, nearer) >= coverage(weights, near)
-
-
-# covered
-
-
 @given(st.lists(KEYS, max_size=6), ROWS, WEIGHTS)
 def test_every_line_is_covered_to_some_extent(
     keys: list[FragmentKey], rows: dict[FragmentKey, list[float]], weights: list[float]
@@ -62,7 +40,7 @@ def test_every_line_is_covered_to_some_extent(
 
     assert found.keys() == set(keys)
     assert all(0.0 <= value <= 1.0 + 1e-12 for value in found.values())
-    assert all(found[key] >= coverage(weights, rows[key]) for key in found if key in rows)
+    assert all(found[key] >= math.fsum(map(mul, weights, rows[key])) for key in found if key in rows)
 
 
 @given(st.lists(KEYS, min_size=1, max_size=6), ROWS, WEIGHTS)
