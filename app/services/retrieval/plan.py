@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.confidence import above_floor, likelihood, passages_of
+from clawmem.app.services.retrieval.confidence import above_floor, confidence
 from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations
@@ -18,7 +18,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import retrieval
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
-from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RetrieverResult, RunRetrievers
+from clawmem.app.services.retrieval.scheduling import NamedThreads, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
@@ -115,11 +115,17 @@ class QueryPlan:
         self._planner = planner
         self._deadline_s = deadline_s
         self._threads = NamedThreads()
-        self._both = retrieval(stores, embedder, ["lexical", "vector"])
+        likely = confidence(stores.lexical)
         nearest_fragments = vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)
         self.by_kind: Mapping[ClauseKind, Pipeline] = {
             ClauseKind.LEXICAL: Pipeline(
-                stores, {"search": retrieval(stores, None, ["lexical"]), "fuse": fuse, "cut": cut}
+                stores,
+                {
+                    "search": retrieval(stores, None, ["lexical"]),
+                    "fuse": fuse,
+                    "confidence": likely,
+                    "cut": cut,
+                },
             ),
             ClauseKind.VECTOR: Pipeline(
                 stores,
@@ -129,8 +135,9 @@ class QueryPlan:
                 stores,
                 {
                     "classify": classify(stores.answers),
-                    "search": self._both,
+                    "search": retrieval(stores, embedder, ["lexical", "vector"]),
                     "fuse": fuse,
+                    "confidence": likely,
                     "graph": follow_relations(stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
                     "cut": cut,
                 },
@@ -149,7 +156,7 @@ class QueryPlan:
         steps: dict[str, Stage] = {
             "clauses": self.search_clauses(clauses),
             "merge": merge_clauses(clauses),
-            "confidence": self.confidence_of_parts({clause.query for clause in clauses.values()}),
+            "floor": above_floor,
             "score": score,
             "supersede": supersede(self._stores),
             "cut": cut,
@@ -162,53 +169,29 @@ class QueryPlan:
         return replace(answer, plan=tuple(counted))
 
     def search_clauses(self, clauses: Mapping[str, Clause]) -> Stage:
-        """Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name."""
-
-        def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-            traces: dict[str, Trace] = {}
-
-            def retriever(name: str, clause: Clause) -> Retriever:
-                def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-                    part = request.asking(clause.query)._replace(
-                        limit=DEPTH[clause.type], min_score=0.0, diverse=False
-                    )
-                    found, traces[name] = self.by_kind[clause.type].rank(part)
-                    return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
-
-                return search
-
-            legs = {name: retriever(name, clause) for name, clause in clauses.items()}
-            found = RunRetrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
-            for name in found.legs:
-                trace.degraded.update({f"{name}, {leg}": why for leg, why in traces[name].degraded.items()})
-            return found
-
-        return stage
-
-    def confidence_of_parts(self, parts: set[str]) -> Stage:
         """
-        Return a stage that sets the probability of an answer to that of the most likely part.
+        Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name.
 
-        Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
+        The probability of an answer is that of the likeliest clause. Candidates get none of their own, because the model is
         fitted to sums of scores, and their relevance comes from ranks.
         """
-        lexical = self._stores.lexical
-
-        def likely(text: str, request: RetrievalRequest, work: Work) -> float:
-            part = request.asking(text)
-            apart = Trace()  # discarded: the clauses report degradation already
-            found = fuse(part, self._both(part, Work(loaded=work.loaded), apart), apart)
-            return likelihood(lexical, part, found, passages_of(lexical, None, part, found))
 
         def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-            if not work.candidates:
-                return work
-            try:
-                answered = max(likely(text, request, work) for text in parts)
-            except ClawmemError as error:  # an unavailable index cannot provide statistics either
-                trace.note(f"how likely it is cannot be told: {error}")
-                return work
-            return above_floor(request, work._replace(answered=answered), trace)
+            parts: dict[str, tuple[Work, Trace]] = {}
+
+            def search(name: str, clause: Clause, request: RetrievalRequest, work: Work) -> RetrieverResult:
+                part = request.asking(clause.query)._replace(
+                    limit=DEPTH[clause.type], min_score=0.0, floor=0.0, diverse=False, show_all=True
+                )
+                found, _ = parts[name] = self.by_kind[clause.type].rank(part)
+                return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
+
+            legs = {name: partial(search, name, clause) for name, clause in clauses.items()}
+            merged = RunRetrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
+            for name in merged.legs:
+                trace.degraded.update({f"{name}, {leg}": why for leg, why in parts[name][1].degraded.items()})
+            answered = [parts[name][0].answered for name in merged.legs]
+            return merged._replace(answered=max((a for a in answered if a is not None), default=None))
 
         return stage
 
