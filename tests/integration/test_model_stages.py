@@ -37,7 +37,7 @@ from clawmem.app.services.retrieval.rerank import (
     reranking_stages,
 )
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
-from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.scheduling import run_retrievers
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal
 from clawmem.ports.models import Generator, Reranker
@@ -65,7 +65,7 @@ def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tupl
 
 def reranking(vault: Vault, reranker: Reranker | None) -> dict[str, Stage]:
     return {
-        "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
+        "search": run_retrievers({"lexical": lexical_retriever(vault.lexical)}),
         "fuse": fuse,
         **reranking_stages(retrieval_stores(vault), RetrievalModels(reranker=reranker), deadline_s=LONGEST_S),
         "cut": cut,
@@ -110,7 +110,7 @@ def expanding(vault: Vault, generator: Generator | None, deadline_s: float = LON
     stores, embedder = retrieval_stores(vault), HashingEmbedder()
     return {
         **expansion_stage(stores, RetrievalModels(generator), deadline_s=deadline_s),
-        "search": RunRetrievers(
+        "search": run_retrievers(
             {
                 "lexical": lexical_retriever(vault.lexical),
                 "vector": vector_retriever(vault.vectors, vault.embeddings, embedder),
@@ -132,7 +132,7 @@ class TestBoth:
         }
         stages = {
             **expansion_stage(retrieval_stores(vault), helping),
-            "search": RunRetrievers(legs),
+            "search": run_retrievers(legs),
             "fuse": fuse,
             **reranking_stages(retrieval_stores(vault), helping),
         }

@@ -18,7 +18,7 @@ from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, run_retrievers
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.records import InactiveReason
@@ -226,7 +226,7 @@ class TestLegs:
             "lexical": finds_nothing,
             "vector": vector_retriever(notes.vault.vectors, notes.vault.embeddings, notes.embedder),
         }
-        stages = {"search": RunRetrievers(legs), "fuse": fuse}
+        stages = {"search": run_retrievers(legs), "fuse": fuse}
         request = read_request("what about vinegar", now_ms=0, unit=Unit.LINE)
         work, _ = Pipeline(retrieval_stores(notes.vault), stages).rank(request)
 
@@ -246,7 +246,7 @@ class TestLegs:
     def test_a_leg_that_hangs_holds_up_nothing_but_itself(self, notes: NotesVault, hangs: Retriever) -> None:
         """Question after question the other leg answers."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
-        stage = RunRetrievers(
+        stage = run_retrievers(
             {"lexical": lexical_retriever(notes.vault.lexical), "vector": hangs}, deadline_s=SHORT_S
         )
         request = read_request("vinegar", now_ms=START_MS)
@@ -287,5 +287,5 @@ class TestLegs:
 
     def asked(self, notes: NotesVault, legs: dict[str, Retriever]) -> tuple[Work, Trace]:
         trace = Trace()
-        stage = RunRetrievers(legs, deadline_s=SHORT_S)
+        stage = run_retrievers(legs, deadline_s=SHORT_S)
         return stage(read_request("vinegar", now_ms=START_MS), Work(), trace), trace

@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.fuse import nearest
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered, run_retrievers
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Grain
@@ -31,7 +31,7 @@ def plain_bm25(vault: Vault) -> Pipeline:
 
 def embedder_alone(vault: Vault, embedder: Embedder) -> Pipeline:
     """The nearest fragments by cosine; a document by its nearest one."""
-    search = RunRetrievers(
+    search = run_retrievers(
         {"vector": vector_retriever(vault.vectors, vault.embeddings, embedder, VECTOR_ALONE_DEPTH)}
     )
     return Pipeline(
@@ -52,7 +52,7 @@ def records(vault: Vault) -> Stage:
 
 
 def _alone(vault: Vault, leg: Retriever) -> Pipeline:
-    found = RunRetrievers({FOUND: leg})
+    found = run_retrievers({FOUND: leg})
     return Pipeline(
         retrieval_stores(vault),
         {"search": found, "as found": _as_found(vault), "records": records(vault), "cut": cut},

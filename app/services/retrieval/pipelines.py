@@ -24,12 +24,11 @@ from clawmem.app.services.retrieval.retrieve import (
     VECTOR_ALONE_DEPTH,
     in_named_time,
     lexical_retriever,
-    local_retrievers,
     require_vectors,
     temporal_retriever,
     vector_retriever,
 )
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered, run_retrievers
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import mark_changes, supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
@@ -39,7 +38,7 @@ from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
 from clawmem.domain.text.words import fold, words
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.models import Embedder, LateInteraction
+from clawmem.ports.models import Embedder, LateInteraction, is_in_process
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
 READ_OF_DOCUMENT = 1000  # characters of the body that represent a document
@@ -53,11 +52,11 @@ def retrieval(
     legs: Iterable[str],
     more: Mapping[str, Retriever] = MappingProxyType({}),
     **options: Any,
-) -> RunRetrievers:
+) -> Stage:
     """
     Return the stage that runs the retrievers *legs*, of ``lexical``, ``vector`` and ``temporal``, and *more*.
 
-    *options* are those of `RunRetrievers`.
+    *options* are those of `run_retrievers`.
     """
     known: dict[str, Retriever] = {
         "lexical": lexical_retriever(stores.lexical),
@@ -65,8 +64,20 @@ def retrieval(
     }
     if embedder is not None:
         known["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
-    at_hand = partial(local_retrievers, stores.lexical, stores.vectors, embedder)
-    return RunRetrievers({name: known[name] for name in legs} | dict(more), at_hand=at_hand, **options)
+
+    def at_hand() -> set[str]:
+        """Return the retrievers that currently wait for nothing outside this process."""
+        is_local = is_in_process(embedder) and is_in_process(stores.vectors)
+        waiting = {"lexical": not is_in_process(stores.lexical), "vector": not is_local, "temporal": False}
+        return {name for name in waiting if not waiting[name]}
+
+    return run_retrievers({name: known[name] for name in legs} | dict(more), at_hand=at_hand, **options)
+
+
+def nearest_vectors(stores: RetrievalStores, embedder: Embedder) -> Stage:
+    """Return the stage that searches vectors alone, deep enough that several fragments of a document leave room for others."""
+    retriever = vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)
+    return run_retrievers({"vector": retriever})
 
 
 def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict[str, Stage]:
@@ -88,8 +99,7 @@ def search(stores: RetrievalStores) -> Pipeline:
 
 def vsearch(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
     """Return a pipeline for the nearest fragment per document. It computes no confidence, and refuses a floor."""
-    leg = vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)
-    run = RunRetrievers({"vector": leg})
+    run = nearest_vectors(stores, embedder)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.floor:
@@ -221,9 +231,7 @@ class FindSimilar:
 
     def __init__(self, stores: RetrievalStores, embedder: Embedder) -> None:
         self._stores = stores
-        self._search = RunRetrievers(
-            {"vector": vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)}
-        )
+        self._search = nearest_vectors(stores, embedder)
 
     def __call__(self, document: Document, *, now_ms: int, limit: int = SIMILAR, as_of: str = "") -> Answer:
         """

@@ -15,10 +15,9 @@ from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines import retrieval
+from clawmem.app.services.retrieval.pipelines import nearest_vectors, retrieval
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, Unit, rewind_request
-from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
-from clawmem.app.services.retrieval.scheduling import NamedThreads, RetrieverResult, RunRetrievers
+from clawmem.app.services.retrieval.scheduling import NamedThreads, RetrieverResult, run_retrievers
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
@@ -116,7 +115,6 @@ class QueryPlan:
         self._deadline_s = deadline_s
         self._threads = NamedThreads()
         likely = confidence(stores.lexical)
-        nearest_fragments = vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)
         self.by_kind: Mapping[ClauseKind, Pipeline] = {
             ClauseKind.LEXICAL: Pipeline(
                 stores,
@@ -129,7 +127,7 @@ class QueryPlan:
             ),
             ClauseKind.VECTOR: Pipeline(
                 stores,
-                {"search": RunRetrievers({"vector": nearest_fragments}), "nearest": nearest, "cut": cut},
+                {"search": nearest_vectors(stores, embedder), "nearest": nearest, "cut": cut},
             ),
             ClauseKind.GRAPH: Pipeline(
                 stores,
@@ -187,7 +185,7 @@ class QueryPlan:
                 return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
 
             legs = {name: partial(search, name, clause) for name, clause in clauses.items()}
-            merged = RunRetrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
+            merged = run_retrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
             for name in merged.legs:
                 trace.degraded.update({f"{name}, {leg}": why for leg, why in parts[name][1].degraded.items()})
             answered = [parts[name][0].answered for name in merged.legs]

@@ -14,7 +14,7 @@ from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
-from clawmem.ports.models import Embedder, is_in_process
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
 
 if TYPE_CHECKING:
@@ -160,16 +160,6 @@ def in_named_time(leg: Retriever) -> Retriever:
         return answer if any(answer.hits.values()) else leg(request, work)
 
     return search
-
-
-def local_retrievers(lexical: LexicalIndex, vectors: VectorSearch, embedder: Embedder | None) -> set[str]:
-    """Return the retrievers that currently wait for nothing outside this process."""
-    found = {"temporal"}
-    if is_in_process(lexical):
-        found.add("lexical")
-    if is_in_process(embedder) and is_in_process(vectors):
-        found.add("vector")
-    return found
 
 
 def require_vectors(embeddings: EmbeddingStore, what: str) -> None:

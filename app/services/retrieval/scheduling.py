@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.work import Trace, Work
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.ports.errors import ClawmemError, IndexUnavailable
 from clawmem.ports.records import Hit
 
@@ -103,9 +103,16 @@ def answered(searches: Mapping[str, Search]) -> RetrieverResult:
     return RetrieverResult(found, degraded)
 
 
-class RunRetrievers:
+def run_retrievers(
+    legs: Mapping[str, Retriever],
+    deadline_s: float = DEADLINE_S,
+    *,
+    patience_s: Mapping[str, float] = MappingProxyType({}),
+    threads: NamedThreads | None = None,
+    at_hand: Callable[[], Collection[str]] = frozenset,
+) -> Stage:
     """
-    The stage that runs all retrievers. A single one runs on the calling thread, and its error is raised.
+    Return the stage that runs all retrievers. A single one runs on the calling thread, and its error is raised.
 
     Each of several runs on its own thread, except local ones. A retriever that is late or fails is reported in
     ``trace.degraded``, and the others provide the answer. If none of them searched anything, the first error is raised.
@@ -117,27 +124,13 @@ class RunRetrievers:
         at_hand: Returns the retrievers to run on the calling thread. CPU-bound ones finish sooner one after the
             other than on threads that contend for the GIL.
     """
+    own_threads = threads or NamedThreads()
 
-    def __init__(
-        self,
-        legs: Mapping[str, Retriever],
-        deadline_s: float = DEADLINE_S,
-        *,
-        patience_s: Mapping[str, float] = MappingProxyType({}),
-        threads: NamedThreads | None = None,
-        at_hand: Callable[[], Collection[str]] = frozenset,
-    ) -> None:
-        self._legs = legs
-        self._deadline_s = deadline_s
-        self._patience_s = patience_s
-        self._threads = threads or NamedThreads()
-        self._at_hand = at_hand
-
-    def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        began, local = perf_counter(), self._legs if len(self._legs) == 1 else self._at_hand()
-        calls = {name: partial(leg, request, work) for name, leg in self._legs.items()}
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        began, local = perf_counter(), legs if len(legs) == 1 else at_hand()
+        calls = {name: partial(leg, request, work) for name, leg in legs.items()}
         waiting = {
-            name: Future() if name in local else self._threads.ask(name, call) for name, call in calls.items()
+            name: Future() if name in local else own_threads.ask(name, call) for name, call in calls.items()
         }
         for name, call in calls.items():
             if name in local:
@@ -146,7 +139,7 @@ class RunRetrievers:
         space = ""
         first_error: Exception | None = None
         for name, future in waiting.items():
-            within = self._patience_s.get(name, self._deadline_s)
+            within = patience_s.get(name, deadline_s)
             try:
                 answer = future.result(max(0.0, began + within - perf_counter()))
                 found.update(answer.hits)
@@ -164,7 +157,9 @@ class RunRetrievers:
         if trace.degraded and not found:
             # Who did not fail had nothing to search, such as no time in the question.
             raise first_error or ClawmemError(
-                f"Nothing answered within {self._deadline_s:g} s. Try again in a moment."
+                f"Nothing answered within {deadline_s:g} s. Try again in a moment."
             )
         trace.hits.update({name: len(hits) for name, hits in found.items()})
         return work._replace(legs=found, space=space)
+
+    return stage
