@@ -133,9 +133,11 @@ def _age_s(vault: Path) -> float:
 def _spawn(vault: Path, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
     isolation, file = "-I" if sys.flags.isolated else "-P", server_file(vault, "server-log")
+    if file.exists() and file.stat().st_size > MOST_LOG_BYTES:
+        file.unlink()
     with appended(file) as log:
         return subprocess.Popen(
-            [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(file)],
+            [sys.executable, isolation, "-m", "clawmem", "serve", *options],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

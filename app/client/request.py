@@ -215,9 +215,8 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
 def server_of(vault: Path | str, environ: Mapping[str, str]) -> Announcement | None:
     """Return the running server of *vault* that gives the same answers as a process of this version with *environ*."""
     server = announced(vault)
-    if server is None or server.version != VERSION or server.environment != environment_digest(environ):
-        return None
-    return None if is_gone(server.holder) else server
+    is_same = server and (server.version, server.environment) == (VERSION, environment_digest(environ))
+    return server if server and is_same and not is_gone(server.holder) else None
 
 
 def posted(
@@ -250,21 +249,16 @@ def posted(
     return content.decode() if response.status == 200 else ""
 
 
-def answers(server: Announcement, seconds: float = 1.0) -> bool:
-    """Whether *server* sends any response within *seconds*, even a refusal; no token is sent to it."""
-    try:
-        with connected(server, seconds):
-            return True
-    except (OSError, UnicodeError):
-        return False
-
-
 def fault_of_server(server: Announcement) -> str:
     """Return why clients do not use *server*, with the remedy; empty if they do."""
     restart = "restart it: clawmem serve --stop, then clawmem serve --background"
     if server.version != VERSION:
         return f"The server runs {server.version}, this is {VERSION}; {restart}"
-    return "" if answers(server) else f"The server does not answer; {restart}"
+    try:
+        with connected(server, 1.0):  # no token is sent
+            return ""
+    except (OSError, UnicodeError):
+        return f"The server does not answer; {restart}"
 
 
 @contextmanager

@@ -37,33 +37,27 @@ def complete(env: MutableMapping[str, str]) -> None:
     note to another server or to another vault.
 
     Raises:
-        ConfigError: The file is no text. A line that is no assignment is reported as a warning.
+        ConfigError: The file is no text. Lines that are no assignments are reported as warnings.
     """
-    assigned, wrong = _assigned(env)
-    for name, value in assigned.items():
+    for name, value in _assigned(env).items():
         env.setdefault(name, value)
-    if wrong:
-        sys.stderr.write(
-            f"clawmem: {config_folder(env) / '.env'}, line {wrong} is ignored: write NAME=value.\n"
-        )
 
 
-def _assigned(env: Mapping[str, str]) -> tuple[dict[str, str], int]:
-    """Return the variables of ``.env`` in the config folder, and the first line that is no assignment, or 0."""
-    if not (text := config_text(config_folder(env) / ".env")):
-        return {}, 0
+def _assigned(env: Mapping[str, str]) -> dict[str, str]:
+    file = config_folder(env) / ".env"
+    if not (text := config_text(file)):
+        return {}
     from dotenv.parser import parse_stream
 
     lines = [*parse_stream(StringIO(text))]
-    wrong = next((line.original.line for line in lines if line.error), 0)
-    return {
-        line.key: line.value for line in lines if line.key and line.value and "\0" not in line.value
-    }, wrong
+    for number in [line.original.line for line in lines if line.error]:
+        sys.stderr.write(f"clawmem: {file}, line {number} is ignored: write NAME=value.\n")
+    return {line.key: line.value for line in lines if line.key and line.value and "\0" not in line.value}
 
 
 def variable_shown(name: str, env: Mapping[str, str]) -> str:
     """Return the variable *name* as a message names it: with the ``.env`` file that its value comes from."""
-    is_in_file = _assigned(env)[0].get(name) == env.get(name)
+    is_in_file = _assigned(env).get(name) == env.get(name)
     return f"{name} in {config_folder(env) / '.env'}" if is_in_file else name
 
 
@@ -184,8 +178,6 @@ def is_gone(holder: str) -> bool:
         return False
     try:
         os.kill(int(rest), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        pass
-    return False
+        return False
+    except (OSError, OverflowError) as error:
+        return isinstance(error, ProcessLookupError)

@@ -21,7 +21,6 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 MOST_CHARS = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE = 0o600
 OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
-_DAY_S = 86_400.0
 
 
 def state_folder(vault: Path) -> Path:
@@ -153,7 +152,7 @@ def sweep_drafts(place: Path) -> None:
         if path.name.startswith(prefix):
             with suppress(OSError):  # its writer has just finished
                 holder = path.name.removeprefix(prefix).rpartition("-")[0].replace("+", ":")
-                if time() - path.lstat().st_mtime > _DAY_S or is_gone(holder):
+                if time() - path.lstat().st_mtime > 86_400.0 or is_gone(holder):
                     rmtree(path, ignore_errors=True)
 
 

@@ -78,9 +78,6 @@ def serve(
             min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
         ),
     ] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)
-    ] = None,
     background: Annotated[
         bool,
         typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal."),
@@ -95,8 +92,6 @@ def serve(
     and --stop exit with 1 when no server runs, --status also when it does not answer or its vault is gone. --background
     is content with one that runs already.
     """
-    if background and log:
-        raise InvalidInput("INVALID_INPUT", "--background keeps a log of its own: leave out --log.")
     vault = settings_of(ctx).vault
     server = announced(vault) if is_running(vault) else None
     if stop:
@@ -116,7 +111,7 @@ def serve(
             sys.stdout.flush()  # the process that started the server may wait for this line
 
         idle_exit_s = None if idle_exit is None else idle_exit * 60
-        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
+        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s)
         serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, ready)
         os._exit(0)  # a request that hangs in a thread does not keep the process
 

@@ -12,7 +12,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from secrets import token_urlsafe
 from time import monotonic
@@ -26,7 +25,6 @@ from starlette.routing import Route
 
 from clawmem.app.bootstrap.container import Gateways
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.client.autostart import MOST_LOG_BYTES
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import (
     CHOICES,
@@ -171,7 +169,6 @@ class Choices(NamedTuple):
     without_token: bool = False  # whether every process on this machine may connect without a token
     watch: bool = True  # whether the indexed folders are watched for changes
     idle_exit_s: float | None = None  # seconds without a request after which the server ends
-    log: Path | None = None  # file for warnings and errors; None for stderr
 
 
 def serve(
@@ -212,10 +209,7 @@ def serve(
         )
 
         # Configured before a library configures logging with colours and source locations.
-        log = choices.log
-        handlers = [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)] if log else None
-        layout = "%(asctime)s %(name)s: %(message)s"
-        logging.basicConfig(format=layout, level=logging.WARNING, handlers=handlers)
+        logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
         logging.getLogger(
             "uvicorn.error"
         ).addFilter(  # requests that the end of the server cancelled are no faults

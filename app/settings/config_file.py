@@ -121,11 +121,7 @@ def _yaml(kind: str) -> YAML:
 
 
 def _write(path: Path, text: str) -> None:
-    """
-    Replace the file atomically. Symbolic links are kept.
-
-    The file may contain keys, so a new file and its new parent folders are private. An existing file keeps its mode.
-    """
+    """Replace the file atomically; links and its mode are kept. A new file is private, because it may contain keys."""
     target = path.resolve()
     try:
         make_folder(target.parent)

@@ -96,9 +96,8 @@ class CollectionSettings(Section):
     """One folder of notes."""
 
     path: AbsolutePath  # absolute path of the folder; `~` is the home folder
-    kind: Literal["files", "git"] = (
-        "files"  # whether its files are read, or the commit messages of the repository
-    )
+    # Whether its files are read, or the commit messages of the repository.
+    kind: Literal["files", "git"] = "files"
     pattern: Annotated[str, AfterValidator(_glob)] = "**/*.md"  # glob of the files that are read
     exclude: list[str] = []  # patterns of files that are not read, as in .gitignore
     include: list[str] = []  # folders that built-in rules exclude, by name or path, such as `vendor`
@@ -110,9 +109,8 @@ class CollectionSettings(Section):
     update: str | None = None  # shell command of `update --pull`, run in the folder
     # Trust in its notes; those that are shared or from outside are quoted in prompts.
     trust: Literal["user", "assistant", "shared", "outside"] = "user"
-    private: bool = (
-        False  # whether its notes are kept out of prompts, profile, briefings and questions to models
-    )
+    # Whether its notes are kept out of prompts, profile, briefings and questions to models.
+    private: bool = False
     # Whether reading the folder ends with the vectors that are missing.
     autoEmbed: bool | None = None  # noqa: N815
 
@@ -257,9 +255,8 @@ class Settings(BaseModel):
     no_local_models: bool = False  # run no large model in this process
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
     server: Literal["auto", "manual"] = "auto"  # whether the first hook that finds no server starts one
-    collections: dict[
-        Annotated[str, _name_of("collection")], CollectionSettings
-    ] = {}  # the folders that are remembered, by name
+    # The folders that are remembered, by name.
+    collections: dict[Annotated[str, _name_of("collection")], CollectionSettings] = {}
     # Folder of notes that `remember` writes: below a collection, or absolute in one of them.
     inbox: Annotated[str, AfterValidator(_inside)] = ""
     global_context: str = ""  # description of all collections

@@ -200,8 +200,11 @@ class TestLife:
         )
         with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor() as pool:
             here.environ["CLAWMEM_LLM_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}"
-            words = [sys.executable, "-c", code, "serve", "--port", "0", "--log", str(log)]
-            with subprocess.Popen(words, env=here.environ, cwd=here.home) as process:
+            words = [sys.executable, "-c", code, "serve", "--port", "0"]
+            with (
+                log.open("w") as file,
+                subprocess.Popen(words, env=here.environ, cwd=here.home, stderr=file) as process,
+            ):
                 eventually(lambda: announced(here.vault))
                 pool.submit(self._posted, here, "/query", {"query": "x " * 2000})
                 silent.settimeout(30)

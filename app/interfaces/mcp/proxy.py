@@ -20,8 +20,8 @@ from clawmem.app.client.autostart import found_or_started
 from clawmem.app.client.request import (
     Announcement,
     ToolSet,
-    answers,
     connected,
+    fault_of_server,
     token_of,
 )
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
@@ -42,7 +42,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
         return False
     proxy = Proxy(named or default_vault(os.environ), tools)
     server = found_or_started(proxy.environ)
-    if server is None or not answers(server):  # one that hangs would block the assistant
+    if server is None or fault_of_server(server):  # one that hangs would block the assistant
         return False
     proxy.run()
     return True
