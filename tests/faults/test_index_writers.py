@@ -62,7 +62,7 @@ class TestWriters:
     @pytest.mark.parametrize(
         ("backend", "rebuilds", "seconds"),
         [
-            ("tantivy", 4, 6),
+            ("tantivy", 2, 3),
             pytest.param("tantivy", 24, 60, marks=pytest.mark.slow),
             pytest.param("lancedb", 6, 30, marks=pytest.mark.slow),
         ],

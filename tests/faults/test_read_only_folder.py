@@ -55,22 +55,20 @@ def run(closed: Path, environ: dict[str, str]) -> Run:
     return call
 
 
-@pytest.mark.parametrize("command", ["query lamp", "get notes/lamp.md"])
-def test_it_answers(run: Run, closed: Path, command: str) -> None:
+def test_it_answers(run: Run, closed: Path) -> None:
     """Nothing is written."""
-    done = run(*command.split())
+    done = run("query", "lamp")
 
     assert done.returncode == 0, done.stderr
-    assert "notes" in done.stdout or "The lamp is green" in done.stdout
+    assert "The lamp is green" in done.stdout
     assert list(closed.parent.iterdir()) == [closed]
 
 
-@pytest.mark.parametrize("command", ["doctor --repair --yes", "diary write lamp"])
-def test_writing_is_refused(run: Run, closed: Path, command: str) -> None:
+def test_writing_is_refused(run: Run, closed: Path) -> None:
     """With the exit code of a vault that cannot serve, and the remedy."""
     before = closed.read_bytes()
 
-    done = run(*command.split())
+    done = run("diary", "write", "lamp")
 
     assert (done.returncode, done.stdout) == (5, "")
     assert f"{closed} cannot be written. Check the permissions of its folder" in done.stderr

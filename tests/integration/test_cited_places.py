@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from typing import Any, NamedTuple
 import pytest
 from command_line import Invoke, ask_json, write_notes
 
-from clawmem.app.bench.collection import load_collection
 from clawmem.domain.documents.markdown import is_delimiter
 
 HERE = Path(__file__).parents[1]
@@ -135,25 +133,3 @@ def test_the_place_begins_with_the_line_that_holds_the_word(
     assert found["start_line"] == line
     assert word in found["snippet"].split("\n")[0]
     assert re.search(rf"^v/trip\.md:{line}(?:-\d+)?  #", invoke("search", word).stdout, re.MULTILINE)
-
-
-@pytest.mark.bench
-@pytest.mark.skipif("BENCH_DATA" not in os.environ, reason="BENCH_DATA names no folder of judged collections")
-@pytest.mark.parametrize("name", ["locomo", "beam", "cranfield", "qmd"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_every_place_in_the_judged_collections_contains_what_is_shown(
-    invoke: Invoke, name: str, unit: str
-) -> None:
-    """A hundred questions to each, as one vault."""
-    collection = load_collection(Path(os.environ["BENCH_DATA"]) / name / "dev", turns=False)
-    assert invoke("bootstrap", collection.corpus, "--name", "v").exit_code == 0
-    cited = [
-        place
-        for question in collection.queries[:100]
-        for verb in VERBS
-        for place in from_json(ask_json(invoke, verb, question.text, "--unit", unit, "-n", 10)["results"])
-    ]
-    wrong = [place for place in cited if not place.is_right(collection.corpus)]
-
-    assert len(cited) > len(collection.queries[:100])
-    assert wrong == [], f"{len(wrong)} of {len(cited)} places"

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import pytest
-from programs import run_program
 from rest_world import REDIS, Described, World, world_at
 
 from clawmem.app.operations.operation import AnyOperation, Command
@@ -324,11 +323,3 @@ def _files(world: World) -> int:
 def _status(world: World, name: str) -> str:
     lines = Path(f"/proc/{world.server.process.pid}/status").read_text().splitlines()
     return next(line.split()[1] for line in lines if line.startswith(f"{name}:"))
-
-
-def test_what_is_imported_for_what(world: World) -> None:
-    """Routes import neither the protocol of tools nor a model's runtime; these come with who asks for them."""
-    heavy = "mcp", "onnxruntime", "lancedb", "duckdb", "tantivy"
-    code = f"import clawmem.app.interfaces.rest.application, sys; print([one for one in {heavy} if one in sys.modules])"
-
-    assert run_program(code, env=world.environ).stdout == "[]\n"

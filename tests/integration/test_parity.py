@@ -1,14 +1,7 @@
-"""
-Whichever backend keeps the indexes, the answers are the same: by words, by vectors, and in the judged figures.
-
-Runs over the example notes. With ``BENCH_DATA``, a folder of judged collections (``NAME/dev``), and ``-m bench``
-also over those; ``BENCH_RESULTS`` is a file to which every figure is added as a line of JSON.
-"""
+"""Whichever backend keeps the indexes, the answers are the same: by words, by vectors, and in the judged figures."""
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -26,13 +19,13 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
 from clawmem.app.bench.retrieval import POOLED, BenchRetrieval
 from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.replication import Engines, Indexer
-from clawmem.app.services.retrieval.pipelines import query, search
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.indexes import IndexPlace, VectorIndex, VectorSearch
 from clawmem.ports.records import Grain, Hit, Vector, VectorEntry
@@ -106,38 +99,12 @@ def lookups() -> list[str]:
     )
 
 
-def judged_folders() -> list[Any]:
-    """The example notes, and whatever judged collections there are."""
-    folders = sorted(Path(os.environ["BENCH_DATA"]).glob("*/dev")) if "BENCH_DATA" in os.environ else []
-    marked = [pytest.param(folder, id=folder.parent.name, marks=pytest.mark.bench) for folder in folders]
-    return [pytest.param(NOTES, id="notes"), *marked]
-
-
-def collection_in(folder: Path, *, turns: bool = False) -> JudgedCollection:
-    """The judged collection in *folder*."""
-    if folder != NOTES:
-        return load_collection(folder, turns=turns)
-    asked = tuple(JudgedQuery(text, text, "notes", "") for text in QUESTIONS)
-    return JudgedCollection(NOTES, asked, {text: {path: 1} for text, path in QUESTIONS.items()}, {})
-
-
 @dataclass(frozen=True)
 class Judged:
-    """A judged collection in vaults that differ in their backend alone: documents have the same ids in each."""
+    """The example notes in vaults that differ in their backend alone: documents have the same ids in each."""
 
-    folder: Path
-    place: Path
     embedder: StaticEmbedder
     vaults: Mapping[str, Vault]
-
-    @property
-    def questions(self) -> list[str]:
-        return list(dict.fromkeys(query.text for query in collection_in(self.folder).queries))
-
-    @property
-    def asked(self) -> int:
-        """How many judgements a mean is made of."""
-        return len(collection_in(self.folder).queries)
 
     @property
     def vectors(self) -> list[VectorEntry]:
@@ -147,27 +114,19 @@ class Judged:
 
 
 @pytest.fixture(scope="module")
-def embedder() -> StaticEmbedder:
-    return StaticEmbedder()
-
-
-@pytest.fixture(scope="module", params=judged_folders())
-def judged(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: StaticEmbedder
-) -> Iterator[Judged]:
-    place = tmp_path_factory.mktemp("parity")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    place, embedder = tmp_path_factory.mktemp("parity"), StaticEmbedder()
     first = opened(place / "sqlite.sqlite").vault
-    folder = Folder(POOLED, str(collection_in(request.param).corpus))
-    update_collection(first, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    update_collection(first, DiskFiles(), ManualClock(), parse_yaml)(Folder(POOLED, str(NOTES)))
     embed_pending(first, embedder)()
     first.close()
     for backend in OTHERS:
         shutil.copy(place / "sqlite.sqlite", place / f"{backend}.sqlite")
     indexes = {backend: opened(place / f"{backend}.sqlite") for backend in BACKENDS}
-    for backend, one in indexes.items():
-        one.move(backend)
-    vaults = {backend: one.vault for backend, one in indexes.items()}
-    yield Judged(request.param, place, embedder, vaults)
+    for backend, index in indexes.items():
+        index.move(backend)
+    vaults = {backend: index.vault for backend, index in indexes.items()}
+    yield Judged(embedder, vaults)
     for vault in vaults.values():
         vault.close()
 
@@ -194,8 +153,6 @@ class TestWords:
         grains = [grain for grain in Grain if own.count(grain)]
 
         shares = {grain: list(keyword_agreements(judged, backend, grain)) for grain in grains}
-        for grain, rows in shares.items():
-            keep(judged, backend, f"words, {grain}", overlap=fmean(rows), n=len(rows))
 
         assert other.method == backend
         assert {Grain.LINE, Grain.PASSAGE, Grain.DOCUMENT} <= shares.keys()
@@ -208,8 +165,6 @@ class TestWords:
     @pytest.mark.parametrize("backend", OTHERS)
     def test_the_same_matches(self, judged: Judged, backend: str) -> None:
         """Short lookups and questions match the same entries as in the vault's own index, prefixes included."""
-        if judged.folder != NOTES:
-            pytest.skip("the lookups are about the example notes")
         own, other = (judged.vaults[name].lexical for name in ("sqlite", backend))
         queries = [asked for text in lookups() for asked in query_forms(text)[1:] if asked]
 
@@ -227,7 +182,7 @@ class TestWords:
 def keyword_agreements(judged: Judged, backend: str, grain: Grain) -> Iterator[float]:
     """How far a backend agrees with FTS5, question by question."""
     own, other = (judged.vaults[name].lexical for name in ("sqlite", backend))
-    for text in judged.questions:
+    for text in QUESTIONS:
         asked = query_forms(text).relaxed
         if truth := own.search(asked, grain, DEEP):
             yield agreement(other.search(asked, grain, TOP), truth, KEYWORD_TIE[backend])
@@ -265,76 +220,51 @@ def filled(index: VectorIndex, judged: Judged) -> VectorIndex:
 
 
 class TestVectors:
-    @pytest.mark.parametrize(
-        ("make", "method"),
-        [
-            (by_sqlite, "sqlite-vec"),
-            (by_lancedb, "lancedb exact scan"),
-        ],
-    )
-    def test_exact(self, judged: Judged, tmp_path: Path, make: Make, method: str) -> None:
+    @pytest.mark.parametrize("make", [by_sqlite, by_lancedb])
+    def test_exact(self, judged: Judged, tmp_path: Path, make: Make) -> None:
         """Where every vector is compared the best ten are those of the records."""
         with make(judged, tmp_path) as index:
-            assert vector_agreement(judged, index, method) >= EXACT
+            assert vector_agreement(judged, index) >= EXACT
 
     def test_approximate(self, judged: Judged, tmp_path: Path) -> None:
         """Where most vectors are passed over nearly all of the best ten are found all the same."""
         with by_partitions(judged, tmp_path) as index:
-            assert vector_agreement(judged, index, "lancedb ivf") >= APPROXIMATE
+            assert vector_agreement(judged, index) >= APPROXIMATE
 
 
-def vector_agreement(judged: Judged, index: VectorSearch, method: str) -> float:
+def vector_agreement(judged: Judged, index: VectorSearch) -> float:
     """How far an index agrees with comparing every vector of the records, on average."""
     assert index.count() == len(judged.vectors)
-    asked: list[Vector] = [judged.embedder.embed_query(text) for text in judged.questions]
+    asked: list[Vector] = [judged.embedder.embed_query(text) for text in QUESTIONS]
     records = judged.vaults["sqlite"].embeddings
     shares = [
         agreement(index.search(vector, TOP), records.search(vector, DEEP), VECTOR_TIE)
         for vector in asked
         if any(vector)
     ]
-    keep(judged, method, "vectors", overlap=fmean(shares), n=len(shares), vectors=index.count())
     return fmean(shares)
 
 
-class TestFigures:
-    @pytest.mark.parametrize("mode", [pytest.param("search", marks=pytest.mark.slow), "query"])
-    def test_of_the_services(self, judged: Judged, mode: str) -> None:
-        """What is measured through the pipelines is the same for every backend, as far as anybody would notice."""
-        has_turns = (judged.folder / "turns.tsv").exists()
-        for turns in (False, True) if has_turns else (False,):
-            figures = {backend: figures_of(judged, backend, mode, turns=turns) for backend in BACKENDS}
+def test_figures_of_query(judged: Judged) -> None:
+    """What is measured through the pipeline is the same for every backend, as far as anybody would notice."""
+    figures = {backend: figures_of(judged, backend) for backend in BACKENDS}
 
-            margin = max(FIGURE_MARGIN, MOVED / judged.asked)
-            for name in FIGURES:
-                values = sorted(means[name] for means in figures.values())
-                assert values[-1] - values[0] <= margin, (name, turns, figures)
-                assert values[0] > 0.1, (name, turns, figures)  # or there would be nothing to compare
+    margin = max(FIGURE_MARGIN, MOVED / len(QUESTIONS))
+    for name in FIGURES:
+        values = sorted(means[name] for means in figures.values())
+        assert values[-1] - values[0] <= margin, (name, figures)
+        assert values[0] > 0.1, (name, figures)  # or there would be nothing to compare
 
 
-def figures_of(judged: Judged, backend: str, mode: str, *, turns: bool) -> dict[str, float]:
+def figures_of(judged: Judged, backend: str) -> dict[str, float]:
     """The judged means of one backend."""
     vault = judged.vaults[backend]
-    pipeline = (
-        search(retrieval_stores(vault))
-        if mode == "search"
-        else query(retrieval_stores(vault), judged.embedder)
-    )
+    pipeline = query(retrieval_stores(vault), judged.embedder)
     update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
-    collection = collection_in(judged.folder, turns=turns)
-    report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=turns, pooled=True)
+    asked = tuple(JudgedQuery(text, text, "notes", "") for text in QUESTIONS)
+    collection = JudgedCollection(NOTES, asked, {text: {path: 1} for text, path in QUESTIONS.items()}, {})
+    report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=False, pooled=True)
     assert report.documents == 0  # all of them were there
     assert vault.storage.info().backend == backend
-
     means: Any = report.groups["all"]["mean"]
-    figures = {name: means[name] for name in FIGURES}
-    keep(judged, backend, f"{mode}, {'turns' if turns else 'documents'}", n=len(report.run), **figures)
-    return figures
-
-
-def keep(judged: Judged, engine: str, what: str, **figures: float) -> None:
-    """Add figures to the file that was asked for."""
-    if path := os.environ.get("BENCH_RESULTS"):
-        name = "notes" if judged.folder == NOTES else judged.folder.parent.name
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"collection": name, "engine": engine, "what": what, **figures}) + "\n")
+    return {name: means[name] for name in FIGURES}

@@ -172,15 +172,6 @@ class TestScope:
 class TestGone:
     @pytest.mark.parametrize("verb", VERBS)
     @pytest.mark.parametrize("unit", list(Unit))
-    def test_a_removed_file(self, notes: NotesVault, verb: str, unit: Unit) -> None:
-        """What is gone from the disk answers nothing any more."""
-        notes.take_in({"kettle.md": KETTLE, "pot.md": "# Pot\n\nVinegar does it no good.\n"})
-        notes.remove("kettle.md")
-
-        assert set(paths(notes.ask("what about vinegar", verb, unit=unit))) == {"pot.md"}
-
-    @pytest.mark.parametrize("verb", VERBS)
-    @pytest.mark.parametrize("unit", list(Unit))
     @pytest.mark.parametrize("reason", list(InactiveReason))
     def test_withdrawn(self, notes: NotesVault, verb: str, unit: Unit, reason: InactiveReason) -> None:
         """A document that was withdrawn, for whatever reason, is never answered."""

@@ -12,9 +12,9 @@ from rest_world import World, world_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
-# After a few hundred questions a server takes 157 to 160 MB; the bound adds a tenth.
+# After some hundred questions a server takes 157 to 160 MB; the bound adds a tenth.
 MOST_MB = 175
-ASKED = 240
+ASKED = 120
 DEAR = {"bindings/_rust.abi3": "a part of the tools' library, which takes 27 MB and which nobody asked for"}
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from command_process import run_process
+from process_environ import process_environ
 from programs import run_program
 
 NOTES = Path(__file__).parents[1] / "data" / "ownervault"
-QUESTIONS = (
-    "Latest on where the readings live?",
-    "why did we move the readings to ClickHouse, and what does it cost a month?",
-    "What did we last settle about logging in to the dashboard?",
-)
+QUERY = "why did we move the readings to ClickHouse, and what does it cost a month?"
+PROMPT = "Latest on where the readings live?"
 MISSPELT = "Which tabel of the dashbord shows readngs, jornal or archve?"
 # Several retrievers count the same words, and the filters of a prompt read the body of each candidate.
 MOST_OF_QUERY, MOST_OF_PROMPT = 140, 400
@@ -41,11 +37,9 @@ Traced = Callable[..., list[str]]
 def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of processes that ask the owner's notes."""
     folder = tmp_path_factory.mktemp("statements")
-    given = {name: value for name, value in os.environ.items() if not name.startswith("CLAWMEM_")}
-    own = {"HOME": str(folder), "INDEX_PATH": str(folder / "index.sqlite"), "CLAWMEM_EMBEDDER": "static"}
-    environ = {**given, **own, "CLAWMEM_NO_SERVER": "1", "STATEMENTS": str(folder / "statements.txt")}
-    command = [sys.executable, "-m", "clawmem", "bootstrap", str(NOTES)]
-    subprocess.run(command, env=environ, check=True, capture_output=True)
+    places = {"INDEX_PATH": str(folder / "index.sqlite"), "STATEMENTS": str(folder / "statements.txt")}
+    environ = process_environ(folder, CLAWMEM_EMBEDDER="static", **places)
+    run_process("bootstrap", NOTES, environ=environ, check=True)
     return environ
 
 
@@ -60,13 +54,12 @@ def traced(environ: dict[str, str]) -> Traced:
     return run
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_query_reads_in_batches(traced: Traced, question: str) -> None:
+def test_a_query_reads_in_batches(traced: Traced) -> None:
     """A query has few statements, and their number has a ceiling."""
-    assert len(traced(["query", question], answer="ownervault/")) <= MOST_OF_QUERY
+    assert len(traced(["query", QUERY], answer="ownervault/")) <= MOST_OF_QUERY
 
 
-@pytest.mark.parametrize("question", [QUESTIONS[0], MISSPELT])
+@pytest.mark.parametrize("question", [PROMPT, MISSPELT])
 def test_a_prompt_reads_in_batches(traced: Traced, question: str) -> None:
     """A prompt that gets a block has few statements, and their number has a ceiling."""
     event = {"hook_event_name": "UserPromptSubmit", "session_id": question, "prompt": question}

@@ -40,22 +40,11 @@ NOTES = {
 
 PRINTED: dict[str, Callable[[InterfaceWorld], str]] = {
     "search": lambda one: one.cli("search", "--all", "login sessions Redis"),
-    "query": lambda one: one.cli("query", "--all", "where do login sessions live"),
-    "vsearch": lambda one: one.cli("query", "--mode", "vectors", "--all", "login sessions in Redis"),
-    "retrieve": lambda one: one.cli("query", "--mode", "auto", "--all", "where do login sessions live"),
     "similar": lambda one: one.cli("links", "--similar", "notes/bees.md"),
     "timeline": lambda one: one.cli("timeline", REDIS),
     "list": lambda one: one.cli("list"),
     "multi-get": lambda one: one.cli("get", "notes/decisions/*redis.md"),
-    "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[0],
-    "mcp retrieve": lambda one: one.mcp(
-        "memory_retrieve", query="where do login sessions live", show_all=True
-    )[0],
-    "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md")[0],
-    "mcp timeline": lambda one: one.mcp("timeline", docid=REDIS)[0],
-    "mcp list": lambda one: one.mcp("list")[0],
     "mcp get": lambda one: one.mcp("get", file=REDIS)[0],
-    "mcp multi_get": lambda one: one.mcp("multi_get", pattern="notes/decisions/*redis.md")[0],
 }
 
 
@@ -83,7 +72,6 @@ FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "list": lambda one: one.json("list")["documents"],
     "get": lambda one: [one.json("get", REDIS)],
     "multi-get": lambda one: one.json("get", "notes/**/*.md")["documents"],
-    "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[1]["results"],
     "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False, show_all=True)[1]["results"],
 }  # fmt: skip
 
