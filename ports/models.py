@@ -59,6 +59,11 @@ def is_in_process(part: object) -> bool:
     return bool(getattr(part, "in_process", False))
 
 
+def is_remote(model: object) -> bool:
+    """Whether the texts that a model reads go to another machine, by its attribute ``is_remote``."""
+    return bool(getattr(model, "is_remote", False))
+
+
 class Sketcher(Protocol):
     """Model that returns a contextual vector for each word of a text; it raises EmbeddingError or ModelError."""
 

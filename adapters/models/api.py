@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -58,6 +59,14 @@ class ApiModel:
 
     def __init__(self, server: HttpServer | LlamaServer) -> None:
         self.server = server
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether texts are sent to another machine."""
+        host = (
+            urlsplit(self.server.location).hostname or "localhost"
+        )  # the location of a model here is no address
+        return host not in ("localhost", "::1") and not host.startswith("127.")
 
     @classmethod
     def at(

@@ -55,6 +55,8 @@ from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.documents import TAGS
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.models import is_remote
 from clawmem.ports.records import Origin, Scope
 
 BACKLINKS = 10  # of a note, shown with its text
@@ -385,6 +387,9 @@ def find_similar(
 ) -> SearchAnswer:
     """List the documents nearest to a document in meaning; the score is a cosine."""
     document = services.lookup.find(file)
+    if is_remote(services.embedder) and document.id in services.withheld():
+        message = f"{document.display_path} is private, and the model of the vectors runs on another machine."
+        raise InvalidInput("PRIVATE", message)
     near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
     answer = answer_of(near, services.settings, as_of=as_of, compact=compact)
     return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})

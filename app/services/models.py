@@ -22,7 +22,14 @@ from clawmem.ports.errors import (
     VaultError,
 )
 from clawmem.ports.indexes import surfaces
-from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole, for_background, is_in_process
+from clawmem.ports.models import (
+    ModelFailure,
+    ModelFailures,
+    ModelRole,
+    for_background,
+    is_in_process,
+    is_remote,
+)
 
 NONE = "none"
 ENGLISH = frozenset({"static", "bge-small"})  # models whose vectors connect words of one language
@@ -194,6 +201,7 @@ class Watch:
         return None
 
 
+_PLACES = {"in_process": is_in_process, "is_remote": is_remote}
 _PROPERTIES = frozenset({"fingerprint", "dimensions"})
 _QUESTIONS = frozenset({"embed_query", "embed_documents", "generate", "rerank"})
 
@@ -208,8 +216,8 @@ class WatchedModel:
     def __getattr__(self, name: str) -> Any:
         if name in _QUESTIONS:
             return partial(self._answer, name)
-        if name == "in_process":
-            return is_in_process(self._model)
+        if name in _PLACES:
+            return _PLACES[name](self._model)
         if name not in _PROPERTIES:
             raise AttributeError(name)
         with self._watch.naming():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from scripted_server import (
     writing,
 )
 from vault_stores import retrieval_stores
+from wired import embed_pending, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
@@ -41,6 +42,7 @@ from clawmem.app.services.retrieval.scheduling import run_retrievers
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal
 from clawmem.ports.models import Generator, Reranker
+from clawmem.ports.records import Vector
 from clawmem.ports.vault import Vault
 
 LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
@@ -63,11 +65,14 @@ def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tupl
     return Pipeline(retrieval_stores(vault), stages).rank(asked)
 
 
-def reranking(vault: Vault, reranker: Reranker | None) -> dict[str, Stage]:
+def reranking(
+    vault: Vault, reranker: Reranker | None, withheld: Callable[..., Collection[int]] = frozenset
+) -> dict[str, Stage]:
+    models = RetrievalModels(reranker=reranker, withheld=withheld)
     return {
         "search": run_retrievers({"lexical": lexical_retriever(vault.lexical)}),
         "fuse": fuse,
-        **reranking_stages(retrieval_stores(vault), RetrievalModels(reranker=reranker), deadline_s=LONGEST_S),
+        **reranking_stages(retrieval_stores(vault), models, deadline_s=LONGEST_S),
         "cut": cut,
     }
 
@@ -298,3 +303,35 @@ def test_so_many_are_reranked(many: Vault) -> None:
     assert RERANKED == 40 < len(before.candidates)
     assert read == [True] * RERANKED + [False] * (len(before.candidates) - RERANKED)
     assert [c.best for c in work.candidates[RERANKED:]] == [c.best for c in before.candidates[RERANKED:]]
+
+
+class Overheard(HashingEmbedder, OverlapReranker):
+    """Models that write down what they read, here or on another machine."""
+
+    fingerprint = "overheard"
+
+    def __init__(self, is_remote: bool) -> None:
+        super().__init__()
+        self.is_remote, self.texts = is_remote, list[str]()
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        self.texts += texts
+        return super().embed_documents(texts)
+
+    def rerank(self, query: str, texts: Sequence[str], **rest: Any) -> list[float]:
+        self.texts += texts
+        return super().rerank(query, texts, **rest)
+
+
+@pytest.mark.parametrize("is_remote", [True, False])
+def test_private_notes_stay_on_this_machine(notes_vault: NotesVault, is_remote: bool) -> None:
+    """No server of another machine embeds or reranks them; they are found as before."""
+    vault = notes_vault.take_in(NOTES | {"kettle.md": f"---\nprivate: true\n---\n{NOTES['kettle.md']}"}).vault
+    model = Overheard(is_remote)
+
+    report = embed_pending(vault, model)()
+    work, _ = run(reranking(vault, model, wired(vault).withheld()), vault, request())
+
+    assert any("spout" in text for text in model.texts) is not is_remote
+    assert (report.embedded, report.is_whole, report.pending) == (4 if is_remote else 5, True, 0)
+    assert "kettle.md" in names(vault, work)[:2]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import groupby
 
 from clawmem.domain.documents.markdown import with_columns
@@ -12,8 +13,8 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BadVector, EmbeddingError, InputTooLong, ModelError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, SketchStore
-from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
-from clawmem.ports.records import FragmentKey
+from clawmem.ports.models import Embedder, Sketcher, for_background, is_remote, sketcher_of
+from clawmem.ports.records import FragmentKey, embedding_text
 from clawmem.ports.storage import Transactions
 
 BATCH = 256  # texts or lines per transaction: about 30 ms of writing, and the most that a killed run loses
@@ -74,6 +75,7 @@ class EmbedPending:
     Args:
         embedder: The chosen model.
         of_vault: Returns the model of a run without force, see `ServingEmbedder.for_new_texts`.
+        withheld: Returns the private documents, which no server of another machine reads.
     """
 
     documents: DocumentStore
@@ -82,6 +84,7 @@ class EmbedPending:
     transactions: Transactions
     embedder: Embedder
     of_vault: Callable[[], Embedder]
+    withheld: Callable[..., Collection[int]] = frozenset
 
     def __call__(
         self,
@@ -101,12 +104,16 @@ class EmbedPending:
         report, embeddings = EmbedReport(), self.embeddings
         model = for_background(self.embedder if force else self.of_vault())
         building = self._begin(model.fingerprint, report, force)
+        private = self._private_texts() if is_remote(model) else frozenset()
         total = embeddings.counts(building=building).pending
         while not report.stopped:
             batch = embeddings.pending(BATCH, building=building)
-            if not batch and (not building or self._take_over(report)):
+            if not batch and (not building or self._take_over(report, len(private))):
                 break
-            if batch:
+            if hidden := [name for name, _ in batch if name in private]:
+                with self.transactions.writing():
+                    embeddings.fail(hidden, building=building)
+            if batch := [(name, text) for name, text in batch if name not in private]:
                 self._embed(model, building, batch, report)
             progress(report.embedded, max(total, report.embedded))
             if not go_on(report.embedded + report.failed, max(total, report.embedded)):
@@ -148,12 +155,18 @@ class EmbedPending:
                 embeddings.give_up()
             return embeddings.building() is not None
 
-    def _take_over(self, report: EmbedReport) -> bool:
+    def _private_texts(self) -> frozenset[str]:
+        """Return the names of the texts of private documents."""
+        fragments = (part for number in self.withheld() for part in self.documents.fragments(number))
+        texts = (embedding_text(part.context, part.text) for part in fragments)
+        return frozenset(sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts)
+
+    def _take_over(self, report: EmbedReport, private: int) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
         serving, counts = self.embeddings.fingerprint(), self.embeddings.counts(building=True)
         # The older vectors are better than those of a model that fails on many texts; one is always allowed.
         allowed = max(1, ALLOWED_FAILURES * (counts.stored + counts.failed)) if counts.stored else 0
-        if counts.failed > allowed:
+        if counts.failed - private > allowed:
             report.waiting_for = serving
             report.error = f"{counts.failed} of {counts.stored + counts.failed} texts cannot be embedded"
             return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.services.models import NONE, Provider
 from clawmem.ports.errors import ClawmemError, ModelMismatch
-from clawmem.ports.models import Embedder, Sketcher, is_in_process, sketcher_of
+from clawmem.ports.models import Embedder, Sketcher, is_in_process, is_remote, sketcher_of
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ class ServingEmbedder:
                 if local := self._local(stored):
                     self._known[stored] = local
         return is_in_process(self._known.get(stored or ""))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the serving model is a server of another machine."""
+        return is_remote(self._serving())
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a question."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelError
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
-from clawmem.ports.models import Embedder, Generator, Reranker
+from clawmem.ports.models import Embedder, Generator, Reranker, is_remote
 from clawmem.ports.records import Document, EmbedState, Grain, Scope, Vector, embedding_text
 from clawmem.ports.storage import Storage, Transactions
 
@@ -134,6 +134,7 @@ class Doctor:
     files: FileSource
     folders: Sequence[Folder]
     leftovers: Callable[[], Mapping[str, int]] = dict
+    withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
     language_advice: Callable[[], str] = str
     embedder: Callable[[], Embedder | None] = lambda: None
@@ -230,9 +231,14 @@ class Doctor:
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
             f"{counts.orphaned} vectors are unused; searched by {self.vectors.method}"
         )
-        if counts.failed:
-            documents = self.documents.latest()
-            failed = [note.display_path for note in documents if note.embed_state is EmbedState.FAILED]
+        documents = self.documents.latest() if counts.failed else ()
+        private = (
+            self.withheld() if counts.failed and is_remote(self.embedder()) else ()
+        )  # they are not sent there
+        notes = (
+            note for note in documents if note.embed_state is EmbedState.FAILED and note.id not in private
+        )
+        if failed := [note.display_path for note in notes]:
             detail += f"; in {listed(sorted(failed))}"
             remedy = "Check the model below, then run: clawmem embed --force"
             return CheckResult(name, False, detail, remedy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +45,7 @@ class Models(NamedTuple):
 
     generator: Generator | None = None
     reranker: Reranker | None = None
+    withheld: Callable[..., Collection[int]] = frozenset  # documents that no server of another machine reads
 
     @property
     def are_asked(self) -> bool:

@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, W
 from clawmem.domain.retrieval import fusion
 from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, choose_chunk, intent_terms
 from clawmem.ports.errors import InputTooLong
-from clawmem.ports.models import is_in_process
+from clawmem.ports.models import is_in_process, is_remote
 
 # Candidates to rerank, independent of the limit, so that the first results do not depend on it; fewer where the model
 # takes the time of this process, 30 ms for each.
@@ -58,7 +58,9 @@ def reranking_stages(
         share = fusion.RERANKER_SHARE
         if reranker.fingerprint.startswith(SMALL):
             share = SMALL_SHARES[request.unit]
-        relevance = fusion.blend({n: c.relevance for n, c in enumerate(work.candidates)}, reranked, share)
+        fused = {n: c.relevance for n, c in enumerate(work.candidates)}
+        relevance = fusion.blend(fused, reranked, share)
+        relevance |= {n: fused[n] for n, chunk in enumerate(chunks) if not chunk}  # private ones keep theirs
         return work.with_candidates(
             work.candidates[n].with_relevance(
                 relevance[n], **({RERANKER: reranked[n]} if n in reranked else {})
@@ -67,14 +69,18 @@ def reranking_stages(
         )
 
     def chosen_chunks(request: RetrievalRequest, work: Work) -> list[str]:
-        """Return the text to read of each of the first candidates."""
+        """Return the text to read of each of the first candidates; empty for one that must not leave this machine."""
         is_local, is_document = is_in_process(reranker), request.unit is Unit.DOCUMENT
         head = work.candidates[: min(request.candidate_limit or most, IN_PROCESS if is_local else most)]
         chars = (PASSAGE_CHARS if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
         bodies, spans = work.texts.bodies(c.document_id for c in head), work.texts.spans(c.best for c in head)
         titled = work.texts.documents(c.document_id for c in head) if is_document and is_local else {}
+        private = models.withheld() if is_remote(reranker) else ()
         chunks = []
         for candidate in head:
+            if candidate.document_id in private:
+                chunks.append("")
+                continue
             span = candidate.span or spans.get(candidate.best)
             chunk = choose_chunk(
                 bodies.get(candidate.document_id, ""),

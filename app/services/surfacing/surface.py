@@ -117,6 +117,7 @@ class SurfaceContext:
                 with self.dependencies.models() as models:
                     if models.are_asked:
                         left_s = profile.deadline_s - COMPOSING_S - (perf_counter() - began)
+                        models = models._replace(withheld=lambda: choices.withheld)
                         deepened = self._surfaced(request, turns, choices, models, left_s)
                         if RERANKER in deepened.answer.trace.degraded or not deepened.block:
                             surfaced.answer.trace.degraded.update(deepened.answer.trace.degraded)
