@@ -11,14 +11,13 @@ class HookRegistration(NamedTuple):
     """
     Registration of one hook.
 
-    ``matcher`` restricts the event by the ``source`` of a session's start or by the name of a tool. ``patience_s`` is the
-    hook's share of the timeout that setup configures in the client; ``is_default`` is false for optional hooks.
+    ``patience_s`` is the hook's share of the timeout that setup configures in the client. ``matcher`` restricts the event
+    by the ``source`` of a session's start or by the name of a tool.
     """
 
     event: str
     patience_s: int
     matcher: str = ""
-    is_default: bool = True
 
     @property
     def deadline_s(self) -> float:
@@ -31,18 +30,14 @@ HOOKS = {
     "context-surfacing": HookRegistration("UserPromptSubmit", 8),
     "postcompact-inject": HookRegistration("SessionStart", 5, matcher="compact"),
     "curator-nudge": HookRegistration("SessionStart", 5, matcher="startup"),
-    "staleness-check": HookRegistration("SessionStart", 5, matcher="startup", is_default=False),
-    "session-bootstrap": HookRegistration(
-        "SessionStart", 5, matcher="startup|resume|clear|compact", is_default=False
-    ),
+    "staleness-check": HookRegistration("SessionStart", 5, matcher="startup"),
+    "session-bootstrap": HookRegistration("SessionStart", 5, matcher="startup|resume|clear|compact"),
     "precompact-extract": HookRegistration("PreCompact", 5),
     "postcompact-capture": HookRegistration("PostCompact", 10),
     "decision-extractor": HookRegistration("Stop", 30),
     "handoff-generator": HookRegistration("Stop", 30),
     "feedback-loop": HookRegistration("Stop", 30),
-    "pretool-inject": HookRegistration(
-        "PreToolUse", 3, matcher="Edit|MultiEdit|Write|NotebookEdit", is_default=False
-    ),
+    "pretool-inject": HookRegistration("PreToolUse", 3, matcher="Edit|MultiEdit|Write|NotebookEdit"),
     "failure-inject": HookRegistration("PostToolUseFailure", 3, matcher="Bash"),
     "subagent-inject": HookRegistration("SubagentStart", 5),
 }
@@ -54,7 +49,7 @@ ALIASES = {
     "PreCompress": "PreCompact",
     "PostToolUse": "PostToolUseFailure",
 }
-OPTIONAL_HOOKS = tuple(name for name, hook in HOOKS.items() if not hook.is_default)
+OPTIONAL_HOOKS = ("staleness-check", "session-bootstrap", "pretool-inject")  # the others run by default
 
 
 class HookCall(NamedTuple):
@@ -107,9 +102,5 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
     if event not in EVENTS:
         return None
     enabled = {hook.strip() for hook in optional.split(",")}
-    of_event = (
-        hook
-        for hook, registered in HOOKS.items()
-        if registered.event == event and (registered.is_default or hook in enabled)
-    )
-    return HookCall(name, tuple(of_event))
+    of_event = (hook for hook, registered in HOOKS.items() if registered.event == event)
+    return HookCall(name, tuple(hook for hook in of_event if hook in enabled or hook not in OPTIONAL_HOOKS))

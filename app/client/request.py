@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
-from clawmem.app.environment.places import HOOK_SETTINGS, default_vault, is_gone
+from clawmem.app.environment.places import HOOK_SETTINGS, XDG, default_vault, is_gone
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
 
@@ -26,15 +26,7 @@ if TYPE_CHECKING:
 
 
 # Variables that determine where a process looks for settings, models and topics.
-PLACES = (
-    "HOME",
-    "USERPROFILE",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "CLAWMEM_CONFIG_DIR",
-    "CLAWMEM_FOCUS_ROOT",
-)
+PLACES = ("HOME", "USERPROFILE", *XDG, "CLAWMEM_CONFIG_DIR", "CLAWMEM_FOCUS_ROOT")
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
 OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 """Names the optional hooks that run with their event, separated by commas."""
@@ -42,29 +34,18 @@ OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
 
-# Variables that need not match between client and server: those of hooks come with each request, and no command
-# depends on the others.
-APART = frozenset(
-    {
-        *HOOK_SETTINGS,
-        TOKEN_VARIABLE,
-        OPTIONAL_HOOKS_VARIABLE,
-        TOOLS_VARIABLE,
-        OFF_VARIABLE,
-        "CLAWMEM_SESSION_ID",
-    }
-)
+# Variables that a client may set for its own call; all others are the server's.
+CHOICES = (*HOOK_SETTINGS, OPTIONAL_HOOKS_VARIABLE, *SESSION_VARIABLES)
+OPTIONS_HEADER = "clawmem-options"
+"""Its value is a JSON object of `CHOICES`."""
 
+# Variables that need not match between client and server: no command depends on those that no request has.
+APART = frozenset({*CHOICES, TOKEN_VARIABLE, TOOLS_VARIABLE, OFF_VARIABLE})
 
 FIRST_S = 1.0  # time limit for the first byte of a result: the command alone takes about half as long
 ANSWER_S = 30.0  # time limit for a result: slow models time out earlier
 PATIENCE_S = 0.1  # for the connection, and for the first response of the server
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
-
-# Variables that a client may set for its own call; all others are the server's.
-CHOICES = (*HOOK_SETTINGS, OPTIONAL_HOOKS_VARIABLE, *SESSION_VARIABLES)
-OPTIONS_HEADER = "clawmem-options"
-"""Its value is a JSON object of `CHOICES`."""
 
 
 class ToolSet(StrEnum):
