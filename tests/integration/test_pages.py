@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
 from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic
 
 import pytest
-from command_line import write_notes
+from command_line import write_file, write_notes
 from command_process import run_process
 from page_world import Browser
 from process_environ import process_environ
@@ -331,6 +332,39 @@ def test_an_empty_vault_says_how_to_begin(tmp_path: Path) -> None:
         assert "Nothing waits for you" in browser.get("/inbox").text
         assert browser.get("/health").status == browser.get("/health/charts").status == 200
         assert "Nothing was written then" in browser.get("/timeline").text
+
+
+@pytest.mark.slow
+def test_30_000_notes_take_little_of_the_processor(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    words = "harbour ticket queue garden invoice session printer bridge lamp contract river rota".split()
+    for number in range(30_000):
+        chosen = " ".join(words[number // 12**place % 12] for place in range(4))
+        body = f"# Note {number} on {chosen}\n\nThe {chosen} was moved on day {number}.\n\n- [ ] Look at {number}\n"
+        write_file(
+            tmp_path / f"notes/{number % 97}/{number}.md", f"---\ndate: 20{number % 25:02}-03-04\n---\n{body}"
+        )
+    environ = process_environ(tmp_path)
+    run_process("bootstrap", "notes", environ=environ, cwd=tmp_path, check=True, timeout=1800)
+    with serving(environ, tmp_path, "--port", "0", "--no-watch") as server:
+        browser = Browser(server)
+
+        def spent(path: str, *questions: str) -> float:
+            """Return the milliseconds of the processor for one page, the first of which is not counted."""
+            started = 0.0
+            for question in ("", *questions):
+                browser.get(path, **({"q": question} if question else {}))
+                stat = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+                started = started or float(sum(map(int, stat[11:13])))
+                ended = float(sum(map(int, stat[11:13])))
+            return (ended - started) * 1000 / os.sysconf("SC_CLK_TCK") / len(questions)
+
+        first_page = spent("/", *[""] * 20)
+        search = spent("/search", *(f"who moved the {word} in spring" for word in words))
+        record_property("milliseconds", {"first page": first_page, "search": search})
+        assert first_page < 60
+        assert search < 300
 
 
 def test_the_command_prints_an_address_that_works(world: World) -> None:

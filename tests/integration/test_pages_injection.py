@@ -81,7 +81,7 @@ ALLOWED = frozenset(
     """
     html head meta title link script body a article header nav form input main section h1 h2 h3 h4 h5 h6 p div span ul ol li
     small time table tbody thead tr th td button select option label datalist details summary svg g rect path line circle
-    text code pre blockquote em strong s del br hr img footer
+    text code pre kbd blockquote em strong s del br hr img footer
     """.split()
 )
 OWN_SCRIPT = {"type": "module", "src": "/ui/static/page.js"}
@@ -150,6 +150,7 @@ def test_no_note_runs_anything(browser: Browser) -> None:
         ("/prompts", {}),
     ]
     pages += [("/graph", {"file": name}) for name in sorted(names)[::6]]
+    pages += [("/supersede", {"file": name, "q": "hazard"}) for name in sorted(names)[::6]]
     pages += [("/note", {"file": payload}) for payload in PAYLOADS]
     pages += [("/search", {"q": payload, "mode": "words", "tag": payload[:9]}) for payload in PAYLOADS[::4]]
     pages += [("/prompt", {"id": number}) for number in range(1, 12)]  # receipts of these very questions
