@@ -204,6 +204,11 @@ class Enrich:
         body = self.documents.body(document_id) or ""
         return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
 
+    def _noted_people(self) -> list[str]:
+        """Return the names of the people who have a note of their own, so that a first name means one of them."""
+        notes = self.documents.many(self.documents.ids(content_types={"person"})).values()
+        return [redact(note.title) for note in notes]
+
     # -- by rules -----------------------------------------------------------------------------------
 
     def _by_rules(self, reading: Reading, receive: Receive) -> EnrichReport:
@@ -214,7 +219,7 @@ class Enrich:
             reading.body,
             lambda word: rarity(count, self.lexical.holding(Term(fold(word)), Grain.DOCUMENT)),
         )
-        resolve = Resolve(self.entities, reading.people)
+        resolve = Resolve(self.entities, (*reading.people, *self._noted_people()))
         entities = resolve.all(_names(reading, resolve))
         with self.transactions.writing():
             if not self._is_unchanged(reading):
@@ -280,7 +285,7 @@ class Enrich:
             return report
 
         text = reading.body[: enrichment.SHOWN]
-        resolve = Resolve(self.entities, reading.people)
+        resolve = Resolve(self.entities, (*reading.people, *self._noted_people()))
         names = enrichment.read_names(named, reading.title, text, document.content_type)
         names = [*names, *_names(reading, resolve)][: cap_of(document.content_type)]
         with self.transactions.writing():
