@@ -58,7 +58,7 @@ clients: $(VENV)/installed-dev
 	@bash tests/install_agents.sh "$(AGENTS)"
 	@AGENTS_FOLDER="$(AGENTS)" CLAUDE_FOLDER="$(AGENTS)/bin" $(BIN)/pytest -m client -n 0 \
 		tests/integration/test_real_agents.py tests/integration/test_real_client.py \
-		tests/integration/test_real_openclaw.py tests/integration/test_real_sessions.py
+		tests/integration/test_real_openclaw.py tests/integration/test_real_sessions.py tests/integration/test_mcp_conformance.py
 
 STORES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clawmem-stores
 fixtures: $(VENV)/installed-dev

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from command_line import write_file
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
 from programs import run_program
 from server_process import ServerProcess, serving
@@ -157,6 +159,9 @@ class TestOneSession:
                 assert getattr(read.contents[0], "text", "").startswith("# Keep sessions")
                 with pytest.raises(Exception, match="No document matches"):
                     await client.read_resource("clawmem://notes/none.md")
+                with pytest.raises(MCPError, match="There is no prompt 'briefing'") as refused:
+                    await client.get_prompt("briefing")
+                assert refused.value.error.code == INVALID_PARAMS
 
         asyncio.run(session())
 

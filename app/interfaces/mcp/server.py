@@ -13,7 +13,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import unquote
 
 import anyio
@@ -22,7 +22,9 @@ from mcp.server.apps import Apps, ResourceCsp
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolResult,
     ElicitRequest,
     ElicitRequestFormParams,
@@ -313,6 +315,10 @@ class MemoryServer(MCPServer[Any]):
             return CallToolResult(content=[_text(str(error))], is_error=True, _meta=meta)
         except Exception as error:
             raise UnexpectedToolError(UNEXPECTED) from error
+
+    async def get_prompt(self, name: str, *arguments: Any, **options: Any) -> NoReturn:
+        """Refuse every prompt as an invalid parameter: there is none."""
+        raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}.")
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:
