@@ -27,31 +27,21 @@ def test_adding_a_test_is_allowed() -> None:
     assert TestMore.test_plain is Suite.test_plain
 
 
-def test_override_is_refused() -> None:
-    """Another body under the name of a contract test is refused when the class is made."""
+class Mixin:
+    """Hides a test of a contract beside it."""
+
+    def test_plain(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("bases", "body"),
+    [((Suite,), {"test_plain": Mixin.test_plain}), ((Suite,), {"test_plain": None}), ((Mixin, Suite), {})],
+    ids=["override", "deletion", "mix-in"],
+)
+def test_a_weaker_suite_is_refused(bases: tuple[type, ...], body: dict[str, object]) -> None:
+    """Another body, none or that of a mix-in under the name of a contract test is refused when the class is made."""
     with pytest.raises(TypeError, match=r"TestWeak\.test_plain overrides a contract test"):
-
-        class TestWeak(Suite):
-            def test_plain(self) -> None: ...
-
-
-def test_deletion_is_refused() -> None:
-    """Setting a contract test to None is refused like an override."""
-    with pytest.raises(TypeError, match=r"TestWeak\.test_plain"):
-
-        class TestWeak(Suite):
-            test_plain = None  # type: ignore[assignment]
-
-
-def test_override_by_a_mix_in_is_refused() -> None:
-    """A class beside the contract cannot hide a test either."""
-
-    class Mixin:
-        def test_plain(self) -> None: ...
-
-    with pytest.raises(TypeError, match=r"TestWeak\.test_plain"):
-
-        class TestWeak(Mixin, Suite): ...
+        type(Suite)("TestWeak", bases, body)
 
 
 @pytest.mark.parametrize(

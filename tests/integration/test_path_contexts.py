@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import pytest
 from command_line import Invoke, ask_json, write_file, write_notes
-from interface_world import InterfaceWorld, interface_world
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 NOTE, OTHER = "notes/decisions/redis.md", "notes/bees.md"
 TEXT = "# Sessions in Redis\n\nLogin sessions live in Redis.\n"
 EVERYTHING, COLLECTION = "All notes of a rowing club.", "Notes of the board --> and of nobody else."
 CONTEXT = f"{EVERYTHING}\n\n{COLLECTION}\n\nDecisions that hold."
+MODES = ("hybrid", "vectors", "auto", "intent", "plan")
 CONFIG = {
     "global_context": EVERYTHING,
     "collections": {
@@ -29,33 +23,21 @@ CONFIG = {
 }
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
-    home = tmp_path_factory.mktemp("contexts")
-    write_file(home / "notes" / "decisions" / "redis.md", TEXT)
-    (home / "notes" / "bees.md").write_text("# Bees\n\nBees fly at ten degrees.\n", "utf-8")
-    (home / ".config" / "clawmem").mkdir(parents=True)
-    config = json.dumps(CONFIG).replace("~", str(home))
-    (home / ".config" / "clawmem" / "config.yaml").write_text(config, "utf-8")
-    with interface_world(home) as made:
-        yield made
-
-
-SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
-    "search": lambda one: one.json("search", "login sessions Redis"),
-    "query": lambda one: one.json("query", "where do login sessions live"),
-    "vsearch": lambda one: one.json("query", "--mode", "vectors", "login sessions in Redis"),
-    "retrieve": lambda one: one.json("query", "--mode", "auto", "where do login sessions live"),
-    "intent-search": lambda one: one.json("query", "--mode", "intent", "why do login sessions live in Redis"),
-    "plan": lambda one: one.json("query", "--mode", "plan", "where do login sessions live"),
-    "similar": lambda one: one.json("links", "--similar", OTHER),
-}
-
-
-@pytest.mark.parametrize("way", SEARCHES)
-def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
+def test_results_have_the_context(invoke: Invoke, home: Path) -> None:
     """The global description comes first, then those of the folders, the outermost first."""
-    assert {one["file"]: one for one in SEARCHES[way](world)["results"]}[NOTE]["context"] == CONTEXT
+    write_file(home / "notes/decisions/redis.md", TEXT)
+    write_file(home / "notes/bees.md", "# Bees\n\nBees fly at ten degrees.\n")
+    write_file(home / ".config/clawmem/config.yaml", json.dumps(CONFIG).replace("~", str(home)))
+    assert invoke("bootstrap", home / "notes").exit_code == 0
+
+    searches = (
+        ("search", "login sessions Redis"),
+        *(("query", "--mode", mode, "why do login sessions live in Redis") for mode in MODES),
+        ("links", "--similar", OTHER),
+    )
+    for words in searches:
+        results = {result["file"]: result for result in ask_json(invoke, *words)["results"]}
+        assert results[NOTE]["context"] == CONTEXT, words
 
 
 def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: Path, home: Path) -> None:
