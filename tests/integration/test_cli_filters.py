@@ -59,14 +59,14 @@ def test_a_first_name_means_the_person_with_a_note(invoke: Invoke, home: Path) -
     """As a link with the whole name does; of two people with that first name it means none."""
     person, links = "---\ntype: person\n---\nBorn in Graz.\n", "[[Ines Kubo]] came with [[Tom Reed]].\n"
     notes = dict.fromkeys(("Ines Kubo.md", "Tom Reed.md", "Tom Baker.md"), person)
-    notes |= {"links.md": links, "ines.md": "Ines likes blue.\n", "tom.md": "The kiln is of Tom.\n"}
+    notes |= {"links.md": links, "blue.md": "Ines likes blue.\n", "kiln.md": "The kiln is of Tom.\n"}
     write_notes(home / "notes", notes)
     invoke("bootstrap", home / "notes", "--skip-embed")
     invoke("maintain", "enrich", "--no-model")
 
-    assert "Ines Kubo" in ask_json(invoke, "get", "ines.md")["entities"]
+    assert "Ines Kubo" in ask_json(invoke, "get", "blue.md")["entities"]
     assert "Ines Kubo" in ask_json(invoke, "get", "links.md")["entities"]
-    assert not {"Tom Reed", "Tom Baker"} & {*ask_json(invoke, "get", "tom.md")["entities"]}
+    assert not {"Tom Reed", "Tom Baker"} & {*ask_json(invoke, "get", "kiln.md")["entities"]}
 
 
 def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: Path) -> None:
