@@ -272,8 +272,7 @@ class Settings(BaseModel):
 
     # Tokens of a block, instead of the profile's.
     token_budget: int | None = Field(default=None, ge=LEAST_BUDGET, le=MOST_BUDGET)
-    # Further patterns of heartbeat prompts.
-    heartbeat_patterns: tuple[str, ...] = ()
+    heartbeat_patterns: str = ""  # further patterns of heartbeat prompts, separated by commas
     with_heartbeats: bool = False  # whether heartbeat prompts get a block
     # Time within which a repeated prompt of a session gets no block.
     dedupe_seconds: float = Field(default=600.0, ge=-MOST_NUMBER, le=MOST_NUMBER)
@@ -286,15 +285,7 @@ class Settings(BaseModel):
     @property
     def archive_policy(self) -> ArchivePolicy | None:
         """The policy of the section ``lifecycle``; ``None`` without one."""
-        if (chosen := self.lifecycle) is None:
-            return None
-        days, exempt = chosen.archive_after_days, frozenset(chosen.exempt_collections)
-        return ArchivePolicy(days, chosen.type_overrides, exempt, chosen.dry_run, chosen.purge_after_days)
-
-    @field_validator("heartbeat_patterns", mode="before")
-    @classmethod
-    def _parts(cls, patterns: Any) -> Any:
-        return tuple(filter(None, patterns.split(","))) if isinstance(patterns, str) else patterns
+        return ArchivePolicy(**dict(self.lifecycle)) if self.lifecycle else None
 
     @property
     def roots(self) -> dict[str, str]:

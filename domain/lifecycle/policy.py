@@ -19,19 +19,19 @@ class ArchivePolicy:
     """
     Days without a new text or an access after which a document is archived; ``None`` for a type means never.
 
-    An archived document is forgotten ``purge_after_days`` later; ``None`` means never. With ``only_previews``, which is
-    the default, nothing is archived automatically.
+    An archived document is forgotten ``purge_after_days`` later; ``None`` means never. With ``dry_run``, which is the
+    default, nothing is archived automatically.
     """
 
-    after_days: float = AFTER_DAYS
-    type_days: Mapping[str, float | None] = field(default_factory=dict)
-    exempt: frozenset[str] = frozenset()
-    only_previews: bool = True
+    archive_after_days: float = AFTER_DAYS
+    type_overrides: Mapping[str, float | None] = field(default_factory=dict)
+    exempt_collections: Sequence[str] = ()
+    dry_run: bool = True
     purge_after_days: float | None = None
 
     def days_of(self, content_type: str) -> float | None:
         """Return the limit in days for documents of a type; ``None`` means never."""
-        return self.type_days.get(content_type, self.after_days)
+        return self.type_overrides.get(content_type, self.archive_after_days)
 
 
 def idle_days(document: Document, now_ms: int) -> float:
@@ -53,7 +53,8 @@ def is_due(document: Document, policy: ArchivePolicy, now_ms: int) -> bool:
     limit = policy.days_of(document.content_type)
     if limit is None or document.inactive is not None:
         return False
-    if document.is_pinned or document.is_snoozed(iso_utc(now_ms)) or document.collection in policy.exempt:
+    is_exempt = document.collection in policy.exempt_collections
+    if is_exempt or document.is_pinned or document.is_snoozed(iso_utc(now_ms)):
         return False
     return idle_days(document, now_ms) > limit
 

@@ -21,7 +21,7 @@ from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
-IN_EARNEST = ArchivePolicy(only_previews=False)
+IN_EARNEST = ArchivePolicy(dry_run=False)
 
 
 @pytest.fixture

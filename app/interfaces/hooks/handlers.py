@@ -106,9 +106,9 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     from clawmem.domain.surfacing.profiles import profile_named
 
     settings = load_settings(environ=context.environ, lenient=True)
-    heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
+    heartbeats = tuple(filter(None, settings.heartbeat_patterns.split(",")))
     if not settings.vault.is_file() or why_skip(
-        event.prompt, heartbeats=heartbeats, with_heartbeats=with_heartbeats
+        event.prompt, heartbeats=heartbeats, with_heartbeats=settings.with_heartbeats
     ):
         return ""
     with context.services() as services:

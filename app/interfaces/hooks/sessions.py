@@ -222,7 +222,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
     due = context.read(event, lambda services: services.briefings.staleness())
     context.offer(due)
     policy = load_settings(vault=context.vault, environ=context.environ).archive_policy
-    if policy and not policy.only_previews:
+    if policy and not policy.dry_run:
         with context.writable() as services:
             files = files_of(services.lifecycle.sweep(policy, by="staleness-check"))
         undo = "The lifecycle policy archived these idle notes now. To serve one again, run: clawmem restore NOTE"
