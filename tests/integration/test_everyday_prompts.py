@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import write_notes
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
@@ -28,20 +29,27 @@ PROFILES = pytest.mark.parametrize(  # and of how many prompts one is asked
 Ask = Callable[..., str]
 
 
+class OpenVault(HookContext):
+    """The hook over a vault that is open all the time."""
+
+    def __init__(self, environ: dict[str, str], opened: Services) -> None:
+        super().__init__(environ)
+        self._opened = opened
+
+    @contextmanager
+    def services(self) -> Iterator[Services]:
+        yield self._opened
+
+
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """Call the hook over one of the vaults, open all the time: its name, a prompt, a session, and further variables."""
-    home, opened = tmp_path_factory.mktemp("home"), dict[Path, Services]()
+    home, opened = tmp_path_factory.mktemp("home"), dict[str, Services]()
     (home / "config.yaml").write_text("profile: balanced\n", "utf-8")
-
-    class OpenVaults(HookContext):
-        @contextmanager
-        def services(self) -> Iterator[Services]:
-            yield opened[self.vault]
 
     def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
-        here = OpenVaults({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
+        here = OpenVault({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables}, opened[vault])
         return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here)
 
     with ExitStack() as stack:
@@ -51,7 +59,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
             with open_services(settings) as services:
                 services.update(Folder("notes", str(folder)))
                 services.embed()
-            opened[settings.vault] = stack.enter_context(open_services(settings, read_only=True))
+            opened[name] = stack.enter_context(open_services(settings, read_only=True))
         yield called
 
 
@@ -106,6 +114,37 @@ class TestTheDevelopmentPrompts:
 def test_the_note_that_a_prompt_means_comes_first(ask: Ask, prompt: str, path: str) -> None:
     """A former version, if the prompt asks for it."""
     assert ask("ownervault", prompt).split(" notes/", 2)[1].startswith(f"{path}:")
+
+
+def test_small_vaults_of_a_person_are_silent(tmp_path: Path) -> None:
+    """Ten unrelated lines each, in four voices: 90 of 100 everyday prompts carry none; half of what a line answers does."""
+    *people, everyday = (TESTS / "data/everyday_vaults.txt").read_text("utf-8").split("\n= ")[1:]
+    prompts = [line[2:] for line in everyday.splitlines() if line.startswith("! ")]
+    places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(tmp_path))
+    loud, found = list[str](), list[bool]()
+    (tmp_path / "config.yaml").write_text("telemetry: off\nembedder: static\n", "utf-8")
+    for number, person in enumerate(people):
+        memories = [line[2:] for line in person.splitlines() if line.startswith("- ")]
+        write_notes(
+            tmp_path / str(number), {f"{place}.md": text for place, text in enumerate(memories, start=1)}
+        )
+        vault = tmp_path / f"{number}.sqlite"
+        settings = {"vault": vault, "config_file": tmp_path / "config.yaml", "embedder": "static"}
+        with open_services(Settings.model_validate(settings)) as services:
+            services.update(Folder("notes", str(tmp_path / str(number))))
+            services.embed()
+            context = OpenVault({"INDEX_PATH": str(vault), **places}, services)
+            for prompt in prompts:
+                if context_surfacing(HookEvent("UserPromptSubmit", prompt=prompt), context):
+                    loud.append(f"{number}: {prompt}")
+            for line in (line for line in person.splitlines() if line.startswith("? ")):
+                prompt, place = line[2:].split(" > ")
+                block = context_surfacing(HookEvent("UserPromptSubmit", prompt=prompt), context)
+                found.append(memories[int(place) - 1] in block)
+
+    assert (len(people), len(prompts), len(found)) == (4, 40, 8)
+    assert len(loud) <= 0.1 * len(people) * len(prompts), loud
+    assert sum(found) >= 4, found
 
 
 class TestASession:
