@@ -55,9 +55,8 @@ def log_error(vault: Path, name: str, error: BaseException | str) -> bool:
         if any(line[:10] == entry[:10] and line.endswith(message) for line in content.splitlines()):
             return False
         if len(content) > MOST_CHARS:
-            write_whole(
-                log, content[-MOST_CHARS // 2 :].partition("\n")[2].encode("utf-8", "backslashreplace")
-            )
+            half = content[-MOST_CHARS // 2 :].partition("\n")[2]
+            write_whole(log, half.encode("utf-8", "backslashreplace"))
         with appended(log) as file:
             file.write(f"{entry}\n".encode("utf-8", "backslashreplace"))
     return True

@@ -24,7 +24,7 @@ from clawmem.app.services.indexing.collections import (
 from clawmem.app.settings.config_file import (
     existing_folder,
     fault_of_name,
-    remove_value,
+    remove_collection,
     set_value,
     typed_folder,
 )
@@ -228,7 +228,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
             )
         raise ConfirmationMissing([line], {"name": name, "documents": served})
     if folder:
-        remove_value(settings.config_file, ("collections", name))
+        remove_collection(settings.config_file, name)
     if documents:
         withdraw_collection(documents, services.vault.transactions, services.publisher, name)
     return Collection(name, served, trust=folder.trust if folder else "user")

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_PORT = 7438
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
 SHORTEST = 16  # minimum number of characters of a token
 LOCK_S = 0.2  # longer than `autostart.is_running` holds the lock for its check
@@ -186,7 +185,7 @@ def serve(
         ConfigError: The server cannot listen at the address, or not without a token.
         VaultError: The vault does not exist or cannot be opened.
     """
-    if choices.without_token and choices.host not in LOOPBACK:
+    if choices.without_token and choices.host not in ("127.0.0.1", "::1", "localhost"):
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
     os.umask(OTHERS)  # for all files created from here on; the umask is shared by all threads
     vault = settings.vault
@@ -210,9 +209,8 @@ def serve(
 
         # Configured before a library configures logging with colours and source locations.
         logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
-        logging.getLogger(
-            "uvicorn.error"
-        ).addFilter(  # requests that the end of the server cancelled are no faults
+        # Requests that the end of the server cancelled are no faults.
+        logging.getLogger("uvicorn.error").addFilter(
             lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
         )
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)

@@ -64,21 +64,13 @@ def set_value(path: Path, keys: Sequence[str], value: Any) -> None:
             section[last] = value
 
 
-def remove_value(path: Path, keys: Sequence[str]) -> None:
-    """
-    Remove the setting at *keys*, and its section if that is empty then.
-
-    Raises:
-        ConfigError: The file cannot be read or written.
-    """
+def remove_collection(path: Path, name: str) -> None:
+    """Remove the collection *name*, and the section if that is empty then. Raises as `set_value`."""
     with _edited(path) as whole:
-        sections = [whole]
-        for key in keys[:-1]:
-            sections.append(sections[-1].get(key) or {})
-        for parent, key in zip(reversed(sections), reversed(keys), strict=True):
-            parent.pop(key, None)
-            if parent:  # ruamel writes an emptied mapping with comments wrongly
-                break
+        collections = whole.get("collections") or {}
+        collections.pop(name, None)
+        if not collections:  # ruamel writes an emptied mapping with comments wrongly
+            whole.pop("collections", None)
 
 
 @contextmanager
