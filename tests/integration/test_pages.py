@@ -219,8 +219,15 @@ def test_forgetting_shows_a_preview_asks_and_proves(tmp_path: Path) -> None:
         fields = {unescape(name): unescape(text) for name, text in HIDDEN.findall(asked.text)}
         fields.pop("csrf")
         assert browser.post("/act/memory_forget", note.csrf, **fields, prove="true").status == 303
-        assert "is forgotten" in browser.get().text
-        assert browser.get("/note", file="notes/markup.md").status == 404
+        pages = [
+            browser.get(),
+            browser.get(),
+            browser.get("/note", file="notes/markup.md"),
+            browser.get("/timeline"),
+        ]
+        assert "The note is forgotten" in pages[0].text
+        assert [page.status for page in pages] == [200, 200, 404, 200]
+        assert not any("markup.md" in page.text for page in pages)
 
 
 def test_a_prompt_shows_what_it_received_and_becomes_a_case(world: World, browser: Browser) -> None:

@@ -21,7 +21,8 @@ from clawmem.app.interfaces.web.sessions import Message, Session, Sessions
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.ports.errors import ClawmemError, ConfirmationMissing, NotFound
+from clawmem.ports.errors import ClawmemError, ConfirmationMissing, NotFound, NotServed
+from clawmem.ports.records import InactiveReason
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -44,6 +45,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+
+
+def _words_of(error: ClawmemError) -> str:
+    """Return the message of *error*, without the path of a forgotten note, which may repeat its text."""
+    is_forgotten = isinstance(error, NotServed) and error.document.inactive is InactiveReason.FORGOTTEN
+    return "This note is forgotten, and cannot be brought back." if is_forgotten else str(error)
 
 
 class WebPages:
@@ -120,7 +127,7 @@ class WebPages:
         try:
             return HTMLResponse(await self._dispatcher.read(draw))
         except ClawmemError as error:
-            return await self._message(404 if isinstance(error, NotFound) else 400, str(error))
+            return await self._message(404 if isinstance(error, NotFound) else 400, _words_of(error))
 
     async def _events(self) -> AsyncIterator[str]:
         """Yield an event whenever a question was answered."""
@@ -165,11 +172,14 @@ class WebPages:
             )  # fmt: skip
         except (ClawmemError, ValidationError) as error:
             refusal = refusal_of(error) if isinstance(error, ValidationError) else error
-            session.messages.append(Message(str(refusal), is_error=True))
+            session.messages.append(Message(_words_of(refusal), is_error=True))
         else:
             act = await self._latest_act() if operation.name in UNDOABLE else 0
             undo = act if act > before else None  # what was so already made no act
-            session.messages.append(Message(as_lines(operation.shown(result)), undo))
+            text = as_lines(operation.shown(result))
+            if operation.name == "memory_forget":
+                text = text.replace(result.name, "The note")
+            session.messages.append(Message(text, undo))
         return RedirectResponse(back, 303)
 
     async def _latest_act(self) -> int:
