@@ -74,12 +74,15 @@ ADDRESSES = (
     (unicodedata.normalize("NFD", "café"), CAFE),
     (unicodedata.normalize("NFD", CAFE), CAFE),
     (f"{QUEUE}/", QUEUE),
+    ("clawmem:////work//queue.md", QUEUE),
+    ("./work/./queue.md:7", QUEUE),
+    ("work\\queue.md", QUEUE),
 )
 
 
-def test_every_way_to_name_a_note(services: Services) -> None:
+def test_every_way_to_name_a_note(services: Services, tmp_path: Path) -> None:
     """Paths, titles, aliases, links, places and quotations, in any case and in either form of accents."""
-    for address, path in ADDRESSES:
+    for address, path in (*ADDRESSES, (str(tmp_path / QUEUE), QUEUE)):
         assert services.lookup.find(address).display_path == path, address
 
 

@@ -40,30 +40,6 @@ def shown(found: MultiGet) -> list[str]:
 
 
 class TestByPlace:
-    @pytest.mark.parametrize(
-        "name",
-        [
-            "clawmem://notes/sub/a.md",
-            "clawmem:////notes//sub/a.md",
-            "//notes/sub/a.md",
-            "notes/sub/a.md",
-            "notes//sub/./a.md",
-            "sub/a.md",
-            "./sub/a.md",
-            "a.md",
-            "/home/ada/notes/sub/a.md",
-            "/home/ada//notes/./sub/a.md",
-            "sub\\a.md",
-        ],
-    )
-    def test_every_way_to_say_where(self, vault: Vault, lookup: Lookup, name: str) -> None:
-        """Virtual, complete, partial and absolute paths mean the same document, with a line or not."""
-        document = put(vault, "notes/sub/a.md")
-        put(vault, "tasks/b.md")
-
-        assert lookup.find(name).id == document.id
-        assert lookup.find(f"{name}:7").id == document.id
-
     def test_an_end_that_fits_two_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
         """The same file name twice is an error that lists docid and path of both."""
         one, two = put(vault, "notes/a.md"), put(vault, "tasks/a.md")

@@ -85,22 +85,12 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("search", {**QUESTION, "colection": "x"}, "INVALID_INPUT", "Did you mean: collection?"),
     ("search", {}, "INVALID_INPUT", "query is missing"),
     ("search", {**QUESTION, "limit": 0}, "OUT_OF_BOUNDS", "limit must be greater than or equal to 1"),
-    ("search", {"query": "  "}, "INVALID_INPUT", "empty"),
     ("search", {"query": "x" * 20_000}, "INPUT_TOO_LONG", "query must have at most 10000"),
-    ("search", {**QUESTION, "since": "yesterday"}, "INVALID_INPUT", "2026-03-31"),
-    ("search", {**QUESTION, "collection": "nope"}, "NOT_FOUND", "Did you mean"),
     ("search", {**QUESTION, "vault": "work"}, "NOT_FOUND", "Did you mean: spare?"),
-    ("memory_retrieve", {**QUESTION, "mode": "psychic"}, "INVALID_INPUT", "mode must be "),
     ("get", {"file": "notes/decisions/2026-02-11-redi.md"}, "NOT_FOUND", "redis.md (Keep sessions"),
     ("get", {"file": "../../etc/passwd"}, "PATH_TRAVERSAL", ".."),
-    ("multi_get", {"pattern": "nothing/*.md"}, "NOT_FOUND", "nothing/*.md"),
-    ("timeline", {"docid": REDIS, "before": 21}, "OUT_OF_BOUNDS", "before"),
-    ("lifecycle_restore", {}, "INVALID_INPUT", "Name one note"),
     ("memory_forget", {"query": REDIS, "confirm": True}, "CONFIRMATION_REQUIRED", "This would forget notes/"),
     ("memory_pin", {"query": "sessions"}, "NOT_FOUND", "Did you mean: #"),
-    ("memory_snooze", {"query": REDIS, "until": "2020-01-01"}, "OUT_OF_BOUNDS", "still to come"),
-    ("kg_query", {"entity": "nobody"}, "NOT_FOUND", "nobody"),
-    ("kg_query", {"entity": "Ann", "as_of": "soon"}, "INVALID_INPUT", "YYYY-MM-DD"),
 )
 
 

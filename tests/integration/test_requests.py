@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pytest
 from command_line import Invoke, assert_refused, read_json
@@ -118,12 +119,11 @@ class TestWords:
         assert "Nothing found for:" in plain.stdout or "notes/" in plain.stdout
         read_json(remembered(verb, "--json", "--", question))
 
-    @pytest.mark.parametrize("question", SYNTAX)
-    def test_syntax_is_only_words(self, remembered: Invoke, question: str) -> None:
+    def test_syntax_is_only_words(self, remembered: Invoke) -> None:
         """What an engine would take for an operator, a column or a statement is text; the words are found."""
-        for verb in ("search", "query"):
+        for question, verb in product(SYNTAX, ("search", "query")):
             found = read_json(remembered(verb, "--json", "--", question))["results"]
-            assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", verb
+            assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", (question, verb)
 
         assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 

@@ -103,14 +103,9 @@ class TestWhatIsRefused:
         ("method", "path", "body", "status", "code"),
         [
             ("POST", "/query", {}, 400, "INVALID_INPUT"),
-            ("POST", "/query", {"query": " "}, 400, "INVALID_INPUT"),
             ("POST", "/query", {"query": "a" * 10_001}, 400, "INPUT_TOO_LONG"),
             ("POST", "/query", {"query": "a", "limit": 0}, 400, "OUT_OF_BOUNDS"),
-            ("POST", "/query", {"query": "a", "limit": 101}, 400, "OUT_OF_BOUNDS"),
-            ("POST", "/query", {"query": "a", "candidate_limit": 0}, 400, "OUT_OF_BOUNDS"),
-            ("POST", "/diary", {"entry": " "}, 400, "INVALID_INPUT"),
             ("POST", "/query", {"query": "a", "<b>": 1}, 400, "INVALID_INPUT"),
-            ("POST", "/query", {"query": "a", "since": "soon"}, 400, "INVALID_INPUT"),
             ("POST", "/query", {"query": "a", "collection": "none"}, 404, "NOT_FOUND"),
             ("POST", "/query?query=a", {"query": "a"}, 400, "INVALID_INPUT"),
             ("POST", "/query", ["a"], 400, "INVALID_INPUT"),
@@ -120,11 +115,8 @@ class TestWhatIsRefused:
             ("GET", "/list?many=1", None, 400, "INVALID_INPUT"),
             ("GET", "/documents/notes/nowhere.md", None, 404, "NOT_FOUND"),
             ("GET", "/documents/%2e%2e/%2e%2e/etc/passwd", None, 400, "PATH_TRAVERSAL"),
-            ("GET", "/receipts/none", None, 404, "NOT_FOUND"),
             ("POST", "/reindex", {"collection": ["none"]}, 404, "NOT_FOUND"),
-            ("POST", "/lifecycle/restore", {}, 400, "INVALID_INPUT"),
             ("POST", "/lifecycle/undo", {"act": 999}, 404, "NOT_FOUND"),
-            ("POST", "/documents/notes/decisions/redis.md/snooze", {"until": "2020-01-01"}, 400, "OUT_OF_BOUNDS"),
         ],
     )  # fmt: skip
     def test_by_name(self, world: World, method: str, path: str, body: Any, status: int, code: str) -> None:
