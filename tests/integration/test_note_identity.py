@@ -306,12 +306,3 @@ def test_a_note_moved_to_another_collection(
 
     assert known(f"{names[1]}/moved.md").pinned
     assert not is_served(f"{names[0]}/moved.md")
-
-
-# -- forgetting twice --------------------------------------------------------------------------------------
-
-
-# -- names that fit nothing --------------------------------------------------------------------------------
-
-
-# -- named vaults ------------------------------------------------------------------------------------------
