@@ -177,8 +177,7 @@ def make_private(place: Path) -> tuple[list[Path], list[Path]]:
     """
     changed: list[Path] = []
     failed: list[Path] = []
-    is_folder = place.is_dir() and not place.is_symlink()
-    for path in (all_below(place) if is_folder else [place]) if os.name != "nt" else []:
+    for path in () if os.name == "nt" or place.is_symlink() else all_below(place):
         try:
             mode = path.lstat().st_mode
             if mode & OTHERS and (S_ISDIR(mode) or S_ISREG(mode)):

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 cli = typer.Typer(rich_markup_mode=None)
 
 STOPS_WITHIN_S = 20.0  # a server answers requests in progress for 10 seconds
-SERVICES = {"watch": "watcher", "serve": "serve"}  # the name of the service, by its command
 
 
 @cli.command()
@@ -331,15 +330,10 @@ def watch(
 @cli.command("install-service")
 def install_service(
     ctx: typer.Context,
-    what: Annotated[
-        str,
-        typer.Argument(metavar="[watch|serve]", help="The watcher, or the server, which watches as well."),
-    ] = "watch",
     enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
 ) -> None:
-    """Install a user service of systemd that starts at login."""
-    name = SERVICES[one_of("The service", what, tuple(SERVICES))]
+    """Install the watcher as a user service of systemd that starts at login."""
     vault = settings_of_usual(ctx, "install-service").vault.absolute()
     if sys.platform != "linux":
         raise ConfigError("Services are installed for systemd. Let this system start: clawmem watch")
@@ -350,8 +344,8 @@ def install_service(
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
     variables |= {name: value for name, value in places.items() if os.environ.get(name)}
-    file = Path.home() / ".config" / "systemd" / "user" / f"clawmem-{name}.service"
-    text = "" if remove else unit_of((*PROGRAM, what, "--vault", str(vault)), variables)
+    file = Path.home() / ".config" / "systemd" / "user" / "clawmem-watcher.service"
+    text = "" if remove else unit_of((*PROGRAM, "watch", "--vault", str(vault)), variables)
     following = f"systemctl --user {'disable' if remove else 'enable'} --now {file.name}"
     try:
         if remove:

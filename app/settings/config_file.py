@@ -75,7 +75,6 @@ def remove_collection(path: Path, name: str) -> None:
 
 @contextmanager
 def _edited(path: Path) -> Iterator[Any]:
-    """Yield the content of the file; write what the block makes of it."""
     text, yaml, output = config_text(path), _yaml("rt"), StringIO()
     if not isinstance(read_config(path).get("collections") or {}, dict):
         raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")

@@ -58,18 +58,3 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     assert f'Environment="INDEX_PATH={home}/my vault.sqlite"' in text
     assert "disable --now clawmem-watcher.service" in invoke("install-service", "--remove").output
     assert not file.exists()
-
-
-@linux
-def test_the_server(invoke: Invoke, home: Path) -> None:
-    """A service of its own, beside the watcher's; what is no service, or not the server's to do, is refused."""
-    folder = home / ".config" / "systemd" / "user"
-    done = json.loads(invoke("install-service", "serve", "--json").output)
-    invoke("install-service")
-
-    assert done["next"] == "systemctl --user enable --now clawmem-serve.service"
-    assert shlex.split(unit(done["text"])["Service"]["ExecStart"])[-3:-1] == ["serve", "--vault"]
-    assert {path.name for path in folder.iterdir()} == {"clawmem-serve.service", "clawmem-watcher.service"}
-    assert invoke("install-service", "serve", "--remove").exit_code == 0
-    assert {path.name for path in folder.iterdir()} == {"clawmem-watcher.service"}
-    assert invoke("install-service", "everything").exit_code == 2
