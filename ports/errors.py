@@ -78,21 +78,30 @@ class NotFound(InvalidInput):
 
 
 class NotServed(NotFound):
-    """An address names a document that was forgotten, archived, superseded or removed; see ``candidates``."""
+    """
+    An address names a document that was forgotten, archived, superseded or removed; see ``candidates``.
+
+    *name* takes the place of its path, which for a forgotten memory may be made of its words.
+    """
 
     def __init__(
-        self, document: Document, shown_title: str, remedy: str, successors: Sequence[Candidate] = ()
+        self,
+        document: Document,
+        shown_title: str,
+        remedy: str,
+        successors: Sequence[Candidate] = (),
+        name: str = "",
     ) -> None:
-        super().__init__("document", document.display_path, candidates=successors)
+        super().__init__("document", name or document.display_path, candidates=successors)
         self.code = "NOT_SERVED"
         self.document = document
-        named = f"{document.display_path} ({shown_title})" if document.title else document.display_path
+        named = f"{self.name} ({shown_title})" if document.title else self.name
         self.args = (f"{named} is {document.inactive} and not served. {remedy}",)
 
     @property
     def details(self) -> Mapping[str, Any]:
         """Return the file and the state of the document, and its successors."""
-        place = {"file": self.document.display_path, "state": str(self.document.inactive)}
+        place = {"file": self.name, "state": str(self.document.inactive)}
         return {**place, **super().details}
 
 

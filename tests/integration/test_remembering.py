@@ -293,8 +293,12 @@ def test_words_name_no_note_to_forget(remembered: Invoke) -> None:
     refused = remembered("forget", "attic broken", "--yes")
     assert (refused.exit_code, f"{saved['docid']} {saved['file']}" in refused.stderr) == (3, True)
     assert remembered("forget", saved["docid"], "--yes").exit_code == 0
-    listed = remembered("undo").stdout + remembered("forget", saved["docid"], "--yes").stdout
-    assert saved["docid"] in listed and "printer" not in listed
+    shown = "".join(
+        remembered(*words).output
+        for words in (["undo"], ["get", saved["docid"]], ["get", saved["docid"], "--json"])
+    )
+    shown += remembered("forget", saved["docid"], "--yes").output
+    assert saved["docid"] in shown and "printer" not in shown.lower()
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from clawmem.domain.documents.identity import (
     DOCID_LENGTH,
     check_path,
     display_path,
+    is_docid,
     normalise_docid,
     parse_virtual_path,
 )
@@ -163,7 +164,8 @@ class Lookup:
         if reason is InactiveReason.SUPERSEDED and not successors:
             remedy = "No note is served in its place."
         remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
-        raise NotServed(document, shown_title(document), remedy, successors)
+        name = text.strip() if reason is InactiveReason.FORGOTTEN and is_docid(text.strip()) else ""
+        raise NotServed(document, shown_title(document), remedy, successors, name)
 
     def _successors(self, document: Document) -> list[Document]:
         """Return the served documents that replaced *document*, over any number of steps."""
