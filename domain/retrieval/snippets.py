@@ -73,7 +73,7 @@ def snippet(
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
     pieces = [*_pieces(body, start, end, max_length)]
     chosen = _best(body, pieces, wanted, found, max_length)
-    return _shown(body, *chosen, max_length, first_line)
+    return excerpt(body, *chosen, max_length, first_line)
 
 
 def _pieces(body: str, start: int, end: int, most: int) -> Iterator[Place]:
@@ -150,8 +150,8 @@ def _worth(text: str, wanted: dict[str, int]) -> int:
     return sum(weight for term, weight in wanted.items() if term in text)
 
 
-def _shown(body: str, start: int, end: int, max_length: int, first_line: int) -> Snippet:
-    """Return the snippet of *body* from *start* to *end*, below the header of its table."""
+def excerpt(body: str, start: int, end: int, max_length: int, first_line: int) -> Snippet:
+    """Return the snippet of *body* from *start* to *end*, below the header of its table; arguments as of `snippet`."""
     lines = body.removesuffix("\n").split("\n")
     first, last = body.count("\n", 0, start), body.count("\n", 0, max(start, end))
     first, last = min(first, len(lines) - 1), min(last, len(lines) - 1)
@@ -165,25 +165,6 @@ def _shown(body: str, start: int, end: int, max_length: int, first_line: int) ->
         text = text[: max_length - len(header) - len(ELLIPSIS)] + ELLIPSIS
     count, before = text.count("\n") + 1, first_line + first - 1
     return Snippet(header + text, before + 1, count, before, len(lines) - first - count)
-
-
-def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line: int) -> Snippet:
-    """Return the line of *text* with the most terms, without further lines; see `snippet`."""
-    lines = text.removesuffix("\n").split("\n")
-    wanted = {term.lower(): _TERM for term in terms}
-    best = max(range(len(lines)), key=lambda index: _worth(lines[index].lower(), wanted))
-    alone = snippet(lines[best], terms, max_length=max_length, first_line=first_line + best)
-    return alone._replace(after=len(lines) - best - 1)
-
-
-def whole_lines(body: str, place: Place, first_line: int) -> Snippet:
-    """Return the lines of *body* with the characters of *place*, uncut; *first_line* as in `snippet`."""
-    lines = body.removesuffix("\n").split("\n")
-    start, end = place
-    first, last = body.count("\n", 0, start), body.count("\n", 0, max(start, end - 1))
-    before = first_line + first - 1
-    text = "\n".join(lines[first : last + 1])
-    return Snippet(text, before + 1, text.count("\n") + 1, before, max(0, len(lines) - last - 1))
 
 
 def holds_any(text: str, terms: Sequence[str]) -> bool:

@@ -22,10 +22,9 @@ from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
     Place,
     Snippet,
+    excerpt,
     holds_any,
-    single_line,
     snippet,
-    whole_lines,
 )
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
@@ -111,7 +110,7 @@ class Result:
         if best.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
             return best
         if reply[1] - start <= self.shown_length:
-            return whole_lines(self.body, (start, reply[1]), self.document.body_line)
+            return excerpt(self.body, start, reply[1], self.shown_length, self.document.body_line)
         return self._cut(within=reply)
 
     def _best_lines(self) -> Snippet:
@@ -159,7 +158,11 @@ class Result:
         head = without_properties(self.document.front_matter, ignored)
         if not holds_any(head, self._unnamed):
             return None
-        return single_line(head, self._unnamed, max_length=self.shown_length, first_line=FRONT_MATTER_LINE)
+        line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in self._unnamed))
+        place = head.index(line), head.index(line) + len(line)
+        return snippet(
+            head, self._unnamed, within=place, max_length=self.shown_length, first_line=FRONT_MATTER_LINE
+        )
 
 
 @dataclass
