@@ -82,14 +82,13 @@ DECIDED = 0.8  # confidence
 
 class Classification(NamedTuple):
     """
-    The intent of a question, with ``confidence`` in [0.6, 0.95] and the scores it is derived from.
+    The intent of a question, with ``confidence`` in [0.6, 0.95].
 
     ``is_decided`` is False if the words do not determine the intent; a model may then be asked.
     """
 
     intent: Intent
     confidence: float
-    scores: MappingProxyType[Intent, int]
 
     @property
     def is_decided(self) -> bool:
@@ -130,7 +129,7 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
         scores[opener] += 2
     best = max(scores, key=scores.__getitem__)  # the first of equal ones
     confidence = min(95, 60 + 10 * scores[best]) / 100
-    return Classification(best if scores[best] else Intent.WHAT, confidence, MappingProxyType(scores))
+    return Classification(best if scores[best] else Intent.WHAT, confidence)
 
 
 def weights_for_intent(weights: Mapping[str, float], intent: Intent, meaning: str) -> dict[str, float]:

@@ -156,7 +156,6 @@ def _intent(given: dict[str, Any]) -> dict[str, Any]:
         "intent": found.intent.value,
         "confidence": found.confidence,
         "is_decided": found.is_decided,
-        "scores": {intent.value: score for intent, score in found.scores.items()},
     }
 
 

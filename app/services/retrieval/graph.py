@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import mul
-from types import MappingProxyType
 
 from clawmem.app.services.retrieval.fuse import fused_documents
 from clawmem.app.services.retrieval.models import AnswerCache
@@ -68,7 +67,7 @@ def classify(
     cache = AnswerCache(answers, PURPOSE)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        intent = Classification(forced, 1.0, MappingProxyType({})) if forced else request.question.intent
+        intent = Classification(forced, 1.0) if forced else request.question.intent
         if not intent.is_decided and generator is not None:
             prompt = PROMPT.format(query=request.question.text)
             try:

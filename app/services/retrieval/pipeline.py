@@ -78,7 +78,7 @@ class Pipeline:
                 trace.degraded["as of"] = missing
             question = _as_read(request, trace.corrected)
             results = describe(work.texts, stores, question, work.candidates)
-        intent, confidence = work.intent[:2] if work.intent else (None, None)
+        intent, confidence = work.intent or (None, None)
         return Answer(
             request.question.text,
             results,
