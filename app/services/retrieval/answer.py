@@ -17,7 +17,6 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
-from clawmem.domain.retrieval.question import Question
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
     Place,
@@ -54,7 +53,6 @@ class Result:
     terms: Mapping[str, float]
     body: str  # the whole text of the document
     words: Sequence[str]  # words of the question
-    question: Question | None = None  # None: the span is shown
     purpose: Sequence[str] = ()  # words of the intent of the question
     confidence: float | None = None  # the probability that the result answers the question, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
@@ -115,7 +113,7 @@ class Result:
 
     def _best_lines(self) -> Snippet:
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
-        if self.unit is Unit.LINE or self.question is None:
+        if self.unit is Unit.LINE:
             return self._cut(within=place)
         best = self._cut(found=place)
         return best if holds_any(best.text, self.words) else self._in_front_matter() or best
@@ -212,7 +210,6 @@ def describe(
             terms=candidate.terms,
             body=bodies.get(document.id, ""),
             words=request.question.forms.words,
-            question=request.question,
             purpose=purpose,
             confidence=candidate.confidence,
             unit=request.unit,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from clawmem.domain.graph.traversal import (
 )
 from clawmem.domain.retrieval.grains import VECTOR, document_weights
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Intent, weights_for_intent
+from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
@@ -52,8 +52,6 @@ PUSH_BUDGET = 20
 COMPANIONS = 15
 GRAPH = "graph"
 
-_INTENT = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
-
 
 def classify(
     answers: ModelAnswers, forced: Intent | None = None, generator: Generator | None = None
@@ -74,10 +72,10 @@ def classify(
                 model = generator.fingerprint
                 cached = cache.get(model, prompt)
                 answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=10)
-                if word := _INTENT.search(answer):
-                    intent = intent._replace(intent=Intent(word[0].upper()), confidence=BY_MODEL)
+                if named := [word.upper() for word in words(answer) if word.upper() in Intent.__members__]:
+                    intent = Classification(Intent(named[0]), BY_MODEL)
                     if not cached:
-                        cache.keep(model, {prompt: word[0]}, request.question.now_ms)
+                        cache.keep(model, {prompt: named[0]}, request.question.now_ms)
             except ClawmemError as error:
                 trace.degraded["intent"] = str(error)
         trace.note(f"{intent.intent} at {intent.confidence:.2f}")
