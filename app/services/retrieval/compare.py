@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from sys import intern
 
 from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.fuse import fused_lines
@@ -41,7 +39,6 @@ LINES = 60
 SKETCHED_LINES = 100
 DOCUMENTS = 40
 LINE_HITS = 100  # line hits from which the lines of documents are chosen
-TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
 
 
 def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
@@ -199,15 +196,10 @@ def by_words(
         if span.kind is FragmentKind.LINE
     }
     question = request.question.forms.words
-    compared = late.compare(question, [_distinct_words(line) for line in lines.values()])
+    compared = late.compare(question, [words(line) for line in lines.values()])
     nearest = dict(zip(lines, compared.nearest, strict=True))
     named = lent_words(question, texts, keys)
     return {grains.COVERAGE: line_coverage(keys, nearest, compared.weights, names=named)}
-
-
-@lru_cache(TEXTS_KEPT)
-def _distinct_words(text: str) -> tuple[str, ...]:
-    return tuple(map(intern, dict.fromkeys(words(text))))  # equal words of different texts share memory
 
 
 def lent_words(

@@ -76,7 +76,8 @@ def confidence(lexical: LexicalIndex, late: LateInteraction | None = None) -> St
             passages = passages_of(lexical, late, request, work)
             if passages.failure:
                 trace.degraded[LATE_INTERACTION] = passages.failure
-            answered = likelihood(lexical, request, work, passages)
+            fingerprint = work.space if work.legs.get(VECTOR) else None
+            answered = answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
         except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.note(f"how likely it is cannot be told: {error}")
             return work
@@ -124,12 +125,6 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
-
-
-def likelihood(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> float:
-    """Return the probability, in [0, 1), that any candidate answers."""
-    fingerprint = work.space if work.legs.get(VECTOR) else None
-    return answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
 
 
 def evidence_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> Evidence:

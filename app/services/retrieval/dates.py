@@ -63,10 +63,9 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             or request.where
         ):
             documents = written_in(stores, request, work)
-            undated = {number for number, document in documents.items() if has_time_of_file(document)}
-            order, less = order_of_time(question, documents, undated)
+            order, less = order_of_time(question, documents)
             if is_line:
-                order = [number for number in order if number not in undated]
+                order = [number for number in order if not has_time_of_file(documents[number])]
             if not order:
                 return work
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
@@ -92,9 +91,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     return stage
 
 
-def order_of_time(
-    question: Question, documents: Mapping[int, Document], undated: set[int]
-) -> tuple[list[int], set[int]]:
+def order_of_time(question: Question, documents: Mapping[int, Document]) -> tuple[list[int], set[int]]:
     """Return the notes of a time in order, and those whose time says less: that of a file, or of a text of others."""
     diary = period_name(question.named_time) if question.named_time else ""
 
@@ -105,9 +102,8 @@ def order_of_time(
         is_of_others = is_other_kind and not is_own(document) and not is_entry
         return is_other_kind, is_of_others, file_name(document.path) != diary and not is_entry
 
-    dates = {number: document.authored_at for number, document in documents.items()}
-    order = sorted(newest_first(dates, (), undated), key=place)
-    return order, undated | {number for number in order if place(number)[1]}
+    order = sorted(newest_first(documents), key=place)
+    return order, {number for number in order if place(number)[1] or has_time_of_file(documents[number])}
 
 
 def newest_matches(
@@ -143,9 +139,7 @@ def newest_order(
     aside = {n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL}
     pairs = known_by(stores.documents, successions_from(stores.successions, documents), request.as_of)
     superseded = {older for older, newer in successors(pairs).items() if newer}
-    undated = {number for number, document in documents.items() if has_time_of_file(document)}
-    dates = {number: document.authored_at for number, document in documents.items()}
-    return newest_first(dates, superseded | aside, undated), aside
+    return newest_first(documents, superseded | aside), aside
 
 
 def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -> dict[int, Document]:
@@ -176,21 +170,10 @@ def has_time_of_file(document: Document) -> bool:
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
-def newest_first(
-    dated: Mapping[int, str], superseded: Collection[int] = (), undated: Collection[int] = ()
-) -> list[int]:
-    """
-    Return documents by their dates, newest first.
-
-    Args:
-        dated: The time at which each was written, as texts that sort chronologically.
-        superseded: Documents that are not current: another note has superseded them, or they are drafts, copies or
-            overviews. They come last.
-        undated: Documents dated only by their file, whose time may be that of a copy; they come after those with
-            a date of their own.
-    """
-    by_date = sorted(dated, key=lambda number: (dated[number], number), reverse=True)
-    return sorted(by_date, key=lambda number: (number in superseded, number in undated))
+def newest_first(documents: Mapping[int, Document], last: Collection[int] = ()) -> list[int]:
+    """Return *documents*, the newest first, then those dated by their file, maybe of a copy, and at the end those in *last*."""
+    by_date = sorted(documents, key=lambda number: (documents[number].authored_at, number), reverse=True)
+    return sorted(by_date, key=lambda number: (number in last, has_time_of_file(documents[number])))
 
 
 def period_name(named: TimeRange) -> str:
