@@ -19,7 +19,7 @@ from clawmem.domain.retrieval.versions import (
     subject_name,
     successors,
 )
-from clawmem.ports.records import Document, FragmentKey, FragmentKind, Scope
+from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
@@ -53,7 +53,7 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
         newer = successors(pairs)
         candidates: Sequence[Candidate] = work.candidates
         if pairs and not is_past:
-            candidates = with_successors(work, request, candidates, newer)
+            candidates = with_successors(stores, work, request, newer)
         elif pairs:
             trace.note("the question asks for what was before")
         listed = {c.document_id: c for c in reversed(candidates) if c.document}
@@ -88,15 +88,16 @@ def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term:
 
 
 def with_successors(
-    work: Work, request: RetrievalRequest, candidates: Sequence[Candidate], newer: Newer
+    stores: RetrievalStores, work: Work, request: RetrievalRequest, newer: Newer
 ) -> list[Candidate]:
-    """Return *candidates* and the last visible successors that are missing, each with the score of the note it replaces."""
-    known = {c.document_id for c in candidates}
-    documents = work.texts.documents(sorted({n for those in newer.values() for n in those} - known))
-    visible = {n for n, document in documents.items() if _is_visible(document, request.scope)}
+    """Return the candidates and the last visible successors that are missing, each with the score of the note it replaces."""
+    known, scope = {c.document_id for c in work.candidates}, request.scope
+    missing = frozenset(n for those in newer.values() for n in those) - known
+    within = missing if scope.documents is None else missing & scope.documents
+    documents = work.texts.documents(stores.documents.ids(scope._replace(documents=within)))
     arranged: list[Candidate] = []
-    for candidate in candidates:
-        seen = {n for n in newer.get(candidate.document_id, ()) if n in known or n in visible}
+    for candidate in work.candidates:
+        seen = {n for n in newer.get(candidate.document_id, ()) if n in known or n in documents}
         last = {n for n in seen if seen.isdisjoint(newer.get(n, ()))}
         arranged += [
             Candidate(
@@ -112,16 +113,6 @@ def with_successors(
         known |= last
         arranged.append(candidate)
     return arranged
-
-
-def _is_visible(document: Document, scope: Scope) -> bool:
-    return (
-        document.inactive is None
-        and (not scope.collections or document.collection in scope.collections)
-        and (scope.authored_from is None or document.authored_at >= scope.authored_from)
-        and (scope.authored_until is None or document.authored_at < scope.authored_until)
-        and (scope.documents is None or document.id in scope.documents)
-    )
 
 
 def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
