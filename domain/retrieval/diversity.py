@@ -1,9 +1,9 @@
-"""Diversification of a ranking by moving near-duplicates to its end."""
+"""Diversification of a ranking: near-duplicates are told from the first of their kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TypeVar
 
@@ -18,37 +18,28 @@ Item = TypeVar("Item")
 
 
 def diversify(
-    items: Sequence[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
-) -> list[Item]:
+    items: Iterable[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
+) -> tuple[list[Item], list[Item]]:
     """
-    Return *items* with near-duplicates moved to the end: greedy maximal marginal relevance on word similarity.
+    Return the distinct items and the near-duplicates: greedy maximal marginal relevance on word similarity.
 
-    Going down the ranking, an item goes to the tail if its Jaccard similarity to a kept item exceeds *threshold* (not
-    if it equals it). Kept items and tail preserve their order; nothing is removed. Up to two items are returned
-    unchanged. Items without words are similar to none.
+    Going down the ranking, an item is a near-duplicate if its Jaccard similarity to a distinct one exceeds *threshold* (not
+    if it equals it). Both lists preserve their order. Items without words are similar to none.
 
     Args:
         items: Best first.
         text_of: Returns title and body of an item.
         threshold: In [0, 1].
     """
-    if len(items) <= 2:
-        return list(items)
-    distinct = without_copies(list(range(len(items))), lambda place: text_of(items[place]), threshold)
-    copies = sorted(set(range(len(items))).difference(distinct))
-    return [items[place] for place in (*distinct, *copies)]
-
-
-def without_copies(
-    items: Sequence[Item], text_of: Callable[[Item], str], threshold: float = LIKENESS
-) -> list[Item]:
-    """Return *items* without those whose Jaccard likeness to an earlier one exceeds *threshold*, in their order."""
     distinct: list[Item] = []
+    copies: list[Item] = []
     known: list[frozenset[str | tuple[str, str]]] = []
     for item in items:
         words = _WORD.findall(text_of(item).lower())
         features = frozenset([*pairwise(words), *(word for word in words if len(word) >= MIN_WORD)])
-        if not any(len(features & other) > threshold * len(features | other) for other in known):
+        if any(len(features & other) > threshold * len(features | other) for other in known):
+            copies.append(item)
+        else:
             distinct.append(item)
             known.append(features)
-    return distinct
+    return distinct, copies

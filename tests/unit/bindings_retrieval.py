@@ -73,7 +73,8 @@ def _calibrated(given: dict[str, Any]) -> dict[str, Any]:
 
 def _mmr(given: dict[str, Any]) -> list[str]:
     texts = given["texts"]
-    return diversify(given["ranked"], texts.__getitem__, threshold=given.get("threshold", 0.6))
+    distinct, copies = diversify(given["ranked"], texts.__getitem__, threshold=given.get("threshold", 0.6))
+    return distinct + copies
 
 
 def _snippet(given: dict[str, Any]) -> dict[str, Any]:

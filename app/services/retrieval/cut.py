@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Trace, Work
-from clawmem.domain.retrieval import diversity
+from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS
 from clawmem.domain.retrieval.relevance import results_to_show
 
@@ -42,4 +42,5 @@ def _diversified(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
         title = candidate.document.title if candidate.document else ""
         return f"{title}\n{bodies.get(candidate.document_id, '')[:READ_FOR_DIVERSITY]}"
 
-    return [*diversity.diversify(head, beginning), *tail]
+    distinct, copies = diversify(head, beginning)
+    return [*distinct, *copies, *tail]

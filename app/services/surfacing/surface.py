@@ -32,7 +32,7 @@ from clawmem.app.services.surfacing.steps import (
 from clawmem.app.services.surfacing.turns import Turns, asked_before, quoted_before
 from clawmem.app.settings.model import Settings
 from clawmem.domain.knowledge.entities import ids_of, only_one
-from clawmem.domain.retrieval.diversity import without_copies
+from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import UNVERIFIED, is_verified
@@ -184,9 +184,9 @@ class SurfaceContext:
         others = work.with_candidates(c for c in work.candidates if c.document_id in foreign)
         others, trace = filtering.rank(request, others, trace)
         best = max((c.score for c in own.candidates), default=inf)
-        copies = without_copies(others.candidates, lambda candidate: text_of(work.texts, candidate))
+        distinct, _ = diversify(others.candidates, lambda candidate: text_of(work.texts, candidate))
         room = max(0, request.limit - len(own.candidates))
-        shown = (c._replace(score=min(best, c.score)) for c in copies[:room])
+        shown = (c._replace(score=min(best, c.score)) for c in distinct[:room])
         answering = own if own.candidates else others
         return answering.with_candidates([*own.candidates, *shown]), trace
 
