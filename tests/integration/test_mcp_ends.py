@@ -1,4 +1,4 @@
-"""The Model Context Protocol at its end: input that closes, signals, clients and servers that are gone."""
+"""The Model Context Protocol in trouble: wrong lines, input that closes, signals, clients and servers that are gone."""
 
 from __future__ import annotations
 
@@ -17,6 +17,21 @@ from server_process import ServerProcess, serving
 from waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+WRONG = (
+    b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":"x"}',
+    b"what is this",
+    b'{"jsonrpc":"2.0","id":9',
+    b"\xff\xfe",
+    b'[{"jsonrpc":"2.0","id":10,"method":"ping"}]',
+    b'{"jsonrpc":"1.0","id":11,"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":12,"method":7}',
+    b'{"jsonrpc":"2.0","id":[13],"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":14}',
+    b'{"jsonrpc":"2.0","id":15,"method":"ping","params":{"half":"\\ud800"}}',
+    b'{"jsonrpc":"2.0","method":"notifications/unheard","params":"x"}',
+    b"42",
+)
 
 STARTS_AND_STAYS = """
 import subprocess, sys, time
@@ -56,6 +71,24 @@ class TestEnds:
     def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
         with _started(home, *options) as process:
             assert _ended_after_opening(process) == b""
+
+    @pytest.mark.parametrize("options", [("--alone",), ()])
+    def test_lines_that_are_no_messages(
+        self, home: Home, server: ServerProcess, options: tuple[str, ...]
+    ) -> None:
+        """Nothing but the protocol is written; a request after them has its result, with a lone surrogate too."""
+        asked = json.dumps(_call(99, "query", query="redis \ud83d")).encode()
+        with _started(home, *options) as process:
+            assert process.stdin and process.stdout
+            process.stdin.write(_opening() + b"\n".join([*WRONG, asked]) + b"\n")
+            process.stdin.flush()
+            answers: list[dict[str, Any]] = []
+            while not (answers and answers[-1].get("id") == 99):
+                answers.append(json.loads(process.stdout.readline()))
+            process.stdin.close()
+            assert process.wait(20) == 0
+        assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+        assert "structuredContent" in answers[-1]["result"]
 
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""
