@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -214,10 +214,9 @@ def serve(
             lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
         )
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
-        app = application(runtime, names_of(here.host, here.port, choices.names), token)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises a signal again at the end
         with suppress(KeyboardInterrupt):
-            Server(app, vault, here, ready, choices.idle_exit_s).run(sockets=[listener])
+            Server(runtime, here, choices, token, ready).run(sockets=[listener])
 
 
 def token_for(vault: Path, environ: Mapping[str, str]) -> str:
@@ -275,36 +274,6 @@ def _listener(choices: Choices) -> socket.socket:
     return listener
 
 
-def application(runtime: ServerRuntime, names: Sequence[str], token: str) -> FastAPI:
-    """
-    Return the ASGI application; the threads of *runtime* start and stop with its lifespan.
-
-    Args:
-        names: See `clawmem.app.interfaces.rest.security.names_of`.
-        token: The token that every request must send; empty to require none.
-    """
-    tools = ToolServers(runtime.dispatcher)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with runtime.at_work():
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(tools.run)
-                yield
-                tasks.cancel_scope.cancel()
-
-    app = rest_application(
-        runtime.dispatcher,
-        runtime.answer_event,
-        middleware=access_control(names, token),
-        lifespan=lifespan,
-    )
-    app.routes.extend(Route(tool_set.path, tools) for tool_set in ToolSet)
-    app.state.pages = WebPages(runtime.dispatcher)
-    app.routes.extend(app.state.pages.routes)
-    return app
-
-
 class ToolServers:
     """
     ASGI application of all tool sets at ``/mcp``, without sessions, so that a client that disconnects leaves no state.
@@ -351,23 +320,40 @@ class ToolServers:
 class Server(uvicorn.Server):
     """
     Uvicorn server that is announced while it accepts requests; it ends when it has been idle for too long, and when the
-    file of its vault was removed or replaced.
+    file of its vault was removed or replaced. Maintenance lanes and the watcher are no requests.
 
     Args:
-        app: Application made by `application`.
+        runtime: Its threads start and stop with the server.
+        token: The token that every request must send; empty to require none.
         ready: Called with the URL when the server is ready.
-        idle_exit_s: Seconds without a new request and without one in progress after which the server ends. Maintenance
-            lanes and the watcher do not count.
     """
 
     def __init__(
         self,
-        app: FastAPI,
-        vault: Path,
+        runtime: ServerRuntime,
         here: Announcement,
+        choices: Choices,
+        token: str,
         ready: Callable[[str], None],
-        idle_exit_s: float | None = None,
     ) -> None:
+        tools, self._pages = ToolServers(runtime.dispatcher), WebPages(runtime.dispatcher)
+
+        @asynccontextmanager
+        async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+            with runtime.at_work():
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(tools.run)
+                    yield
+                    tasks.cancel_scope.cancel()
+
+        app = rest_application(
+            runtime.dispatcher,
+            runtime.answer_event,
+            middleware=access_control(names_of(here.host, here.port, choices.names), token),
+            lifespan=lifespan,
+        )
+        app.routes.extend(Route(tool_set.path, tools) for tool_set in ToolSet)
+        app.routes.extend(self._pages.routes)
         config = uvicorn.Config(
             app,
             http="h11",
@@ -383,8 +369,8 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=DRAIN_S,
         )
         super().__init__(config)
-        self._app, self._vault, self._here, self._ready = app, vault, here, ready
-        self._idle_exit_s, self._identity = idle_exit_s, file_identity(vault)
+        self._vault, self._here, self._ready = runtime.vault, here, ready
+        self._idle_exit_s, self._identity = choices.idle_exit_s, file_identity(runtime.vault)
         self._answered, self._idle_since = 0, monotonic()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -408,5 +394,5 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""
         server_file(self._vault, "server").unlink(missing_ok=True)
-        self._app.state.pages.end()
+        self._pages.end()
         await super().shutdown(sockets)
