@@ -22,6 +22,7 @@ from clawmem.domain.retrieval.relevance import (
     answer_probability,
     is_task,
     place_probability,
+    task_verb,
 )
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
@@ -163,11 +164,13 @@ def passages_of(
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
     question, entries = request.question, max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
-    rarities = [
-        rarity(entries, lexical.holding(term, Grain.DOCUMENT))
-        for term in question.forms.relaxed.terms[:WORDS_LOOKED_UP]
-    ]
-    terms = question.forms.words[: len(rarities)]
+    forms, verb = question.forms, task_verb(question.text)
+    weights = {
+        word: rarity(entries, lexical.holding(term, Grain.DOCUMENT))
+        for word, term in zip(forms.words, forms.relaxed.terms[:WORDS_LOOKED_UP], strict=False)
+        if word != verb or len(forms.words) == 1
+    }
+    terms, total = tuple(weights), math.fsum(weights.values())
     texts = _texts_of(request, work)
     absent = {
         key: {
@@ -175,7 +178,6 @@ def passages_of(
         }
         for key, text in texts.items()
     }
-    weights, total = dict(zip(terms, rarities, strict=True)), math.fsum(rarities)
     lost = {key: [weights[word] for word in lacking] for key, lacking in absent.items()}
     shared = {key: 1 - math.fsum(rest) / (total or 1.0) for key, rest in lost.items()}
     least_miss = min((max(rest, default=0.0) for rest in lost.values()), default=math.inf)

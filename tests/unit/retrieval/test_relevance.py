@@ -117,6 +117,7 @@ def test_the_floor_lies_where_more_speaks_for_than_against(entries: int) -> None
         ("please add a docstring to this function", True),
         ("could you rename x to count", True),
         ("summarize how I fixed the lock", False),
+        ("draft a notice about our closed day", False),
         ("how do I reverse a list in python", True),
         ("where are the tests", False),
         ("", False),
