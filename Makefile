@@ -46,7 +46,7 @@ test: $(VENV)/installed-dev
 # Two of the pictures, and the rest of it, are part of `make test` where a Chromium is.
 ui-test: $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome > /dev/null || apt-get install -y --no-install-recommends chromium
-	@UI_ALL=1 $(BIN)/pytest -n 0 tests/integration/test_pages_browser.py
+	@UI_ALL=1 $(BIN)/pytest -n 0 tests/integration/test_pages_browser.py tests/integration/test_pages_injection.py
 
 # Its short twin is part of `make test`.
 soak: $(VENV)/installed-dev

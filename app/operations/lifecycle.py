@@ -177,7 +177,7 @@ def lifecycle_undo(
     limit: Limit = 20,
 ) -> list[RecordedAct]:
     """
-    List who pinned, snoozed, archived, restored or forgot what, when and why; or undo one act, and return it.
+    List who changed, archived, restored or forgot what, when and why; or undo one act, and return it.
 
     Forgotten documents cannot be restored.
     """

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from shutil import which
+from urllib.parse import quote
 
 import pytest
 from command_line import write_notes
@@ -159,6 +162,28 @@ def test_no_note_runs_anything(browser: Browser) -> None:
         faults = [*Elements(page.text).faults()]
         assert not faults, (path, query, faults)
         assert "12427" not in page.text, (path, query)
+
+
+@pytest.mark.skipif("UI_ALL" not in os.environ, reason="make ui-test runs it")
+def test_chromium_runs_nothing_and_reports_nothing(browser: Browser) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
+        page, reports = chromium.new_page(), list[str]()
+        page.on("dialog", lambda dialog: (reports.append(dialog.message), dialog.dismiss()))
+        page.on("console", lambda message: reports.append(message.text))
+        page.on("pageerror", lambda error: reports.append(str(error)))
+        entrance = json.loads(browser.server.ask("POST", "/ui-address", {}).body)["path"]
+        for path in (
+            entrance,
+            *("/ui/search?q=hazard", "/ui/inbox", "/ui/timeline?at=2026", "/ui/graph", "/ui/health"),
+            *(f"/ui/note?file={quote(file['file'])}" for file in listed(browser)),
+            *(f"/ui/search?mode=words&q={quote(payload)}" for payload in PAYLOADS[::6]),
+        ):
+            page.goto(f"http://127.0.0.1:{browser.server.port}{path}")
+            assert page.get_by_role("main").is_visible()
+            assert not reports, (path, reports)
+        chromium.close()
 
 
 def listed(browser: Browser) -> list[dict[str, str]]:
