@@ -94,7 +94,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("lifecycle_sweep", {}),
     ("lifecycle_sweep", {"dry_run": False}),
     ("lifecycle_archive", {"query": KETTLE}),
-    ("lifecycle_search", {"words": "kettle"}),
     ("lifecycle_restore", {"all": True}),
     ("lifecycle_sweep", {"purge": True}),
     ("memory_forget", {"query": OLD}),

@@ -148,7 +148,7 @@ def ask(name: str, event: bytes, environ: Mapping[str, str]) -> str:
 
 
 class Refused(ClawmemError):
-    """An error that a server reports, see `clawmem.app.operations.refusals.error_record`."""
+    """An error that a server reports, see `clawmem.app.operations.operation.error_record`."""
 
     def __init__(self, record: Mapping[str, Any], exit_code: int) -> None:
         self.exit_code = exit_code

@@ -13,7 +13,6 @@ from anyio import CapacityLimiter, to_thread
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import file_identity, file_version
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
-from clawmem.app.services.progress import ProgressOf, no_progress
 from clawmem.app.settings.model import of_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -160,7 +159,6 @@ async def run(
     *,
     caller: str,
     vault: str | None = None,
-    progress: ProgressOf = no_progress,
 ) -> Any:
     """Run *operation* for the interface *caller*, and return its result; raise its errors and those of `Dispatcher.read`."""
     if operation.settings:
@@ -168,7 +166,7 @@ async def run(
     vault = getattr(request, "vault", vault)
 
     def work(services: Services) -> Any:
-        return operation.run(services.called_by(caller, progress), request)
+        return operation.run(services.called_by(caller), request)
 
     if operation.opens is Opening.NOTHING:
         return await to_thread.run_sync(work, unopened_services(dispatcher.settings))

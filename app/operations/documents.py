@@ -9,7 +9,6 @@ from urllib.parse import quote
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
     MAX_LINES,
     Address,
@@ -38,7 +37,7 @@ from clawmem.app.operations.operation import (
     operation,
 )
 from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
-from clawmem.app.operations.search import Compact
+from clawmem.app.operations.search import Compact, SearchAnswer, answer_of, answer_parts
 from clawmem.app.services.documents.listing import check_filters, docids, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (

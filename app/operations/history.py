@@ -15,10 +15,10 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import HOOKS, SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
-from clawmem.app.operations.answers import receipt_parts, session_line
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, records_table
+from clawmem.app.operations.search import receipt_parts, session_line
 from clawmem.app.services.documents.file_history import FileReason
 from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions

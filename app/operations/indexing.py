@@ -1,24 +1,47 @@
-"""Reading of the folders, and the vectors of their texts."""
+"""The folders that are remembered: their collections, the reading of their files, and the vectors of their texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.models import SETS
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import few
-from clawmem.app.services.indexing.collections import leftover_sentence
+from clawmem.app.operations.output import few, plural, size
+from clawmem.app.services.indexing.collections import (
+    Collection,
+    Trust,
+    collections_of,
+    leftover_collections,
+    leftover_sentence,
+    record_trust,
+    withdraw_collection,
+)
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
 from clawmem.app.services.indexing.update import PassReport
-from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
+from clawmem.app.settings.config_file import (
+    existing_folder,
+    fault_of_name,
+    remove_collection,
+    set_value,
+    typed_folder,
+)
+from clawmem.app.settings.model import CollectionSettings, Settings
+from clawmem.domain.documents.eligibility import check_pattern, collection_name
+from clawmem.domain.security.origin import TRUST
+from clawmem.ports.clients import Clients
+from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
+
 
 INCOMPLETE = 1  # exit code
 QUICK_MS = 60_000  # of embedding that nobody asked for
@@ -224,3 +247,228 @@ def why_not(
     It names the rule that excludes a file, with its file and line, and what to do about it.
     """
     return services.explain_file(path)
+
+
+LANGUAGES = "Languages: "  # begins the remark about notes in several
+Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
+Confirm = Annotated[
+    bool | None, Field(description="Do it all the same; false only shows what would be done.")
+]
+
+
+@operation(
+    Effect.READS,
+    name="collections",
+    columns="name documents trust pattern path",
+    empty="No collections yet. Run: clawmem collection add PATH",
+    items="collections",
+    route="/collections",
+    commands=(Command("collection list"),),
+    is_tool=False,
+    opens=Opening.IF_PRESENT,
+)
+def list_all(services: Services) -> list[Collection]:
+    """List the collections with their folders and numbers of documents."""
+    return services.collections if services.is_open else collections_of(services.settings)
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda added: (
+        f"Collection {added.name}: {added.path} ({added.pattern or 'commits'}). Next: clawmem update"
+    ),
+    is_tool=False,
+    opens=Opening.IF_PRESENT,
+)
+def collection_add(
+    services: Services,
+    path: Annotated[
+        Path | None, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
+    ] = None,
+    name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
+    kind: Annotated[
+        Literal["files", "git"], "Its files, or with 'git' the commit messages that give reasons."
+    ] = "files",
+    client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",
+    pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
+    exclude: Annotated[
+        list[str] | None, "Pattern of files that are not read, as in .gitignore; repeatable."
+    ] = None,
+    project: Annotated[str, "The project of its notes that name none in their front matter."] = "",
+    confirm: Confirm = None,
+) -> Collection:
+    """
+    Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation.
+
+    With the name of a collection whose folder is gone, the collection continues in the new folder.
+    """
+    settings = services.settings
+    if client and not path:
+        memories = services.clients.memories()
+        agent = next((agent for agent in memories if client in (agent, agent.partition("-")[0])), "")
+        if not agent:
+            raise NotFound("agent with memories of its own", client, suggestions=[*memories])
+        path, pattern = Path(memories[agent].folder), memories[agent].pattern
+        name, exclude = name or f"{agent}-memory", [*memories[agent].exclude, *(exclude or ())]
+    elif path is None or client:
+        raise InvalidInput("INVALID_INPUT", "Name either a folder, or with --client an agent.")
+    folder = existing_folder(path)
+    check_pattern(pattern)
+    name = collection_name(folder.name) + ("-commits" if kind == "git" else "") if name is None else name
+    known = settings.collections.get(name)
+    fault = fault_of_name(name)
+    if fault:
+        fault += " Choose another with --name."
+    elif known and known.path.is_dir() and (known.path.resolve(), known.kind) != (folder, kind):
+        fault = f"Collection {name!r} is the folder {known.path}. Choose another name with --name."
+    for other, configured in settings.collections.items():
+        place = (configured.path.resolve(), configured.pattern, configured.kind)
+        if other != name and place == (folder, pattern, kind):
+            fault = f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
+    if fault:
+        raise InvalidInput("INVALID_INPUT", fault)
+    if kind == "git":
+        root = CollectionSettings(path=folder, kind=kind).root
+        if problem := services.files.scan(root, enter=bool, wanted=lambda path: False).problem:
+            raise InvalidInput("NOT_A_REPOSITORY", problem)
+    is_broad = kind == "files" and settings.home.resolve().is_relative_to(folder)
+    if (is_broad and confirm is not True) or confirm is False:
+        line = f"Collection {name}: {folder} ({pattern if kind == 'files' else 'commits'}) would be added."
+        if is_broad:
+            line += (
+                " It is or contains your home folder: every Markdown file in it becomes searchable and may be put into "
+                "prompts, those of other programs included. A narrower folder is usually meant."
+            )
+        raise ConfirmationMissing([line], {"name": name, "path": str(folder)})
+    former = known.model_dump(mode="json", exclude_unset=True) if known else {}
+    entry = {**former, "path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
+    entry |= {"kind": kind} if kind == "git" else {}
+    entry |= {"project": project} if project else {}
+    entry |= {"trust": "assistant"} if client else {}
+    set_value(settings.config_file, ("collections", name), entry)
+    return Collection(name, 0, str(folder), pattern if kind == "files" else None)
+
+
+def memory_advice(clients: Clients, settings: Settings) -> list[str]:
+    """Return a sentence for each agent with memories of its own that are in no collection."""
+    known = {collection.path.resolve() for collection in settings.collections.values()}
+    return [
+        f"{clients.titles[name]} has memories of its own in {memory.folder}. To find them, run: clawmem collection add "
+        f"--client {name}"
+        for name, memory in clients.memories().items()
+        if Path(memory.folder).resolve() not in known
+    ]
+
+
+def _better_model(services: Services, reading: Reading) -> str:
+    """Return the offer of a better model, unless one was chosen or the notes are in several languages."""
+    selection = services.model_selection
+    models = [selection.known(name) for name in SETS["better"]]
+    is_chosen = (
+        selection.names_embedder or services.settings.no_local_models or services.settings.rerank_server
+    )
+    if (
+        is_chosen
+        or all(state.there for _, state in models)
+        or any(remark.startswith(LANGUAGES) for remark in reading.remarks)
+    ):
+        return ""
+    download = size(sum(model.download_bytes for model, state in models if not state.there))
+    return (
+        f"For English notes, clawmem models use better ({download}) finds the right note first in 65 of 100 questions "
+        "instead of 61, measured on notes of others."
+    )
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda reading: [*reading_text(reading), 'Next: clawmem query "what you want to know"'],
+    is_tool=False,
+    offer=_better_model,
+    opens=Opening.NOTHING,
+)
+def bootstrap(
+    services: Services,
+    path: Annotated[Path, "A folder of Markdown.", argument("PATH", parser=typed_folder)],
+    name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
+    skip_embed: Annotated[bool, "Make no vectors."] = False,
+    confirm: Confirm = None,
+) -> Reading:
+    """
+    Add and index a folder in one step. Safe to repeat.
+
+    Runs collection add, update and embed.
+    """
+    settings, folder = services.settings, existing_folder(path)
+    known = {each: configured.path.resolve() for each, configured in settings.collections.items()}
+    known = {each: place for each, place in known.items() if settings.collections[each].kind == "files"}
+    added = next((each for each, place in known.items() if place == folder and name in (None, each)), "")
+    if not added or confirm is False:
+        added = collection_add(services, folder, name, confirm=confirm).name
+        configured = CollectionSettings(path=folder)
+        settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
+    with open_services(settings, create=True) as opened:
+        reading = update(opened.called_by(services.caller, services.progress), embed=not skip_embed)
+        if not opened.vault.documents.collections().get(added):
+            other = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
+            raise InvalidInput("NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {other}")
+        reading.remarks += memory_advice(services.clients, settings)
+        if advice := opened.language_advice():
+            reading.remarks.append(f"{LANGUAGES}{advice}")
+    return reading
+
+
+@operation(Effect.DESTROYS, is_tool=False, opens=Opening.IF_PRESENT)
+def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> Collection:
+    """
+    Remove a collection: its files stay, its documents are no longer found, and its trust is forgotten.
+
+    If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
+    confirmation.
+    """
+    settings = services.settings
+    folder = settings.collections.get(name)
+    documents = services.vault.documents if services.is_open else None
+    if not folder and not (documents and name in leftover_collections(documents, settings.collections)):
+        raise NotFound("collection", name, suggestions=sorted(settings.collections))
+    served = documents.collections().get(name, 0) if documents else 0
+    is_only_copy = bool(folder and served and not folder.path.is_dir())
+    if (is_only_copy and confirm is not True) or confirm is False:
+        number = plural(served, "document")
+        line = f"Collection {name} would be removed; {number} would no longer be found. Its files stay."
+        if folder and is_only_copy:
+            line = (
+                f"{folder.path} does not exist: the vault has the only copy of the {number} of {name}. To keep them, "
+                "first run: clawmem export"
+            )
+        raise ConfirmationMissing([line], {"name": name, "documents": served})
+    if folder:
+        remove_collection(settings.config_file, name)
+    if documents:
+        withdraw_collection(documents, services.vault.transactions, services.publisher, name)
+    return Collection(name, served, trust=folder.trust if folder else "user")
+
+
+@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.IF_PRESENT)
+def trust_set(
+    services: Services,
+    name: Annotated[str, "Its name.", argument("COLLECTION")],
+    trust: Annotated[Trust, "user, assistant, shared or outside.", argument("LEVEL")],
+) -> Collection:
+    """
+    Set the trust in a collection: user, assistant, shared or outside.
+
+    Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
+    to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
+    """
+    settings, changed = services.settings, 0
+    if name not in settings.collections:
+        raise NotFound("collection", name, suggestions=sorted(settings.collections))
+    set_value(settings.config_file, ("collections", name, "trust"), trust)
+    if services.is_open:
+        vault = services.vault
+        documents = vault.documents.sources(name).values()
+        changed = record_trust(
+            vault.documents, vault.transactions, services.publisher, documents, TRUST[trust]
+        )
+    return Collection(name, changed, trust=trust)

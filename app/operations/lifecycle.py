@@ -107,26 +107,6 @@ def lifecycle_sweep(
 
 
 @operation(
-    Effect.READS,
-    columns="file title",
-    empty="Nothing archived holds these words. To keep a served note out of prompts, run: clawmem snooze NOTE",
-    items="documents",
-    route="/lifecycle/search",
-    commands=(Command("archive", "--find"),),
-    is_tool=False,
-)
-def lifecycle_search(
-    services: Services,
-    words: Annotated[
-        str, Field(min_length=1, description="Words of an archived note."), argument("WORDS...")
-    ],
-    limit: Limit = 20,
-) -> list[TitledFile]:
-    """Find archived documents by their words."""
-    return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
-
-
-@operation(
     Effect.REPEATABLE,
     text=lambda note: f"Archived: {note.file}. To serve it again, run: clawmem restore '{note.file}'",
     route="/documents/{query:path}/archive",

@@ -16,9 +16,8 @@ from clawmem.app.bootstrap.opening import open_copy, open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_folder
 from clawmem.app.environment.private_files import draft_folder, files_of_vault, sweep_drafts, write_whole
-from clawmem.app.operations.collections import memory_advice
 from clawmem.app.operations.fields import Address, Confirm, Limit
-from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
+from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, memory_advice, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, counts_text, fields_text, plural, records_table, size
 from clawmem.app.services.capture.briefing import Reflection

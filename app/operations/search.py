@@ -1,15 +1,14 @@
-"""Questions: by words, by meaning, by both, by intent, in parts, or by the way that fits."""
+"""Questions, by words, by meaning, by both, by intent or in parts; the records of their answers, and their text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
     AsOf,
     CollectionNames,
@@ -21,27 +20,270 @@ from clawmem.app.operations.fields import (
     listed,
     named_collections,
 )
-from clawmem.app.operations.operation import Command, Effect, Option, Request, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Request, SelectedResult, operation
+from clawmem.app.operations.output import (
+    Part,
+    Styled,
+    age,
+    confidence_text,
+    plural,
+    printable,
+    records_table,
+)
 from clawmem.app.services.documents.listing import check_filters
-from clawmem.app.services.retrieval.receipts import pack
+from clawmem.app.services.documents.records import (
+    DocumentReference,
+    Successor,
+    change_after,
+    place_from,
+    successor_mark,
+    successor_of,
+)
+from clawmem.app.services.retrieval.receipts import Receipt, pack
 from clawmem.app.services.retrieval.request import (
     LEAST_COSINE,
     MAX_LIMIT,
     Ranking,
     RetrievalRequest,
     Unit,
+    first_after,
     read_request,
 )
 from clawmem.app.services.retrieval.retrieve import report_missing_vectors, require_vectors
+from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.planning import Clause
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.retrieval.routing import Route
+from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import as_of_day
+from clawmem.ports.records import one_line
+from clawmem.ports.sessions import Session
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.answer import Answer
+    from clawmem.app.services.retrieval.answer import Result as RankedResult
+    from clawmem.app.settings.model import Settings
+
+
+SNIPPET = 200  # characters of the snippet of a compact result
+DIGITS = 4  # decimal places of scores and probabilities
+
+
+class FoundDocument(SelectedResult, DocumentReference):
+    """A document that may answer, and the lines that do. A compact result has only some of the keys."""
+
+    score: float = Field(description="0 to 1, for the order within one answer only.")
+    confidence: float | None = Field(default=None, description="Probability that it answers.")
+    likelihood: str | None = Field(default=None, description="The confidence in a word.")
+    age: str = Field(default="", description="When it was written, such as 3 weeks ago.")
+    start_line: int = Field(description="First line of the answer.")
+    end_line: int
+    snippet: str
+    superseded_by: Successor | None = None
+    changed_after: str | None = Field(default=None, description="When its text was changed, if after as_of.")
+    changed_by: Successor | None = Field(default=None, description="A newer note that says what changed.")
+    collection: str | None = None
+    path: str | None = None
+    heading: str | None = None
+    content_type: str | None = None
+    authored_at: str | None = None
+    modified_at: str | None = None
+    context: str | None = Field(default=None, description="The descriptions of its folders.")
+    body: str | None = Field(default=None, description="The whole text, on request.")
+
+
+class SearchAnswer(SelectedResult):
+    """Results of a search, best first. Only some searches have the last keys."""
+
+    query: str
+    count: int
+    answered: float | None = Field(default=None, description="Probability that any result answers.")
+    hidden: int = Field(default=0, description="Unlikely results that show_all shows.")
+    results: list[FoundDocument]
+    degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
+    reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
+    as_of: str | None = Field(
+        default=None, description="The day that the answer is from, where one was asked for."
+    )
+    mode: str | None = Field(default=None, description="The route that was taken.")
+    intent: str | None = Field(default=None, description="Detected intent of the question.")
+    confidence: float | None = Field(default=None, description="Probability of the intent.")
+    clauses: int | None = Field(default=None, description="Number of parts of the question.")
+    plan: list[Clause] | None = Field(default=None, description="These parts.")
+    sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
+    trace: Receipt | None = Field(default=None, description="Explanation of the answer, on request.")
+    receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
+
+
+def found_document(
+    result: RankedResult,
+    settings: Settings,
+    *,
+    as_of: str = "",
+    compact: bool = False,
+    with_body: bool = False,
+) -> FoundDocument:
+    """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
+    document, shown = result.document, result.snippet()
+    keys: dict[str, Any] = {
+        **place_from(document, result.docid),
+        "score": round(result.score, DIGITS),
+        "confidence": result.confidence and round(result.confidence, DIGITS),
+        "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
+        "age": age(result.age_days),
+        "start_line": shown.start_line,
+        "end_line": shown.end_line,
+        "snippet": " ".join(shown.text.split())[:SNIPPET] if compact else shown.text,
+        "superseded_by": successor_of(result.superseded_by),
+        "changed_by": successor_of(result.changed_by),
+    }
+    if changed := change_after(document, first_after(as_of)):
+        keys["changed_after"] = changed
+    if not compact:
+        names = ("collection", "path", "content_type", "authored_at", "modified_at")
+        keys |= {name: getattr(document, name) for name in names}
+        keys |= {
+            "heading": result.heading,
+            "context": settings.context_of(document.collection, document.path),
+        }
+    if with_body:
+        keys["body"] = without_orders(result.body, document.origin)
+    return FoundDocument(**keys)
+
+
+def answer_of(
+    answer: Answer,
+    settings: Settings,
+    *,
+    as_of: str = "",
+    compact: bool = False,
+    with_bodies: bool = False,
+    receipt: Receipt | None = None,
+    receipt_id: int | None = None,
+) -> SearchAnswer:
+    """Return *answer* as a record; the *receipt* explains it."""
+    keys: dict[str, Any] = {
+        "as_of": as_of,
+        "mode": answer.mode,
+        "intent": answer.intent,
+        "confidence": answer.confidence,
+        "clauses": len(answer.plan),
+        "plan": [*answer.plan],
+        "sessions": [*answer.sessions],
+    }
+    keys = {name: value for name, value in keys.items() if value}
+    if receipt:
+        keys |= {"trace": receipt, "receipt": receipt_id}
+    return SearchAnswer(
+        query=answer.query,
+        count=len(answer.results),
+        answered=answer.answered and round(answer.answered, DIGITS),
+        hidden=answer.trace.hidden,
+        results=[
+            found_document(result, settings, as_of=as_of, compact=compact, with_body=with_bodies)
+            for result in answer.results
+        ],
+        degraded=dict(answer.trace.degraded),
+        **keys,
+    )
+
+
+def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
+    """Yield the results one below another, and the explanation of an explained answer."""
+    if answer.mode is not None:
+        yield f"[routed: {answer.mode}]"
+    if answer.as_of is not None:
+        yield f"as of: {answer.as_of}"
+    if answer.intent is not None:
+        yield f"asks for: {answer.intent} ({answer.confidence or 0:.2f})"
+    if answer.plan:
+        yield from records_table(answer.plan, "priority type=by result_count=found query=question")
+    yield from map(session_line, answer.sessions or ())
+    if not answer.results:
+        unlikely = " (nothing here is likely to answer)" if answer.answered is not None else ""
+        yield f"Nothing found for: {answer.query}{unlikely}. Try other words, or fewer conditions."
+    elif answer.answered is not None:
+        words = {result.likelihood for result in answer.results} - {None}
+        if (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}:
+            yield "No confident answer. Closest matches:"
+    for result in answer.results:
+        yield from result_parts(result)
+    if answer.hidden:
+        yield f"{plural(answer.hidden, 'unlikely result')} hidden; --all (show_all) shows them."
+    if answer.trace is not None:
+        yield from receipt_parts(answer.trace)
+        yield (
+            f"receipt: {answer.receipt}  (clawmem why {answer.receipt})"
+            if answer.receipt
+            else "receipt: none was kept"
+        )
+
+
+def session_line(session: Session) -> str:
+    """Return a session on one line."""
+    facts = (
+        session.id[:8],
+        session.started_at[:16],
+        "active" if session.ended_at is None else f"to {session.ended_at[:16]}",
+        session.handoff_path or "",
+        shortened(" ".join(session.summary.split()), 100),
+        ", ".join(session.files_changed[:5]),
+    )
+    return "  ".join(facts).rstrip()
+
+
+def result_parts(result: FoundDocument) -> Iterator[Part]:
+    """Yield a result with its place and the lines that answer."""
+    last = f"-{result.end_line}" if result.end_line > result.start_line else ""
+    facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
+    place, about = printable(f"{result.file}:{result.start_line}{last}"), printable("  ".join(facts))
+    yield Styled(f"\x1b[36m\x1b[1m{place}\x1b[0m  \x1b[2m{about}\x1b[0m")  # bold cyan, and dimmed
+    # the headings above the place; the first one is left out if it repeats the title
+    below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
+    title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
+    if title != result.snippet.strip():  # the title of a remembered sentence is the sentence
+        yield f"  {one_line(title_to_read(title, result.origin))}"
+    if result.superseded_by:
+        yield f"  {successor_mark(result.superseded_by)}"
+    elif result.changed_by:
+        yield f"  perhaps no longer so: see {result.changed_by.file} ({result.changed_by.authored_at[:10]})"
+    if result.changed_after:
+        yield f"  this text was changed on {result.changed_after[:10]}"
+    shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
+    yield "\n".join(f"    {line}".rstrip() for line in shown)
+    yield ""
+
+
+def receipt_parts(receipt: Receipt) -> Iterator[Part]:
+    """
+    Yield the question, each result with its score, and the stages with the candidates that they dropped.
+
+    A table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
+    """
+    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
+    yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
+    model = f", vectors of {receipt.model}" if receipt.model else ""
+    yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
+    if receipt.answered is not None:
+        yield f"confidence that anything found here answers: {confidence_text(receipt.answered)}"
+    yield "" if receipt.items else "nothing was found"
+    for rank, item in enumerate(receipt.items, start=1):
+        facts = "  ".join(filter(None, (f"#{item['docid']}", confidence_text(item["confidence"]))))
+        yield f"{rank}. {item['file']}:{item['start_line']}  {facts}"
+        terms = (f"{name} {value:+.3f}" for name, value in item["terms"].items() if round(value, 3))
+        yield f"    score: {', '.join(terms) or round(item['score'], 3)}"
+        rows = [
+            {"leg": name, **item["legs"].get(name, {}), "worth": item["parts"].get(name)}
+            for name in dict.fromkeys([*item["legs"], *item["parts"]])
+        ]
+        legs = records_table(rows, "leg=relevance_by_leg rank score worth")
+        yield from (f"    {line}" for part in legs for line in part.lines())
+    yield f"\nhits: {', '.join(f'{name} {count}' for name, count in receipt.hits.items()) or 'none'}"
+    yield from records_table(receipt.stages, "name=stage came_in=in went_out=out ms notes dropped")
+
 
 RARE = Option(is_daily=False)
 QuestionText = Annotated[

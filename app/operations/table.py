@@ -15,17 +15,15 @@ if TYPE_CHECKING:
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "collections": ("bootstrap", "collection", "trust"),
         "maintenance": ("doctor", "rebuild", "maintain", "undo", "reflect"),
         "documents": ("get", "links", "list", "tags"),
         "history": ("timeline", "sessions", "report", "why", "focus", "profile"),
-        "importing": ("mine", "import", "beads"),
-        "indexing": ("update", "embed", "doctor"),
+        "indexing": ("bootstrap", "collection", "trust", "update", "embed", "doctor"),
         "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze"),
         "knowledge": ("entities", "timeline", "maintain", "links"),
         "models": ("models",),
         "openclaw": ("openclaw",),
-        "portability": ("backup", "export", "import"),
+        "portability": ("mine", "import", "beads", "backup", "export"),
         "remembering": ("remember", "diary"),
         "search": ("search", "query"),
         "vault": ("status", "vault"),

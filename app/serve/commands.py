@@ -32,12 +32,13 @@ from clawmem.app.client.request import (
 )
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import log_error, make_folder, write_whole
-from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import (
     one_of,
     settings_of,
     settings_of_usual,
+    show,
     show_outcome,
+    stop_event,
     wants_json,
 )
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext

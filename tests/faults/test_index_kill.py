@@ -265,7 +265,7 @@ WORKER = """
 import json, os, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.local
 import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
-import clawmem.app.operations.maintenance, clawmem.app.interfaces.cli.rendering, clawmem.app.services.indexing.external
+import clawmem.app.operations.maintenance, clawmem.app.interfaces.cli.session, clawmem.app.services.indexing.external
 import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tantivy, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli

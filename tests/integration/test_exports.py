@@ -79,7 +79,6 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--since", "someday"), "is no date"),
         (("-c", "nowhere"), "No collection matches"),
         (("-c", "notes"), "--format jsonl"),
         (("missing/file",), "no such file"),

@@ -9,8 +9,8 @@ import pytest
 from command_line import Invoke, write_notes
 from surfacing_home import Home
 
-from clawmem.app.operations.answers import answer_of, answer_parts
 from clawmem.app.operations.output import as_lines
+from clawmem.app.operations.search import answer_of, answer_parts
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.settings.model import Settings
 from clawmem.domain.security.origin import as_tag

@@ -222,29 +222,6 @@ class TestWays:
 
         asyncio.run(session())
 
-    @pytest.mark.parametrize(
-        ("tool", "arguments", "steps"),
-        [
-            ("build_graphs", {}, {"Ordering by time", "Finding neighbours"}),
-            ("reindex", {}, {"Reading notes", "Reading memories"}),
-        ],
-    )
-    def test_progress_of_what_takes_long(
-        self, server: ServerProcess, tool: str, arguments: dict[str, Any], steps: set[str]
-    ) -> None:
-        """Progress names the phase; the report of the last phase may be overtaken by the result."""
-        told: list[str | None] = []
-
-        async def session() -> None:
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.append(message)
-
-            async with over_http(server) as client:
-                await client.call_tool(tool, arguments, progress_callback=progress)
-
-        asyncio.run(session())
-        assert told and {*told} <= steps
-
     def test_the_proxy_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
         code = (
             "import sys; sys.argv = ['clawmem', 'mcp']\nfrom clawmem.app.main import main\n"

@@ -60,7 +60,6 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
     "POST /documents/{query:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
     "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
-    "GET /lifecycle/search": ("/lifecycle/search", {"words": "sessions"}),
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
     "POST /documents/{query:path}/archive": (f"/documents/{REDIS}/archive", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),

@@ -21,8 +21,8 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from clawmem.app.interfaces.cli.session import GlobalOptions
+from clawmem.app.operations.operation import error_record
 from clawmem.app.operations.output import encodable
-from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
 from clawmem.app.settings.model import fault_of
 from clawmem.app.version import VERSION

@@ -16,8 +16,15 @@ from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.conformance.judging import Outcome, PortProgram, judge, load_vectors, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
-from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
+from clawmem.app.interfaces.cli.session import (
+    one_of,
+    progress,
+    settings_of,
+    show,
+    show_json,
+    show_part,
+    wants_json,
+)
 from clawmem.app.operations.maintenance import DIFFERENCES
 from clawmem.app.operations.output import fields_text, plural, records_table, table
 from clawmem.app.services.retrieval.request import Ranking

@@ -13,13 +13,16 @@ from pydantic import ValidationError
 
 from clawmem.app.client.request import result_from_server
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     may_ask,
     one_of,
     opened_for,
+    progress,
+    show,
+    show_json,
     show_outcome,
+    show_part,
     wants_json,
 )
 from clawmem.app.operations.operation import (
@@ -30,10 +33,10 @@ from clawmem.app.operations.operation import (
     exit_code_of,
     left_out_of,
     option_of,
+    refusal_of,
     remarks_of,
 )
 from clawmem.app.operations.output import parts_of, printable
-from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import operations_in
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput

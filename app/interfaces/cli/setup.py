@@ -27,16 +27,17 @@ from clawmem.app.client.connection import (
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet, announced
 from clawmem.app.environment.places import is_there
-from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     may_ask,
     one_of,
     settings_of,
+    show,
+    show_json,
     show_outcome,
     wants_json,
 )
-from clawmem.app.operations.collections import memory_advice
+from clawmem.app.operations.indexing import memory_advice
 from clawmem.ports.clients import Connection, FileChange
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 

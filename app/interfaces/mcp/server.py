@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
@@ -39,7 +35,6 @@ from pydantic import ValidationError
 
 from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.mcp.proxy import paired
-from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
@@ -51,12 +46,12 @@ from clawmem.app.operations.operation import (
     left_out_of,
     operation,
     option_of,
+    refusal_of,
     remarks_of,
 )
 from clawmem.app.operations.output import as_lines
-from clawmem.app.operations.refusals import refusal_of
+from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.operations.table import all_operations, operations_in
-from clawmem.app.services.progress import Progress, no_progress
 from clawmem.app.version import VERSION
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ClawmemError, ConfirmationMissing, InvalidInput
@@ -111,7 +106,6 @@ first; keep one file a topic and rewrite it rather than adding to it without end
 CODE = "clawmem/code"  # key of the code of an error
 DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
-PROGRESS_EVERY_S = 0.25
 RESULTS_PAGE = (
     "ui://clawmem/results.html"  # shows the results of a search, in clients that have a place for it
 )
@@ -216,10 +210,7 @@ class OperationTool:
         vault = arguments.get("vault") if self.has_vault else None
         if not isinstance(vault, str | None):
             raise InvalidInput("INVALID_INPUT", "vault must be a text.")
-        progress = _Progress(context) if context else None
-        attempt = partial(
-            run, dispatcher, self.operation, caller="mcp", vault=vault, progress=progress or no_progress
-        )
+        attempt = partial(run, dispatcher, self.operation, caller="mcp", vault=vault)
         asks = self.operation.asks_first and values.get(CONFIRM) is not False
         user = context if context and asks and _can_ask(context) else None
         try:
@@ -230,8 +221,6 @@ class OperationTool:
             if question := await _asked(user, missing):
                 return question
             result = await attempt(request.model_copy(update=missing.confirmed))
-        if progress:
-            await progress.sent()
         attached = self.operation.attachments(result) if self.operation.attachments else ()
         resources = [
             EmbeddedResource(
@@ -354,31 +343,6 @@ async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> In
     if getattr(answer, "action", "") != "accept":
         raise InvalidInput(missing.code, "The user declined. Nothing was changed.")
     return None
-
-
-class _Progress:
-    """Reports of the progress of a call, for the thread that works; it never waits for them."""
-
-    def __init__(self, context: Context[Any, Any]) -> None:
-        self._context, self._loop = context, asyncio.get_running_loop()
-        self._reports: list[Future[None]] = []
-
-    async def sent(self) -> None:
-        """Wait until every report is sent, so that the result does not overtake them."""
-        await asyncio.gather(*map(asyncio.wrap_future, self._reports), return_exceptions=True)
-
-    @contextmanager
-    def __call__(self, phase: str) -> Iterator[Progress]:
-        reported_at = -PROGRESS_EVERY_S
-
-        def step(done: int, total: int) -> None:
-            nonlocal reported_at
-            if monotonic() - reported_at >= PROGRESS_EVERY_S:
-                reported_at = monotonic()
-                report = self._context.report_progress(done, total, phase)
-                self._reports.append(asyncio.run_coroutine_threadsafe(report, self._loop))
-
-        yield step
 
 
 def _untitled(schema: Any) -> Any:

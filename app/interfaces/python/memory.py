@@ -13,10 +13,8 @@ from pydantic import ValidationError
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import (
-    collections,
     documents,
     history,
-    importing,
     indexing,
     knowledge,
     lifecycle,
@@ -28,9 +26,8 @@ from clawmem.app.operations import (
     search,
     vault,
 )
-from clawmem.app.operations.answers import SearchAnswer
-from clawmem.app.operations.operation import AnyOperation, Operation
-from clawmem.app.operations.refusals import refusal_of
+from clawmem.app.operations.operation import AnyOperation, Operation, refusal_of
+from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.settings.model import at_vault, load_settings
 
 if TYPE_CHECKING:
@@ -126,13 +123,13 @@ class Memory:
     intent_search: Search = method(search.intent_search)
     query_plan: Search = method(search.query_plan)
     search: Search = method(search.search)
-    beads_sync = method(importing.beads_sync)
+    beads_sync = method(portability.beads_sync)
     budget = method(history.budget)
-    bootstrap = method(collections.bootstrap)
-    collection_add = method(collections.collection_add)
-    collection_remove = method(collections.collection_remove)
-    trust_set = method(collections.trust_set)
-    collections = method(collections.list_all)
+    bootstrap = method(indexing.bootstrap)
+    collection_add = method(indexing.collection_add)
+    collection_remove = method(indexing.collection_remove)
+    trust_set = method(indexing.trust_set)
+    collections = method(indexing.list_all)
     reflect = method(maintenance.reflect)
     consolidate = method(maintenance.consolidate)
     curate = method(maintenance.curate)
@@ -154,8 +151,8 @@ class Memory:
     find_causal_links = method(knowledge.find_causal_links)
     timeline = method(history.timeline)
     session_log = method(history.session_log)
-    import_memories = method(importing.import_memories)
-    mine = method(importing.mine)
+    import_memories = method(portability.import_memories)
+    mine = method(portability.mine)
     receipts = method(history.list_receipts)
     reindex = method(indexing.update)
     why_not = method(indexing.why_not)
@@ -167,14 +164,13 @@ class Memory:
     lanes_undo = method(maintenance.lanes_undo)
     lifecycle_status = method(lifecycle.status)
     lifecycle_sweep = method(lifecycle.lifecycle_sweep)
-    lifecycle_search = method(lifecycle.lifecycle_search)
     lifecycle_archive = method(lifecycle.lifecycle_archive)
     lifecycle_restore = method(lifecycle.lifecycle_restore)
     lifecycle_undo = method(lifecycle.lifecycle_undo)
     find_similar = method(documents.find_similar)
     links = method(documents.find_links)
     list_documents = method(documents.list_documents)
-    sources = method(importing.sources)
+    sources = method(portability.sources)
     source_forget = method(lifecycle.source_forget)
     models_list = method(models.models_list)
     models_add = method(models.models_add)

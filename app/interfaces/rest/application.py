@@ -26,10 +26,11 @@ from clawmem.app.operations.operation import (
     NoParameters,
     Request,
     Result,
+    error_record,
     exit_code_of,
     operation,
+    refusal_of,
 )
-from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
 from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.version import VERSION

@@ -13,8 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.operations.operation import Result
-from clawmem.app.operations.refusals import refusal_of
+from clawmem.app.operations.operation import Result, refusal_of
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,

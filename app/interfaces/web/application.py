@@ -19,8 +19,8 @@ from starlette.staticfiles import StaticFiles
 
 from clawmem.app.interfaces.web.sessions import Message, Session, Sessions
 from clawmem.app.operations.dispatch import Dispatcher, run
+from clawmem.app.operations.operation import refusal_of
 from clawmem.app.operations.output import as_lines
-from clawmem.app.operations.refusals import refusal_of
 from clawmem.ports.errors import ClawmemError, ConfirmationMissing, NotFound, NotServed
 from clawmem.ports.records import InactiveReason
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.documents import Text, get
+from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields, titled_file
 from clawmem.app.services.documents.succession import current_successors

@@ -24,37 +24,25 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system
 _TEXT = (".md", ".markdown", ".txt")
 
 
-class Selection(NamedTuple):
-    """The exported documents: of these collections, all if empty, and written at ``since`` or later, if given."""
-
-    collections: frozenset[str] = frozenset()
-    since: str = ""
-
-    def holds(self, document: Document) -> bool:
-        """Whether *document* is exported."""
-        is_chosen = not self.collections or document.collection in self.collections
-        return is_chosen and document.authored_at >= self.since
-
-
-def selected_files(documents: DocumentStore, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
-    """Yield the served documents of *selection* as Markdown files with different names, by id."""
+def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[tuple[Document, NoteFile]]:
+    """Yield *documents* as Markdown files with different names."""
     taken: set[str] = set()
-    for document in filter(selection.holds, every_served(documents)):
-        file = note_file(document, documents.body(document.id) or "", taken)
+    for document in documents:
+        file = note_file(document, store.body(document.id) or "", taken)
         taken.add(file.name.casefold())
         yield document, file
 
 
 def memory_lines(
-    documents: DocumentStore, triples: TripleStore, relations: RelationStore, selection: Selection
+    store: DocumentStore, triples: TripleStore, relations: RelationStore, documents: Iterable[Document]
 ) -> Iterator[str]:
     """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
-    for document in filter(selection.holds, every_served(documents)):
-        body = documents.body(document.id) or ""
+    exported = {document.id: document for document in documents}
+    for document in exported.values():
+        body = store.body(document.id) or ""
         if not body.strip():
             continue
         edges = relations.outbound([document.id], limit=_EVERY_RELATION)
-        targets = documents.many({relation.target for relation in edges})
         memory = ForeignMemory(
             document.display_path,
             body,
@@ -79,9 +67,9 @@ def memory_lines(
                 for triple in triples.of_document(document.id)
             ),
             tuple(
-                ForeignRelation(targets[relation.target].display_path, relation.kind.value, relation.weight)
+                ForeignRelation(exported[relation.target].display_path, relation.kind.value, relation.weight)
                 for relation in edges
-                if relation.target in targets and selection.holds(targets[relation.target])
+                if relation.target in exported
             ),
         )
         fields = {
@@ -169,7 +157,7 @@ def write_bundle(
     """
     notes: dict[str, dict[str, Value]] = {}
     served = 0
-    for document, file in selected_files(documents, Selection()):
+    for document, file in note_files(documents, every_served(documents)):
         writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
         served += 1
