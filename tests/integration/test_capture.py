@@ -6,18 +6,25 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from capture_world import GREETING, LEDGER, World
+from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.contracts.samples import fetch
+from clawmem.app.services.knowledge.graph import causes_and_effects
+from clawmem.app.services.retrieval.receipts import query_hash
+from clawmem.contracts.samples import fetch, save
+from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.records import Grain, LexicalQuery, Term
+from clawmem.ports.sessions import session_key
+from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
 
@@ -169,3 +176,156 @@ class TestWithGenerator:
         )
 
         assert len(captured.stored) == 2
+
+
+class TestHandoff:
+    def test_a_session_leaves_one_document(self, world: World) -> None:
+        """A handoff is written anew at every Stop, at one place; the session's entry points at it."""
+        session = world.session("s1", *LEDGER)
+        hand_over = session_cases(world.vault, world.clock).handoffs().write
+
+        hand_over(session)
+        hand_over(session)
+        world.session("s1", ("user", "We'll keep closed ledgers for ten years."), ("assistant", "Fine."))
+        world.clock.advance(86_400_000)
+        hand_over(session)
+
+        [document] = world.kept()
+        assert (document.path, document.content_type, document.confidence, document.revision_count) == (
+            f"agent/handoffs/2023-11-14-{session_key('s1')}.md",
+            "handoff",
+            0.6,
+            2,
+        )
+        assert "- We'll keep closed ledgers for ten years." in (world.vault.documents.body(document.id) or "")
+        entry = world.vault.sessions.get("s1")
+        assert entry.handoff_path == document.display_path
+        assert entry.ended_at == "2023-11-14T22:00:00.000Z"
+        assert entry.summary.startswith("We'll use Postgres")
+
+
+class TestFeedback:
+    def test_each_turn_has_its_own(self, world: World) -> None:
+        """A document counts as used where the answer of its own turn names it, in the diary and on the record."""
+        used = save(world.vault, "adr/ledger.md", "About it.")
+        beside = save(world.vault, "adr/audit.md", "About that.")
+        late = save(world.vault, "adr/later.md", "Of the next turn.")
+        prompts = ("What about the ledger?", "And then?")
+        for turn, ids in ((0, (used, beside, late)), (1, (late,))):
+            hits = tuple(RecallHit(number, rank, 0.5) for rank, number in enumerate(ids, start=1))
+            asked = iso_utc(world.clock.now_ms() + turn)
+            asked_by = query_hash(prompts[turn])
+            world.vault.telemetry.record(Recall(asked, "s", asked_by, 1.0, 5, (), hits, "s1", turn))
+        session = world.session(
+            "s1",
+            ("user", prompts[0]),
+            ("assistant", "See adr/ledger.md and audit.md."),
+            ("user", prompts[1]),
+            ("assistant", "That is in later.md."),
+        )
+        learn = session_cases(world.vault, world.clock).feedback_loop()
+
+        assert learn(session) == [used, beside, late]
+        assert learn(session) == []
+
+        marks = [[hit.was_referenced for hit in one.hits] for one in world.vault.telemetry.of_session("s1")]
+        assert marks == [[True, True, False], [True]]
+        assert world.vault.usage.partners(used) == {beside: 1}
+        assert [fetch(world.vault, number).access_count for number in (used, beside, late)] == [1, 1, 1]
+        assert len(world.vault.relations.outbound([used], {RelationKind.USAGE}, limit=5)) == 1
+
+    def test_turns_with_names_are_not_counted(self, world: World) -> None:
+        """A prompt that was taken back had a row and left no line: the answer still goes to the prompt it was for."""
+        asked_for = save(world.vault, "adr/ledger.md", "What the second prompt was about.")
+        taken_back = save(world.vault, "adr/audit.md", "What the first one was about.")
+        for turn, (prompt, number) in enumerate((("p1", taken_back), ("p2", asked_for))):
+            asked, hits = iso_utc(world.clock.now_ms() + turn), (RecallHit(number, 1, 0.5),)
+            row = Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn, prompt_id=prompt)
+            world.vault.telemetry.record(row)
+        session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
+        learn = session_cases(world.vault, world.clock).feedback_loop()
+        assert learn(session) == []
+
+        world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
+
+        assert learn(session) == [asked_for]
+
+
+def test_precompact_extract(world: World) -> None:
+    """Before compaction the last request, decisions and open questions are told, without secrets."""
+    secret = ("user", "We'll use password=" + "hunter2Xk93Lmq for the ledger.")
+
+    text = (
+        session_cases(world.vault, world.clock)
+        .handoffs()
+        .state(world.session("s1", *LEDGER, secret, ("assistant", "How long?")))
+    )
+
+    assert "- We'll use Postgres for the ledger." in text
+    assert "hunter2" not in text
+    assert "[redacted" in text
+    assert "- How long?" in text
+
+
+LEAK = "The worker leaks a handle on every retry."
+RESTART = "We'll restart the workers every night."
+SAID = (*GREETING, ("assistant", LEAK), ("user", RESTART), ("assistant", "Noted."))
+NOTED = {
+    "observations": [
+        {"type": "discovery", "title": "A leak", "facts": ["Retries leak handles."], "concepts": ["gotcha", "x"], "quote": LEAK},
+        {"type": "decision", "title": "Nightly restart", "facts": ["Workers restart at night."], "quote": RESTART},
+    ]
+}  # fmt: skip
+
+
+def model(*links: dict[str, Any]) -> ScriptedGenerator:
+    """One that notes both sentences, and relates them so."""
+    asked = {"Below are facts": {"links": list(links)}, "You watch": NOTED}
+    return ScriptedGenerator(
+        lambda prompt: next(json.dumps(said) for begin, said in asked.items() if prompt.startswith(begin))
+    )
+
+
+def link(source: int, target: int, confidence: float) -> dict[str, Any]:
+    return {
+        "source_fact_idx": source,
+        "target_fact_idx": target,
+        "confidence": confidence,
+        "reasoning": "a leak",
+    }
+
+
+def test_what_led_to_what(world: World) -> None:
+    """A cause that a model is sure of is a relation, read back as a chain, with the facts that it rests on."""
+    world.extract(world.session("s1", *SAID), generator=model(link(0, 1, 0.6), link(0, 1, 0.8)))
+
+    leak, restart = world.kept()
+    [relation] = world.vault.relations.outbound([leak.id], {RelationKind.CAUSAL}, limit=5)
+    assert (relation.target, relation.weight) == (restart.id, 0.8)
+    assert relation.metadata == {
+        "reasoning": "a leak",
+        "source_fact": "Retries leak handles.",
+        "target_fact": "Workers restart at night.",
+    }
+    [step] = causes_and_effects(world.vault.documents, world.vault.relations, restart)
+    assert (step.file, step.reasoning) == (leak.display_path, "a leak")
+    assert leak.tags == ("origin:model", "type:discovery", "concept:gotcha")
+
+
+def test_an_observation_that_is_overturned_is_not_served(world: World) -> None:
+    """A contradiction takes 0.25 each time; at 0.2 an observation goes out of sight, and what overturned it is named."""
+    world.extract(world.session("s0", *SAID), generator=model())
+    leak = world.kept()[0]
+    judged = {"relation": "contradiction", "confidence": 0.9}
+    for number in range(1, 4):
+        change = f"We'll say the worker leaks no handle on every retry, as run {number} shows."
+        noted = {"observations": [{"type": "decision", "title": f"No leak {number}", "quote": change}]}
+        generator = ScriptedGenerator(
+            lambda prompt, noted=noted: json.dumps(judged if prompt.startswith("Two decisions") else noted)
+        )
+        world.clock.advance(1000)
+        world.extract(world.session(f"s{number}", *GREETING, ("user", change), ("assistant", "Noted.")), generator=generator)  # fmt: skip
+
+    after = fetch(world.vault, leak.id)
+    assert after.confidence == pytest.approx(0.2)
+    assert after.inactive.value == "superseded"

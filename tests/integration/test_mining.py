@@ -1,21 +1,25 @@
-"""Conversations of other programs become documents that are found and dated."""
+"""Conversations of other programs become documents that are found and dated; later exports, forgetting and facts."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from chat_exports import (
-    FORMATS,
-    chatgpt,
-    chatgpt_message,
-    claude_ai,
-    talk,
-    write_zip,
-)
+from chat_exports import FORMATS, chatgpt, chatgpt_message, claude_ai, talk, write_zip
 from command_line import Invoke, ask_json, write_notes
-from mined_talks import BOAT, BREAD, changes, documents, mined, text_of, write_export
+from mined_talks import BOAT, BREAD, GROWN, PLANS, changes, documents, mined, text_of, write_export
+from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, said
+from wired import mine_conversations
+
+from clawmem.adapters.conversations.exports import DiskExports
+from clawmem.adapters.files.transcripts import messages_in
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.app.services.conversations.mining import MiningOptions
+from clawmem.ports.imports import ExportPart
+from clawmem.ports.records import SourceFile
+from clawmem.ports.vault import Vault
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -196,3 +200,213 @@ def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: P
         if (Path(f"{vault}-wal").exists())
         else b"ghp_0123456789" not in vault.read_bytes()
     )
+
+
+@pytest.mark.parametrize("source", sorted(FORMATS.keys() - {"slack"}))
+def test_a_second_export_adds_only_what_is_new(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """Unchanged files are skipped, a later export adds its exchanges, and the earlier documents keep their ids."""
+    first = write_export(tmp_path / "export", source, BOAT)
+    before = mined(invoke, first)["sources"][source]["added"]
+    known = {title: one["docid"] for title, one in documents(invoke).items()}
+
+    again = mined(invoke, first)
+    later = mined(invoke, write_export(tmp_path / "export", source, BOAT, BREAD))
+
+    assert (again["sources"], again["files"]) == ({}, 0)
+    assert again["skipped"] == len(FORMATS[source]([BOAT]))
+    assert later["sources"][source]["added"] == 1
+    assert later["sources"][source]["updated"] == 0
+    after = {title: one["docid"] for title, one in documents(invoke).items()}
+    assert len(after) == before + 1
+    assert known.items() <= after.items()
+
+
+@pytest.mark.parametrize("source", ["chatgpt", "claude.ai", "slack", "claude-code", "codex"])
+def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """An export that lacks the newest messages changes no document, in the same import and in a later one."""
+    for name, one in (("a-new", GROWN), ("b-old", BOAT)):
+        write_zip(tmp_path / f"exports/{name}.zip", FORMATS[source]([one]))
+    mined(invoke, tmp_path / "exports")
+    found = documents(invoke)
+
+    write_zip(tmp_path / "older.zip", FORMATS[source]([BOAT]))
+    assert changes(mined(invoke, tmp_path / "older.zip"), source)[:3] == (0, 0, 0)
+    assert documents(invoke) == found
+    assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
+
+
+def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:
+    """A repetition is no success, unless something else was read before."""
+    file = tmp_path / "shopping.txt"
+    file.write_text("Bread and milk.\n", "utf-8")
+
+    for _ in range(2):
+        done = invoke("mine", file)
+        assert (done.exit_code, "Files without a conversation: 1" in done.stdout) == (1, True)
+
+
+def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> None:
+    """Forgetting asks first, proves that nothing is left, touches no other source, and a new import brings nothing back."""
+    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, boat, write_export(tmp_path / "other", "claude.ai", BREAD))
+
+    asked = invoke("mine", "--forget", "chatgpt")
+    assert asked.exit_code != 0
+    assert "1 document from chatgpt" in asked.stderr
+    assert len(documents(invoke)) == 2
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+
+    assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
+    [left] = ask_json(invoke, "mine", "--sources")["sources"]
+    assert left["source"] == "claude.ai"
+    again = mined(invoke, boat)
+    assert (again["skipped"], again["remarks"]) == (
+        1,
+        ["Documents forgotten on request, which no import brings back: 1."],
+    )
+    (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
+    again = mined(invoke, boat)
+    assert (again["skipped"], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)
+    assert len(documents(invoke)) == 1
+    unknown = invoke("mine", "--forget", "chatgbt", "--yes")
+    assert unknown.exit_code != 0
+    assert "claude.ai" in unknown.stderr
+
+
+def test_a_forgotten_conversation_stays_forgotten_under_another_source(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    """Its text is recognised."""
+    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, boat)
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+
+    report = ask_json(invoke, "mine", boat, "--source", "elsewhere")
+
+    assert report["sources"]["elsewhere"]["forgotten"] == 1
+    assert not documents(invoke)
+
+
+def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
+    """Messages of another day become a document of their own; those of a forgotten document do not return."""
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+    later = [turn._replace(at=turn.at + 86_400) for turn in GROWN.turns[len(BOAT.turns) :]]
+
+    report = mined(
+        invoke, write_export(tmp_path / "export", "chatgpt", BOAT._replace(turns=[*BOAT.turns, *later]))
+    )
+
+    assert (changes(report, "chatgpt"), report["sources"]["chatgpt"]["forgotten"]) == ((1, 0, 0, 0), 1)
+    [left] = documents(invoke).values()
+    text = text_of(invoke, left["file"])
+    assert "forms a skin" in text
+    assert "UV filters" not in text
+    assert not mined(invoke, write_export(tmp_path / "export", "chatgpt", GROWN))["sources"]["chatgpt"][
+        "added"
+    ]
+
+
+def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_path: Path) -> None:
+    """Ctrl-C keeps committed documents; the next run adds the rest, and no document twice."""
+    write_notes(
+        tmp_path, {f"{at}.json": json.dumps(chatgpt([BREAD._replace(id=f"t{at}")])) for at in range(20)}
+    )
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    clock.set(BREAD.turns[-1].at * 1000)
+
+    class Interrupted(DiskExports):
+        """Exports whose reading is interrupted in the middle."""
+
+        def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
+            yield from exports.read(changed[:8], every)
+            raise KeyboardInterrupt
+
+    options, interrupted = (
+        MiningOptions("conversations"),
+        Interrupted(messages_in, lambda data: data.decode()),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        mine_conversations(vault, clock, interrupted)([str(tmp_path)], options)
+    kept = vault.documents.collections()["conversations"]
+    assert kept == 8
+
+    report = mine_conversations(vault, clock, exports)([str(tmp_path)], options)
+
+    assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
+
+
+def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_path: Path) -> None:
+    """Without a model, decisions, preferences and problems become memories that quote, are not repeated, and are forgotten."""
+    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+    drawn = mined(invoke, export, "--synthesize")["synthesis"]
+    again = mined(invoke, export, "--synthesize")["synthesis"]
+
+    assert (drawn["docsScanned"], drawn["llmFailures"], drawn["stopped"]) == (2, 0, "")
+    assert drawn["factsSaved"] == drawn["factsExtracted"] >= 1
+    assert (again["docsScanned"], again["factsSaved"]) == (0, 0)
+    facts = {one["title"]: one for one in documents(invoke).values() if "synthesized/" in one["file"]}
+    decision = facts["We decided to sell the old dinghy, because nobody rows any more"]
+    assert (decision["content_type"], decision["origin"], decision["authored_at"][:10]) == (
+        "decision",
+        "imported",
+        "2025-06-01",
+    )
+    assert "conversations/chatgpt/" in text_of(invoke, decision["file"])
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+    assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts), {})
+
+
+def test_links_to_memories_of_later_runs(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link is resolved when a memory with its title appears; one that has no form is dropped alone."""
+
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        if asked.body is None:
+            return said({"data": [{"id": "small"}]})
+        title, quote = "The loaf", "My sourdough loaf collapses in the oven, what is going wrong?"
+        if "dinghy" in str(asked.body):
+            title, quote = "The boat", "We decided to sell the old dinghy, because nobody rows any more."
+        links = [{"targetTitle": "The boat", "relationType": "causal"}, {"targetTitle": 3}]
+        entry = {"type": "decision", "title": title, "quote": quote, "links": links}
+        content = json.dumps({"observations": [entry]})
+        return said({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+
+    server = ScriptedServer(answer)
+    monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
+    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+    words = ("mine", "--no-embed", "--json", export, "--synthesize", "--synthesis-max-docs", "1")
+    runs = [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(2)]
+    server.close()
+
+    assert [(run["linksResolved"], run["linksUnresolved"]) for run in runs] == [(0, 1), (1, 1)]
+    loaf = next(one["file"] for one in documents(invoke).values() if one["title"] == "The loaf")
+    assert [one["title"] for one in ask_json(invoke, "links", loaf, "--causes")["links"]] == ["The boat"]
+
+
+def test_a_conversation_that_fails_three_times_is_skipped(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds up no other one, and is counted; a long one is refused by the model, another answered without JSON."""
+
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        if asked.body is None:
+            return said({"data": [{"id": "small"}]})
+        if "dinghy" in str(asked.body):
+            return said({"error": {"message": "the context is too small"}}, 400)
+        text = "no idea" if "sourdough" in str(asked.body) else '{"observations": []}'
+        return said({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+
+    server = ScriptedServer(answer)
+    monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
+    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+    words = ("mine", "--no-embed", "--json", str(export), "--synthesize")
+    runs = [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(4)]
+    server.close()
+
+    assert [(run["docsScanned"], run["llmFailures"], run["docsSkipped"]) for run in runs] == [
+        *[(2, 2, 0)] * 3,
+        (0, 0, 2),
+    ]
+    assert {run["stopped"] for run in runs} == {""}
