@@ -77,9 +77,8 @@ def config_text(file: Path) -> str:
 
 def config_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the config file."""
-    if chosen := env.get("CLAWMEM_CONFIG_DIR"):
-        return below_home(chosen, env)
-    return _own_folder(env, "XDG_CONFIG_HOME")
+    chosen = env.get("CLAWMEM_CONFIG_DIR")
+    return below_home(chosen, env) if chosen else _own_folder(env, "XDG_CONFIG_HOME")
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
@@ -95,9 +94,8 @@ def models_folder(env: Mapping[str, str]) -> Path:
 
 def topics_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the topics of sessions."""
-    if folder := env.get("CLAWMEM_FOCUS_ROOT"):
-        return below_home(folder, env)
-    return _own_folder(env, "XDG_CACHE_HOME") / "sessions"
+    chosen = env.get("CLAWMEM_FOCUS_ROOT")
+    return below_home(chosen, env) if chosen else _own_folder(env, "XDG_CACHE_HOME") / "sessions"
 
 
 def below_home(place: str, env: Mapping[str, str]) -> Path:

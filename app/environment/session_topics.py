@@ -11,45 +11,34 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import session_key
 
 
-class Topics:
-    """Store of topics by session, in one folder; that of the session "" is for sessions without one of their own."""
+def topic_file(folder: Path, session_id: str) -> Path:
+    """Return the file in *folder* for the topic of a session; that of the session "" is for those without a topic."""
+    return folder / f"{session_key(session_id)}.focus"
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
 
-    def get(self, session_id: str) -> str:
-        """Return the topic of a session, or that of every session; empty if none can be read."""
-        for known in (session_id, ""):
-            with suppress(OSError, UnicodeDecodeError):
-                return read_topic(self._file(known).read_text("utf-8"))
-        return ""
+def topic_of(folder: Path, session_id: str) -> str:
+    """Return the topic of a session, or that of every session; empty if none can be read."""
+    for known in (session_id, ""):
+        with suppress(OSError, UnicodeDecodeError):
+            return read_topic(topic_file(folder, known).read_text("utf-8"))
+    return ""
 
-    def set(self, session_id: str, topic: str) -> str:
-        """
-        Set the topic of a session; return the normalised topic.
 
-        Raises:
-            InvalidInput: the topic is empty or longer than 256 characters.
-            OSError: the file cannot be written.
-        """
-        normalised = read_topic(topic)
-        if not normalised:
-            raise InvalidInput(
-                "INVALID_INPUT",
-                f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
-            )
-        make_folder(self._folder)
-        write_whole(self._file(session_id), f"{normalised}\n".encode())
-        return normalised
+def set_topic(folder: Path, session_id: str, topic: str) -> None:
+    """
+    Set the topic of a session.
 
-    def clear(self, session_id: str) -> bool:
-        """Remove the topic of a session; return whether it had one."""
-        had = bool(self.get(session_id))
-        self._file(session_id).unlink(missing_ok=True)
-        return had
-
-    def _file(self, session_id: str) -> Path:
-        return self._folder / f"{session_key(session_id)}.focus"
+    Raises:
+        InvalidInput: the topic is empty or longer than 256 characters.
+        OSError: the file cannot be written.
+    """
+    normalised = read_topic(topic)
+    if not normalised:
+        raise InvalidInput(
+            "INVALID_INPUT", f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}."
+        )
+    make_folder(folder)
+    write_whole(topic_file(folder, session_id), f"{normalised}\n".encode())
 
 
 def project_of(folder: str) -> str:

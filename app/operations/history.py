@@ -14,7 +14,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import HOOKS, SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
-from clawmem.app.environment.session_topics import Topics
+from clawmem.app.environment.session_topics import set_topic, topic_file, topic_of
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Part, records_table
@@ -247,12 +247,12 @@ def focus(
 ) -> SessionTopic:
     """Set the topic of a session: notes about it are ranked first."""
     known = [session_id, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
-    session, topics = next(filter(None, known), ""), Topics(topics_folder(os.environ))
+    session, folder = next(filter(None, known), ""), topics_folder(os.environ)
     if topic:
-        topics.set(session, topic)
+        set_topic(folder, session, topic)
     elif clear:
-        topics.clear(session)
-    return SessionTopic(session_id=session, topic=topics.get(session) or None)
+        topic_file(folder, session).unlink(missing_ok=True)
+    return SessionTopic(session_id=session, topic=topic_of(folder, session) or None)
 
 
 class UserProfile(Result):

@@ -133,7 +133,6 @@ def _start(ctx: typer.Context, *, is_new: bool) -> None:
 
 
 def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
-    """Stop the running server, and wait until it has ended."""
     if server is None and is_running(vault):
         raise ClawmemError(
             f"A server of {vault} runs that does not name its process. Try again, or end the process that has "

@@ -97,7 +97,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     is_skipped = why_skip(event.prompt) not in (None, Skip.HEARTBEAT)
     if is_skipped or event.agent_id or not event.prompted_by_person:
         return ""  # before anything is imported that a search needs
-    from clawmem.app.environment.session_topics import Topics, project_of
+    from clawmem.app.environment.session_topics import project_of, topic_of
     from clawmem.app.services.surfacing.steps import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.app.settings.model import load_settings
@@ -133,7 +133,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         compacted_ms = files.compacted_at_ms()
         choices = Choices(
             profile,
-            topic=Topics(settings.topics).get(event.session_id or "") or settings.topic,
+            topic=topic_of(settings.topics, event.session_id or "") or settings.topic,
             session_id=event.session_id,
             compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
             loaded=files.loaded_by_client(),
