@@ -135,6 +135,10 @@ def test_search_shows_places_marks_and_reasons(browser: Browser) -> None:
     assert browser.get("/search", q="tickets", collection="nowhere").status == 404
     assert browser.get("/search", q="tickets", since="no day").status == 400
     assert "Haruka Mori" in browser.get("/search").text  # without a question: the latest notes
+    decisions = browser.get("/search", content_type="decision").text
+    assert POSTGRES in decisions
+    assert "Haruka Mori" not in decisions
+    assert "No note meets this" in browser.get("/search", until="2001-01-01").text
 
 
 def test_what_is_typed_is_not_recorded_and_what_is_sent_is(world: World, browser: Browser) -> None:

@@ -148,7 +148,15 @@ def search_page(services: Services, query: Query) -> Mapping[str, Any]:
         values |= {"answer": found, "notes": reading.documents_of(services, found)}
     else:
         listed = {name: text for name, text in conditions.items() if name in ("collection", "tag", "as_of")}
-        values["listing"] = answer(list_documents, services, {**listed, "limit": 40})
+        is_narrow = not {"content_type", "since", "until"}.isdisjoint(conditions)
+        listing = answer(list_documents, services, {**listed, "limit": 10_000 if is_narrow else 40})
+        notes = [
+            note
+            for note in listing.documents
+            if conditions.get("content_type", note.content_type) == note.content_type
+            and conditions.get("since", "") <= note.authored_at[:10] <= conditions.get("until", "9999")
+        ]
+        values["listing"], values["total"] = notes[:40], len(notes) if is_narrow else listing.total
     if "part" in query:
         return values | {"template": "results.html"}
     collections = services.vault.documents.collections()
