@@ -117,7 +117,7 @@ SESSION_TOKENS, ADVICE_TOKENS = 600, 200
 FIX_CHARS = 400  # of a note about an error
 PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 READ_OF_BODY, SNIPPET = 2000, 150  # characters
-COMPARED = 20  # first facts of a profile, each searched for a later note that says what changed
+COMPARED = 12  # first facts of a profile, each searched for a later note that says what changed
 LOOKED_AT = 20  # search results, most of which may be excluded
 LESSONS = frozenset({"antipattern", "decision", "problem"})
 _LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
@@ -350,7 +350,7 @@ class Briefings:
         for number, note in enumerate(facts):
             text, change = _stated(note, bodies), ""
             with suppress(ClawmemError):  # a failing index must not discard the statement
-                for result in self._found(text[:200])[1].results if number < COMPARED else ():
+                for result in self._found(text[:100])[1].results if number < COMPARED else ():
                     if result.document.id == note.id and (later := result.changed_by) and later.id in shown:
                         change = f"perhaps no longer so, see {later.display_path}; "
             place = change + ", ".join(filter(None, (elsewhere.get(note.id), note.display_path)))
