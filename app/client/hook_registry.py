@@ -81,11 +81,8 @@ class HookCall(NamedTuple):
 
     def hooks_for(self, value: str) -> list[str]:
         """Return the hooks that handle an event with the source or tool name *value*."""
-        return [
-            name
-            for name in self.hooks
-            if not (self.filters and HOOKS[name].matcher) or value in HOOKS[name].matcher.split("|")
-        ]
+        matchers = {name: HOOKS[name].matcher if self.filters else "" for name in self.hooks}
+        return [name for name, matcher in matchers.items() if not matcher or value in matcher.split("|")]
 
 
 def call_named(name: str, optional: str = "") -> HookCall | None:

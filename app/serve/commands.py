@@ -313,9 +313,7 @@ def watch(
 
     def tell(event: WatchEvent) -> None:
         if wants_json(ctx):
-            record = asdict(event)
-            if not event.report:
-                del record["report"]
+            record = {name: value for name, value in asdict(event).items() if name != "report" or value}
             typer.echo(json.dumps(record, ensure_ascii=False))
         elif event.event == "problem":
             typer.echo(event.text, err=True)

@@ -75,7 +75,8 @@ def remove_collection(path: Path, name: str) -> None:
 
 @contextmanager
 def _edited(path: Path) -> Iterator[Any]:
-    text, yaml, output = config_text(path), _yaml("rt"), StringIO()
+    text, yaml, output = config_text(path), YAML(pure=True), StringIO()
+    yaml.preserve_quotes, yaml.width = True, 10_000  # never fold a long path
     if not isinstance(read_config(path).get("collections") or {}, dict):
         raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
     data = yaml.load(text)
@@ -94,7 +95,7 @@ def _load(path: Path, text: str) -> Any:
     if not text.strip():
         return None
     try:
-        return _yaml("safe").load(text)
+        return YAML(typ="safe", pure=True).load(text)
     except RecursionError as error:
         raise ConfigError(f"{path} is nested too deeply. {CORRECT_IT}") from error
     except (YAMLError, ValueError) as error:
@@ -102,13 +103,6 @@ def _load(path: Path, text: str) -> Any:
         where = f", line {mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise ConfigError(f"{path}{where}: {reason}. {CORRECT_IT}") from error
-
-
-def _yaml(kind: str) -> YAML:
-    yaml = YAML(typ=kind, pure=True)
-    yaml.preserve_quotes = True
-    yaml.width = 10_000  # never fold a long path
-    return yaml
 
 
 def _write(path: Path, text: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -70,15 +71,14 @@ def _glob(pattern: str) -> str:
     return pattern
 
 
-def _name_of(what: str) -> AfterValidator:
-    def check(name: str) -> str:
-        if fault := fault_of_name(name, what):
-            raise ValueError(f"{fault} Rename the {what}")
-        return name
-
-    return AfterValidator(check)
+def _valid_name(name: str, what: str) -> str:
+    if fault := fault_of_name(name, what):
+        raise ValueError(f"{fault} Rename the {what}")
+    return name
 
 
+CollectionName = Annotated[str, AfterValidator(partial(_valid_name, what="collection"))]
+VaultName = Annotated[str, AfterValidator(partial(_valid_name, what="vault"))]
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 Days = Annotated[float, Field(gt=0, strict=True)]
 Hour = Annotated[int, Field(ge=0, le=23)]
@@ -255,12 +255,11 @@ class Settings(BaseModel):
     no_local_models: bool = False  # run no large model in this process
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
     server: Literal["auto", "manual"] = "auto"  # whether the first hook that finds no server starts one
-    # The folders that are remembered, by name.
-    collections: dict[Annotated[str, _name_of("collection")], CollectionSettings] = {}
+    collections: dict[CollectionName, CollectionSettings] = {}  # the folders that are remembered, by name
     # Folder of notes that `remember` writes: below a collection, or absolute in one of them.
     inbox: Annotated[str, AfterValidator(_inside)] = ""
     global_context: str = ""  # description of all collections
-    vaults: dict[Annotated[str, _name_of("vault")], AbsolutePath] = {}  # further vaults by name
+    vaults: dict[VaultName, AbsolutePath] = {}  # further vaults by name
     # Further folders that programs may read into named vaults, with their subfolders.
     sync_folders: list[AbsolutePath] = []
     # When idle documents are archived; previewed only, unless it says dry_run: false.
