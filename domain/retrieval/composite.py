@@ -89,13 +89,6 @@ def recency(
     return decay(age_days, half_life * min(3.0, extension))
 
 
-def stored_confidence(document: Document) -> float:
-    """Return the recorded confidence; of a file of others no more than its type promises, whatever its front matter says."""
-    if document.stamp is None or is_verified(document.origin):
-        return document.confidence
-    return min(document.confidence, baseline(document.content_type))
-
-
 def computed_confidence(
     content_type: str,
     age_days: float,
@@ -201,6 +194,9 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
 def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
     """Return the signals of a document with this relevance; its age counts from when it was written."""
     accessed, changed = parse_iso(document.last_accessed_at or ""), parse_iso(document.modified_at)
+    stored = document.confidence
+    if document.stamp and not is_verified(document.origin):  # whatever the front matter of others says
+        stored = min(stored, baseline(document.content_type))
     accessed_after = 0 if accessed is None or changed is None else accessed - changed
     return Signals(
         search=relevance,
@@ -209,7 +205,7 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
         access_count=document.access_count,
         days_since_access=None if (at := document.last_accessed_at) is None else age_days(at, now_ms),
         never_accessed=abs(accessed_after) <= _SAME_MOMENT_MS,
-        stored_confidence=stored_confidence(document),
+        stored_confidence=stored,
         length=document.body_length,
         revisions=document.revision_count,
         duplicates=document.duplicate_count,

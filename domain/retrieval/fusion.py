@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -80,19 +80,6 @@ def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[
     if high <= low:
         return dict.fromkeys(scores, 1.0 if floor is None else 0.0)
     return {key: (max(low, score) - low) / (high - low) for key, score in scores.items()}
-
-
-def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key, float]:
-    """
-    Return the weighted sum of scores by key; a key absent from a mapping gets 0 from it.
-
-    The order of *parts* does not affect a sum.
-    """
-    shares: defaultdict[Key, list[float]] = defaultdict(list)
-    for weight, scores in parts:
-        for key, score in scores.items():
-            shares[key].append(weight * score)
-    return {key: math.fsum(values) for key, values in shares.items()}
 
 
 def blend(

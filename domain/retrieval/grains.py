@@ -7,12 +7,13 @@ documents lost nothing on any development collection, so they are not tuned furt
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from clawmem.domain.retrieval.fusion import min_max, weighted_sum
+from clawmem.domain.retrieval.fusion import min_max
 from clawmem.domain.retrieval.relevance import family
 from clawmem.domain.text.words import words
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
@@ -267,8 +268,11 @@ def _fused(
     scaled: Scaled[Item], weights: Mapping[str, float], best: Callable[[Item], FragmentKey]
 ) -> list[Fused]:
     total = math.fsum(weights[name] for name in scaled) or 1.0  # exact, so independent of the order
-    sums = weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
-    relevance = {item: min(value, 1.0) for item, value in sums.items()}  # rounding may slightly exceed 1
+    shares: defaultdict[Item, list[float]] = defaultdict(list)
+    for name, scores in scaled.items():
+        for item, score in scores.items():
+            shares[item].append(weights[name] / total * score)
+    relevance = {item: min(math.fsum(parts), 1.0) for item, parts in shares.items()}  # rounding may exceed 1
     ranked = sorted(relevance, key=lambda item: (-relevance[item], item))[:DEPTH]
     return [Fused(best(item), relevance[item], _parts(scaled, item)) for item in ranked]
 

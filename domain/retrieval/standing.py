@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 
 from clawmem.domain.conversations.units import CONVERSATION
 from clawmem.domain.text.words import words
@@ -38,17 +37,13 @@ def standing(path: str, tags: Iterable[str], content_type: str, asked: Collectio
     """
     if content_type == HUB and HUB not in asked and "overview" not in asked:
         return OVERVIEW
-    aside = _aside(path) | (_ASIDE_WORDS & {tag.casefold() for tag in tags})
+    *folders, file = path.casefold().split("/")
+    name = words(file.rpartition(".")[0])
+    aside = _ASIDE_FOLDERS.intersection(words(" ".join(folders)))
+    aside |= _ASIDE_WORDS.intersection((*name, *(tag.casefold() for tag in tags)))
     return SET_ASIDE if aside and aside.isdisjoint(asked) else FULL
 
 
 def is_own(document: Document) -> bool:
     """Whether the owner wrote *document* as a note: no chat, and nothing that an assistant, a model or a tool wrote."""
     return document.origin is Origin.USER and document.content_type != CONVERSATION
-
-
-@lru_cache(4096)
-def _aside(path: str) -> frozenset[str]:
-    *folders, file = path.casefold().split("/")
-    named = _ASIDE_FOLDERS.intersection(words(" ".join(folders)))
-    return named | _ASIDE_WORDS.intersection(words(file.rpartition(".")[0]))

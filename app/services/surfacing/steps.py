@@ -178,17 +178,6 @@ def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder:
     return stage
 
 
-def filter_steps(stores: SurfacingStores, choices: Choices) -> dict[str, Stage]:
-    """Return the steps that filter and order the candidates for the block."""
-    return {
-        "visible": visible(stores.captures, choices),
-        "focused": focused(choices.topic),
-        "threshold": threshold(choices.profile),
-        "activated": activated(stores.usage),
-        "guarded": guarded,
-    }
-
-
 def visible(captures: CaptureStore, choices: Choices) -> Stage:
     """Return a step that drops candidates that are hidden, snoozed, already in the conversation or without content."""
 

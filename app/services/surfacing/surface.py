@@ -25,9 +25,13 @@ from clawmem.app.services.surfacing.steps import (
     Choices,
     RetrievalDependencies,
     SurfacingStores,
-    filter_steps,
+    activated,
+    focused,
+    guarded,
     retrieval_steps,
     text_of,
+    threshold,
+    visible,
 )
 from clawmem.app.services.surfacing.turns import Turns, asked_before, quoted_before
 from clawmem.app.settings.model import Settings
@@ -141,7 +145,14 @@ class SurfaceContext:
     ) -> Surfaced:
         stores = self.stores.retrieval
         retrieving = Pipeline(stores, retrieval_steps(stores, self.dependencies, choices, models, left_s))
-        filtering = Pipeline(stores, filter_steps(self.stores, choices))
+        filters = {
+            "visible": visible(self.stores.captures, choices),
+            "focused": focused(choices.topic),
+            "threshold": threshold(choices.profile),
+            "activated": activated(self.stores.usage),
+            "guarded": guarded,
+        }
+        filtering = Pipeline(stores, filters)
         work, trace = self._with_texts_of_others(request, retrieving, filtering)
         if not work.candidates and turns.rows and needs_earlier(request.question.text):
             work, trace = self._with_earlier(request, turns, retrieving, filtering, (work, trace))
