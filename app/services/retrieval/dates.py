@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from clawmem.app.services.documents.succession import known_by, successions_from
-from clawmem.app.services.retrieval.request import DAY_MS, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion, Question
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, is_own, standing

@@ -14,7 +14,7 @@ from clawmem.app.services.documents.records import Record
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.version import VERSION
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.indexes import EmbeddingStore
@@ -28,8 +28,6 @@ DIGITS = 4  # decimal places; more would double the size of a receipt
 # milliseconds after the answer was sent.
 FORGOTTEN_AT_ONCE = 50
 ANSWERS_FORGOTTEN_AT_ONCE = 500  # model answers; a reranked question adds one per candidate
-
-_DAY_MS = 86_400_000
 
 
 class Receipt(Record):
@@ -260,15 +258,8 @@ class Recalls:
     def _forget(self, now_ms: int) -> None:
         if self.receipts:
             days = self.retention.receipt_days if self.keeps_receipts else 0
-            self.receipts.trim(_before(now_ms, days), at_most=FORGOTTEN_AT_ONCE)
-        old = _before(now_ms, self.retention.recall_days)
+            self.receipts.trim(iso_utc(now_ms - days * DAY_MS), at_most=FORGOTTEN_AT_ONCE)
+        old = iso_utc(now_ms - self.retention.recall_days * DAY_MS)
         self.telemetry.trim(old, at_most=FORGOTTEN_AT_ONCE)
         if self.answers:
             self.answers.trim(old, at_most=ANSWERS_FORGOTTEN_AT_ONCE)
-
-
-def _before(now_ms: int, days: int) -> str:
-    """Return the cut-off time of a retention: a midnight, so that records expire once a day."""
-    if days <= 0:
-        return iso_utc(now_ms)
-    return iso_utc(now_ms // _DAY_MS * _DAY_MS - days * _DAY_MS)

@@ -6,7 +6,7 @@ from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.question import Question
 from clawmem.ports.errors import InvalidInput
@@ -18,7 +18,6 @@ MAX_LIMIT = 100
 # nonsense 0.1 to 0.15. The published system's threshold of 0.3, for its composite score, would hide answers.
 LEAST_COSINE = 0.15
 
-DAY_MS = 86_400_000
 # Times are moved and put in other zones, which the first and last year of the calendar do not allow.
 _EARLIEST_MS, _LATEST_MS = ((datetime(year, 1, 1) - EPOCH) // MILLISECOND for year in (MINYEAR + 1, MAXYEAR))
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 CONTEXT_SURFACING = "context-surfacing"
 SEEN_WITHIN_S = 600.0
 
-_MINUTE_MS = 60_000
-
 
 class Turns(NamedTuple):
     """Earlier turns of a session, oldest first, the client's id of the current prompt, and the hook that asks."""
@@ -74,7 +72,7 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> list[Receipt]
 
     Without receipts there are no earlier prompts. Prompts that the gate skipped have no receipt.
     """
-    since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
+    since = iso_utc(now_ms - MOST_MINUTES * 60_000)
     recent = (receipt_of(receipts, row) for row in reversed(turns.rows) if row.asked_at > since)
     # One more, because one may equal the current prompt.
     return list(islice((receipt for receipt in recent if receipt and receipt.question), LOOK_BACK + 1))
