@@ -39,7 +39,7 @@ from clawmem.app.services.retrieval.rerank import (
 )
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import run_retrievers
-from clawmem.app.services.retrieval.work import Stage, Trace, Work
+from clawmem.app.services.retrieval.work import LoadedTexts, Stage, Trace, Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal
 from clawmem.ports.models import Generator, Reranker
 from clawmem.ports.records import Vector
@@ -198,7 +198,8 @@ class TestExpansion:
         class Another(HashingEmbedder):
             fingerprint = "another"
 
-        work = Work(variants=(Variant(VariantKind.VEC, "kettle"), Variant(VariantKind.LEX, "kettle")))
+        variants = Variant(VariantKind.VEC, "kettle"), Variant(VariantKind.LEX, "kettle")
+        work = Work(LoadedTexts(vault.documents), variants=variants)
         words, meaning = (
             leg(request(), work)
             for leg in variant_retrievers(

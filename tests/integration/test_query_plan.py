@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.plan import (
     planner,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
 from clawmem.domain.retrieval.planning import Clause, ClauseKind
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import FragmentKey
@@ -117,7 +117,8 @@ class Fixed(Pipeline):
     def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
         found = self._act(request.question.text)
         keys = [FragmentKey(number, 0) for number in found]
-        return Work().with_candidates([Candidate(key.document_id, key, 0.5, 0.5) for key in keys]), Trace()
+        candidates = tuple(Candidate(key.document_id, key, 0.5, 0.5) for key in keys)
+        return Work(LoadedTexts(self._stores.documents), candidates=candidates), Trace()
 
 
 def fixed_plan(

@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, run_retrievers
-from clawmem.app.services.retrieval.work import Trace, Work
+from clawmem.app.services.retrieval.work import LoadedTexts, Trace, Work
 from clawmem.domain.retrieval import question as analysis
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.records import InactiveReason
@@ -246,7 +246,7 @@ class TestLegs:
         request = read_request("vinegar", now_ms=START_MS)
         traces = [Trace() for _ in range(3)]
 
-        works = [stage(request, Work(), trace) for trace in traces]
+        works = [stage(request, Work(LoadedTexts(notes.vault.documents)), trace) for trace in traces]
 
         assert [list(trace.degraded) for trace in traces] == [["vector"]] * 3
         assert all(work.legs["line"] for work in works)
@@ -282,7 +282,8 @@ class TestLegs:
     def asked(self, notes: NotesVault, legs: dict[str, Retriever]) -> tuple[Work, Trace]:
         trace = Trace()
         stage = run_retrievers(legs, deadline_s=SHORT_S)
-        return stage(read_request("vinegar", now_ms=START_MS), Work(), trace), trace
+        work = Work(LoadedTexts(notes.vault.documents))
+        return stage(read_request("vinegar", now_ms=START_MS), work, trace), trace
 
 
 def pin(notes: NotesVault, path: str) -> None:

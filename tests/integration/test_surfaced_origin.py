@@ -146,4 +146,4 @@ def lines_of(home: Home, collection: str) -> Work:
         Candidate(s.key.document_id, s.key, 1.0, 1.0, span=s, document=documents[s.key.document_id])
         for s in spans
     ]
-    return Work(loaded=LoadedTexts(home.vault.documents)).with_candidates(found)
+    return Work(LoadedTexts(home.vault.documents)).with_candidates(found)

@@ -167,7 +167,7 @@ def measure(name: str, services: Services, asked: Sequence[JudgedQuestion], want
     found: dict[str, dict[str, Places]] = {signal: {} for signal in wanted}
     say = each(len(asked), f"{name}, {len(wanted)} signals")
     for done, one in enumerate(asked, start=1):
-        searched = search(one.request, Work(loaded=LoadedTexts(services.vault.documents)), _trace())
+        searched = search(one.request, Work(LoadedTexts(services.vault.documents)), _trace())
         for signal in wanted:
             items = one.items(_ranked(one.request, searched, stages, SIGNALS[signal]))
             found[signal][one.qid] = places_of(items, one.grades)

@@ -21,7 +21,6 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex, SpellingIndex
 from clawmem.ports.records import Grain, LexicalQuery, Term
 
-NOTHING = Work()
 MOST_EXCLUDED = 10_000  # documents with an excluded word
 
 
@@ -42,7 +41,7 @@ class Pipeline:
         self._asks_models = asks_models
 
     def rank(
-        self, request: RetrievalRequest, work: Work = NOTHING, before: Trace | None = None
+        self, request: RetrievalRequest, work: Work | None = None, before: Trace | None = None
     ) -> tuple[Work, Trace]:
         """
         Run every stage; return the final candidates and the trace.
@@ -52,8 +51,7 @@ class Pipeline:
             before: Trace of that pipeline; it is not modified.
         """
         request, notes = self._without_excluded(self._narrowed(rewind_request(request))), list[str]()
-        if work.loaded is None:
-            work = work._replace(loaded=LoadedTexts(self._stores.documents))
+        work = work or Work(LoadedTexts(self._stores.documents))
         trace = before.continued() if before else Trace()
         if not before:
             trace.corrected.update(_corrections(self._stores.lexical, request))

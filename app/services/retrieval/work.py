@@ -186,21 +186,14 @@ class Work(NamedTuple):
     no stage classified it. ``texts`` holds what was read of the documents.
     """
 
+    texts: LoadedTexts
     legs: Mapping[str, Sequence[Hit]] = MappingProxyType({})
     space: str = ""
     candidates: tuple[Candidate, ...] = ()
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
-    loaded: LoadedTexts | None = None
     by_date: DateOrder = DateOrder()
     answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
-
-    @property
-    def texts(self) -> LoadedTexts:
-        """Texts of documents that were read for the question."""
-        if self.loaded is None:
-            raise ValueError("a pipeline starts with the texts of its store")
-        return self.loaded
 
     def with_candidates(self, candidates: Iterable[Candidate]) -> Work:
         """Return this state with another list of candidates."""

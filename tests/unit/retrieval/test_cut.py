@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unittest.mock import Mock
 
 from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.app.services.retrieval.work import Candidate, StageTrace, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, StageTrace, Trace, Work
 from clawmem.ports.records import FragmentKey
 
 Line = tuple[int, float | None]
@@ -25,7 +26,7 @@ def shown(lines: Sequence[Line], request: RetrievalRequest) -> list[Line]:
         for at, (note, confidence) in enumerate(lines)
     )
     trace = Trace([StageTrace("cut", len(candidates), 0, 0.0)])
-    remaining = cut(request, Work(candidates=candidates), trace).candidates
+    remaining = cut(request, Work(LoadedTexts(Mock()), candidates=candidates), trace).candidates
     return [(candidate.document_id, candidate.confidence) for candidate in remaining]
 
 
