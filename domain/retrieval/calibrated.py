@@ -2,12 +2,18 @@
 The default ranking policy `calibrated`: relevance first, metadata for near-ties.
 
 A clearly better match stays ahead regardless of the metadata of the others. Only if a question asks for recent information
-can the age outweigh a moderate difference in relevance, and only among documents that match.
+can the age outweigh a moderate difference in relevance, and only among documents that match. Among notes that match alike,
+drafts, copies, clippings and overviews come after the notes themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
+from clawmem.domain.conversations.units import CONVERSATION
 from clawmem.domain.retrieval.composite import FOREVER, Signals, decay, half_life_days, recency
+from clawmem.domain.text.words import words
+from clawmem.ports.records import Document, Origin
 
 # Maximum of each term. Together they span 0.122, from -0.016 to +0.106, so two documents whose relevance differs by more
 # than 0.122, or 0.032 if neither is pinned, never change places.
@@ -17,6 +23,22 @@ PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin deci
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
 INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
+
+# Shares of the relevance, found on a vault of another author and two of ours.
+SET_ASIDE = 0.8
+OVERVIEW = 0.7
+OF_OTHERS = 0.9  # texts that the owner did not write, and chats: below a note of equal relevance
+FULL = 1.0
+
+# Names of folders, and words of file names and tags, for notes that are not the owner's last word.
+_ASIDE_FOLDERS = frozenset(
+    "draft drafts archive archived inbox old trash scratch clip clips clipping clippings copy copies backup backups import"
+    " imports entwurf entwürfe archiv brouillon brouillons borrador borradores rascunhos".split()
+)
+_ASIDE_WORDS = frozenset(
+    "draft copy kopie copie copia clip clipping entwurf brouillon borrador rascunho".split()
+)
+HUB = "hub"
 
 
 def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -> dict[str, float]:
@@ -46,3 +68,27 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
         )
         age = RECENCY * (2 * freshness - 1)
     return {"relevance": match, "recency": age, "pin": PIN * match if signals.pinned else 0.0}
+
+
+def standing(path: str, tags: Iterable[str], content_type: str, asked: Collection[str]) -> float:
+    """
+    Return the share of its relevance that a note keeps, in (0, 1].
+
+    Args:
+        path: Path within its collection; the folders and the words of the file name count.
+        tags: Tags of the note.
+        content_type: Type of the note.
+        asked: Words of the question. A question that names drafts wants them ("the draft of the offer").
+    """
+    if content_type == HUB and HUB not in asked and "overview" not in asked:
+        return OVERVIEW
+    *folders, file = path.casefold().split("/")
+    name = words(file.rpartition(".")[0])
+    aside = _ASIDE_FOLDERS.intersection(words(" ".join(folders)))
+    aside |= _ASIDE_WORDS.intersection((*name, *(tag.casefold() for tag in tags)))
+    return SET_ASIDE if aside and aside.isdisjoint(asked) else FULL
+
+
+def is_own(document: Document) -> bool:
+    """Whether the owner wrote *document* as a note: no chat, and nothing that an assistant, a model or a tool wrote."""
+    return document.origin is Origin.USER and document.content_type != CONVERSATION

@@ -11,9 +11,9 @@ from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalS
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import DAY_MS, parse_iso
+from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion, Question
 from clawmem.domain.retrieval.relevance import POSSIBLE
-from clawmem.domain.retrieval.standing import FULL, is_own, standing
 from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.likeness import is_same_word

@@ -9,10 +9,10 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Un
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import calibrated, composite
+from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.domain.retrieval.question import ANY_KIND
-from clawmem.domain.retrieval.standing import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
 from clawmem.ports.records import Document

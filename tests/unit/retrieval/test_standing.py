@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.retrieval.standing import FULL, SET_ASIDE, standing
+from clawmem.domain.retrieval.calibrated import FULL, SET_ASIDE, standing
 
 
 @pytest.mark.parametrize(
