@@ -337,11 +337,10 @@ def install_service(
         raise ConfigError("Services are installed for systemd. Let this system start: clawmem watch")
     variables = ONE_HEAP | passed_variables(os.environ)
     # Without INDEX_PATH the service would take its vault for one with collections of its own.
-    places = {
-        "INDEX_PATH": str(default_vault(os.environ).absolute()),
-        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-    }
-    variables |= {name: value for name, value in places.items() if os.environ.get(name)}
+    if os.environ.get("INDEX_PATH"):
+        variables["INDEX_PATH"] = str(default_vault(os.environ).absolute())
+    if path := os.environ.get("PYTHONPATH"):
+        variables["PYTHONPATH"] = path
     file = Path.home() / ".config" / "systemd" / "user" / "clawmem-watcher.service"
     text = "" if remove else unit_of((*PROGRAM, "watch", "--vault", str(vault)), variables)
     following = f"systemctl --user {'disable' if remove else 'enable'} --now {file.name}"

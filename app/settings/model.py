@@ -366,8 +366,8 @@ def load_settings(
     except ConfigError as error:
         refuse(error)
         values = {}
+    known = ", ".join(sorted(_CONFIG_KEYS))
     for key in sorted(values.keys() - _CONFIG_KEYS):
-        known = ", ".join(sorted(_CONFIG_KEYS))
         refuse(ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}."))
         del values[key]
     if text := env.get("CLAWMEM_VAULTS"):
@@ -435,12 +435,8 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     for variable, place in VARIABLES.items():
         if place == fault["loc"][: len(place)] and env.get(variable):
             where = variable_shown(variable, env)
-    is_shown = fault["loc"][0] not in _SECRET and fault["type"] not in (
-        "extra_forbidden",
-        "missing",
-        "value_error",
-    )
-    value = f", not {fault['input']!r}" if is_shown else ""
+    is_wrong_value = fault["type"] not in ("extra_forbidden", "missing", "value_error")
+    value = f", not {fault['input']!r}" if is_wrong_value and fault["loc"][0] not in _SECRET else ""
     return f"{where}: {fault_of(fault)}{value}."
 
 
