@@ -46,8 +46,6 @@ _IDENTIFIER = re.compile(
     flags=re.VERBOSE,
 )
 _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200})[\"”“»](?!\w)")
-# A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
-_EXCLUDED = re.compile(r"-[^\W\d_]{3,40}")
 
 
 class QueryForms(NamedTuple):
@@ -73,7 +71,9 @@ def query_forms(query: str) -> QueryForms:
     Words at the end with a leading minus are excluded if the rest has words: "apple -laptop".
     """
     tokens = query.split()
-    excluded = len(list(takewhile(_EXCLUDED.fullmatch, reversed(tokens))))
+    # A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
+    marked = (token[:1] == "-" and len(token) > 3 and token[1:].isalpha() for token in reversed(tokens))
+    excluded = len(list(takewhile(bool, marked)))
     rest = query.rsplit(maxsplit=excluded)[0] if 0 < excluded < len(tokens) else query
     text = rest if words(rest) else query
     every = list({fold(word): word for word in words(text)}.values())

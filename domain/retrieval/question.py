@@ -44,7 +44,6 @@ _RECENT, _MOST = (
     frozenset("most plus más mais più".split()),
 )
 _FIRST_PERSON = frozenset("i my me mine we our us".split())
-_TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 NEAR = 3  # words after "latest" among which the kind is named
 
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
@@ -88,7 +87,7 @@ class NewestQuestion(NamedTuple):
 
 def newest_question(query: str) -> NewestQuestion | None:
     """Return the parts of *query* if it asks for the newest note of a kind or about a topic, else ``None``."""
-    tokens = list(_TOKEN.finditer(query.lower()))
+    tokens = list(re.finditer(r"[^\W_]+(?:-[^\W_]+)*", query.lower()))
     names = [token[0] for token in tokens]
     at = next(
         (

@@ -120,7 +120,6 @@ READ_OF_BODY, SNIPPET = 2000, 150  # characters
 COMPARED = 12  # first facts of a profile, each searched for a later note that says what changed
 LOOKED_AT = 20  # search results, most of which may be excluded
 LESSONS = frozenset({"antipattern", "decision", "problem"})
-_LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Advice(NamedTuple):
@@ -229,8 +228,8 @@ class Briefings:
             summary: The client's summary of the conversation, if any; the query when the state has no last request.
             project: The project of the session; statements that apply to others alone are left out.
         """
-        last = _LAST_REQUEST.search(state)
-        request = " ".join(last[1].split()) if last else ""
+        _, _, after = state.partition("## Last User Request\n")
+        request = " ".join(after.partition("\n## ")[0].split())
         since = iso_utc(self.clock.now_ms() - RECENT_DAYS * DAY_MS)
         recent = [
             note
