@@ -190,11 +190,7 @@ def serve(
     os.umask(OTHERS)  # for all files created from here on; the umask is shared by all threads
     vault = settings.vault
     # Open for writing until the end: the last connection that closes checkpoints the write-ahead log.
-    with (
-        open_services(settings, create=False),
-        _server_lock(vault),
-        _listener(choices) as listener,
-    ):
+    with open_services(settings, create=False), _server_lock(vault), _listener(choices) as listener:
         token = "" if choices.without_token else token_for(vault, environ)
         host, port = listener.getsockname()[:2]
         here = Announcement(
@@ -220,12 +216,7 @@ def serve(
 
 
 def token_for(vault: Path, environ: Mapping[str, str]) -> str:
-    """
-    Return the token for servers of *vault*; generate one if there is none. The caller must hold the server lock.
-
-    Raises:
-        ConfigError: The token in the environment or in the token file is invalid.
-    """
+    """Return the token of a server of *vault*, which holds its lock; make one if there is none, refuse a wrong one."""
     file = server_file(vault, "token")
     if not file.exists() and not environ.get(TOKEN_VARIABLE):
         write_whole(file, f"{token_urlsafe(32)}\n".encode())

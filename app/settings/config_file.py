@@ -119,17 +119,12 @@ def _write(path: Path, text: str) -> None:
 
 
 def typed_folder(text: str) -> Path:
-    """
-    Return *text* as the path of a folder; refuse an empty text, such as an unset variable.
-
-    Raises:
-        InvalidInput: The text is empty.
-    """
-    if not text.strip():
-        raise InvalidInput(
-            "INVALID_PATH", "The path of the folder is empty. Give a path; the current folder is '.'."
-        )
-    return Path(text)
+    """Return *text* as the path of a folder; raise `InvalidInput` for an empty text, such as an unset variable."""
+    if text.strip():
+        return Path(text)
+    raise InvalidInput(
+        "INVALID_PATH", "The path of the folder is empty. Give a path; the current folder is '.'."
+    )
 
 
 def existing_folder(folder: Path) -> Path:

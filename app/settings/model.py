@@ -441,12 +441,7 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
 
 
 def of_vault(settings: Settings, name: str) -> Settings:
-    """
-    Return the settings for the vault *name*, see `of_file`.
-
-    Raises:
-        NotFound: No vault has this name.
-    """
+    """Return the settings for the vault *name*, see `of_file`; raise `NotFound` if no vault has this name."""
     if name not in settings.vaults:
         remedy = "To use a file, give its path."
         if is_collection_name(name):
@@ -484,8 +479,5 @@ def set_apart(settings: Settings) -> None:
 def refuse_named(settings: Settings, what: str) -> None:
     """Raise `InvalidInput` if *settings* are for a named vault: *what*, a command on folders, needs the usual one."""
     if settings.named:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"{what} is for the usual vault. Leave --vault out, or fill this one with: "
-            f"clawmem vault sync {settings.named} FOLDER",
-        )
+        remedy = f"Leave --vault out, or fill this one with: clawmem vault sync {settings.named} FOLDER"
+        raise InvalidInput("INVALID_INPUT", f"{what} is for the usual vault. {remedy}")
