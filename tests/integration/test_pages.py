@@ -121,7 +121,8 @@ def test_the_first_page_is_small_and_complete(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["/", "/advice", "/health", "/health/findings", "/health/charts", "/search"]
+    "place",
+    ["/", "/advice", "/inbox/corrections", "/health", "/health/findings", "/health/charts", "/search"],
 )
 def test_each_page_has_one_title(browser: Browser, place: str) -> None:
     assert browser.get(place).text.count("<h1") == 1
@@ -261,13 +262,19 @@ def test_the_inbox_offers_what_a_person_decides(tmp_path: Path) -> None:
     text = "confidence: 0.2\n---\n# Draft about tickets\n\nThe ticket machine counts every printed ticket twice a day.\n"
     copy = text.replace("# Draft", "# Old draft")
     late = "---\nreview_by: 2020-01-02\n---\n# Rota\n\nSee [[Nobody]].\n"
-    write_notes(tmp_path / "notes", {"a.md": f"---\n{text}", "b.md": f"---\n{copy}", "late.md": late})
+    hours = "---\ndate: 2026-01-02\n---\n# Hours of the kiosk\n\nThe kiosk on the quay opens at nine.\n"
+    later = "---\ndate: 2026-02-03\n---\n# The kiosk\n\nWe reverse the hours of the kiosk: it no longer opens at nine but at eight.\n"
+    notes = {"a.md": f"---\n{text}", "b.md": f"---\n{copy}", "late.md": late}
+    write_notes(tmp_path / "notes", {**notes, "decisions/hours.md": hours, "later.md": later})
     with world_at(tmp_path) as world:
         browser = Browser(world.server)
         page = browser.get("/inbox")
         assert "2020-01-02" in page.text
         assert "<code>Nobody</code>" in page.text
         assert "Notes that repeat another" in page.text
+        corrections = browser.get("/inbox/corrections").text
+        assert "notes/decisions/hours.md" in corrections
+        assert 'name="newer" value="notes/later.md"' in corrections
         assert (
             browser.post("/act/lifecycle_archive", page.csrf, query="notes/late.md", why="old").status == 303
         )

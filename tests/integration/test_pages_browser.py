@@ -27,6 +27,8 @@ OLD, NEW = "notes/decisions/2026-04-02-quiet-room.md", "notes/progress/2026-10-0
 NOTES = {
     "decisions/2026-04-02-quiet-room.md": "# Quiet room\n\nThe quiet room on Spindle Street opens at nine in the morning. The key is at the front desk.\n",
     "progress/2026-10-05-quiet-room.md": "# Quiet room, from October\n\nHaruka asked for earlier hours: the quiet room on Spindle Street opens at half past seven.\n",
+    "decisions/2026-05-05-badges.md": "# Badges for visitors\n\nVisitors get paper badges at the door.\n",
+    "journal/2026-10-09.md": "# New badges\n\nWe reverse the decision on badges for visitors: no longer paper, but cards.\n",
     "people/visits.md": "---\nreview_by: 2026-09-01\ntags: [office]\n---\n# Visits\n\nAsk [[Nobody Known]] first.\n\n- [ ] Order the badges \U0001f4c5 2026-10-20\n",
 }
 PROMPT = "When does the quiet room on Spindle Street open?"
@@ -137,8 +139,8 @@ def test_pages_are_readable_and_report_nothing(chromium: Any, world: World, sche
         if name == "health":
             page.get_by_text("integrity check passed").wait_for()
             page.get_by_role("heading", name="Notes by month of writing").wait_for()
-        if name == "home":
-            page.locator("[data-load] .hints, [data-load] .quiet").wait_for()
+        if name in ("home", "inbox"):
+            page.locator("[data-load] :is(.hints, .quiet, table)").first.wait_for()
         page.screenshot(path=SHOTS / f"{name}-{scheme}-{width}.png", full_page=True)
         assert not errors or name == "nowhere", (name, errors)
         assert page.title().endswith("clawmem")
@@ -287,7 +289,9 @@ def test_new_prompts_appear_and_everything_reads_without_scripts(chromium: Any, 
     assert not errors
     plain, _ = opened(chromium, world, java_script_enabled=False)
     for place in (
-        (*PLACES.values(), "/advice") if "UI_ALL" in os.environ else ("/", "/advice", "/prompt?id=1")
+        (*PLACES.values(), "/advice", "/inbox/corrections")
+        if "UI_ALL" in os.environ
+        else ("/", "/advice", "/prompt?id=1")
     ):
         goto(plain, world, place)
         assert plain.locator("h1").count() == 1

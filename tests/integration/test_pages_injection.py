@@ -147,6 +147,7 @@ def test_no_note_runs_anything(browser: Browser) -> None:
     pages += [("/note", {"file": name}) for name in sorted(names)]
     pages += [
         ("/inbox", {}),
+        ("/inbox/corrections", {}),
         ("/timeline", {}),
         ("/timeline", {"at": "2026"}),
         ("/graph", {}),

@@ -290,6 +290,19 @@ def inbox_page(services: Services, query: Query) -> Mapping[str, Any]:
     }
 
 
+@view("/inbox/corrections", "Perhaps corrected", "corrections.html")
+def corrections_page(services: Services, query: Query) -> Mapping[str, Any]:
+    """Show the latest decisions and preferences that a newer note says to have changed; it asks for each by its title."""
+    asking, latest = reading.unrecorded(services), services.vault.documents.latest(limit=reading.LATEST)
+    changes = {}
+    for note in [note for note in latest if note.content_type in ("decision", "preference")][:12]:
+        given = {"query": note.title or note.path, "compact": False, "show_all": True}
+        for found in answer(search.search, asking, given).results:
+            if found.changed_by and not found.superseded_by:
+                changes[found.file] = (found, found.changed_by.file)
+    return {"changes": list(changes.values()), "here": "/ui/inbox"}
+
+
 @view("/health", "Health", "health.html", in_navigation=True)
 def health_page(services: Services, query: Query) -> Mapping[str, Any]:
     """Show vectors, models, lanes and storage; its other parts take longer, and have addresses of their own."""
