@@ -64,7 +64,6 @@ from clawmem.ports.sessions import Session
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.answer import Answer
-    from clawmem.app.services.retrieval.answer import Result as RankedResult
     from clawmem.app.settings.model import Settings
 
 
@@ -118,42 +117,6 @@ class SearchAnswer(SelectedResult):
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
 
 
-def found_document(
-    result: RankedResult,
-    settings: Settings,
-    *,
-    as_of: str = "",
-    compact: bool = False,
-    with_body: bool = False,
-) -> FoundDocument:
-    """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
-    document, shown = result.document, result.snippet()
-    keys: dict[str, Any] = {
-        **place_from(document, result.docid),
-        "score": round(result.score, DIGITS),
-        "confidence": result.confidence and round(result.confidence, DIGITS),
-        "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
-        "age": age(result.age_days),
-        "start_line": shown.start_line,
-        "end_line": shown.end_line,
-        "snippet": " ".join(shown.text.split())[:SNIPPET] if compact else shown.text,
-        "superseded_by": successor_of(result.superseded_by),
-        "changed_by": successor_of(result.changed_by),
-    }
-    if changed := change_after(document, first_after(as_of)):
-        keys["changed_after"] = changed
-    if not compact:
-        names = ("collection", "path", "content_type", "authored_at", "modified_at")
-        keys |= {name: getattr(document, name) for name in names}
-        keys |= {
-            "heading": result.heading,
-            "context": settings.context_of(document.collection, document.path),
-        }
-    if with_body:
-        keys["body"] = without_orders(result.body, document.origin)
-    return FoundDocument(**keys)
-
-
 def answer_of(
     answer: Answer,
     settings: Settings,
@@ -161,11 +124,35 @@ def answer_of(
     as_of: str = "",
     compact: bool = False,
     with_bodies: bool = False,
-    receipt: Receipt | None = None,
-    receipt_id: int | None = None,
+    **more: Any,
 ) -> SearchAnswer:
-    """Return *answer* as a record; the *receipt* explains it."""
-    keys: dict[str, Any] = {
+    """Return *answer* as a record, with contexts in *settings*; a compact one has the beginnings of snippets."""
+    results = []
+    for result in answer.results:
+        document, shown, confidence = result.document, result.snippet(), result.confidence
+        keys: dict[str, Any] = {
+            **place_from(document, result.docid),
+            "score": round(result.score, DIGITS),
+            "confidence": confidence and round(confidence, DIGITS),
+            "likelihood": None if confidence is None else str(likelihood_of(confidence)),
+            "age": age(result.age_days),
+            "start_line": shown.start_line,
+            "end_line": shown.end_line,
+            "snippet": " ".join(shown.text.split())[:SNIPPET] if compact else shown.text,
+            "superseded_by": successor_of(result.superseded_by),
+            "changed_by": successor_of(result.changed_by),
+        }
+        if changed := change_after(document, first_after(as_of)):
+            keys["changed_after"] = changed
+        if not compact:
+            names = ("collection", "path", "content_type", "authored_at", "modified_at")
+            keys |= {name: getattr(document, name) for name in names}
+            context = settings.context_of(document.collection, document.path)
+            keys |= {"heading": result.heading, "context": context}
+        if with_bodies:
+            keys["body"] = without_orders(result.body, document.origin)
+        results.append(FoundDocument(**keys))
+    some: dict[str, Any] = {
         "as_of": as_of,
         "mode": answer.mode,
         "intent": answer.intent,
@@ -174,20 +161,15 @@ def answer_of(
         "plan": [*answer.plan],
         "sessions": [*answer.sessions],
     }
-    keys = {name: value for name, value in keys.items() if value}
-    if receipt:
-        keys |= {"trace": receipt, "receipt": receipt_id}
     return SearchAnswer(
         query=answer.query,
-        count=len(answer.results),
+        count=len(results),
         answered=answer.answered and round(answer.answered, DIGITS),
         hidden=answer.trace.hidden,
-        results=[
-            found_document(result, settings, as_of=as_of, compact=compact, with_body=with_bodies)
-            for result in answer.results
-        ],
+        results=results,
         degraded=dict(answer.trace.degraded),
-        **keys,
+        **{name: value for name, value in some.items() if value},
+        **more,
     )
 
 
@@ -215,11 +197,8 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
         yield f"{plural(answer.hidden, 'unlikely result')} hidden; --all (show_all) shows them."
     if answer.trace is not None:
         yield from receipt_parts(answer.trace)
-        yield (
-            f"receipt: {answer.receipt}  (clawmem why {answer.receipt})"
-            if answer.receipt
-            else "receipt: none was kept"
-        )
+        number = answer.receipt
+        yield f"receipt: {number}  (clawmem why {number})" if number else "receipt: none was kept"
 
 
 def session_line(session: Session) -> str:
@@ -315,9 +294,6 @@ class Question(Request):
     tag: TagNames = ""
     where: Conditions = ""
     min_score: MinScore = 0.0
-    floor: Annotated[
-        float, Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."), RARE
-    ] = 0.0
     unit: Annotated[
         Literal["document", "line"],
         Field(description="Type of a result; a line is a paragraph, list item or chat turn."),
@@ -393,9 +369,9 @@ FULL = {"compact": False}
 BY_WORDS = "Find by words. Loads no model."
 
 
-def query_mode(value: str, about: str, **fixed: Any) -> Command:
-    """Return the command ``query`` with a mode."""
-    return Command("query", f"--mode={value}", fixed={**FULL, **fixed}, about=about)
+def query_mode(mode: str, about: str, **fixed: Any) -> Command:
+    """Return the command ``query`` with *mode*."""
+    return Command("query", f"--mode={mode}", fixed={**FULL, **fixed}, about=about)
 
 
 search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=True)
@@ -435,9 +411,7 @@ def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
     route="/retrieve",
     commands=(
         query_mode(
-            "auto",
-            "Find by the way that fits the question: one of the others, or along causes or sessions.",
-            mode="auto",
+            "auto", "Find by the way that fits the question, also along causes or sessions.", mode="auto"
         ),
     ),
 )
@@ -481,12 +455,15 @@ def answer_question(
     services: Services, request: Question, verb: str, find: Callable[[RetrievalRequest], Answer]
 ) -> SearchAnswer:
     """Return the answer of *find*, and record it with a receipt, as an answer to *verb*."""
-    began = perf_counter()
+    began, clock, documents = perf_counter(), services.clock, services.vault.documents
+    now_ms, zone = clock.now_ms(), clock.zone()
     tags, where = listed(request.tag), conditions_in(request.where)
     if tags or where:
-        check_filters(services.vault.documents, services.vault.properties, tags, where)
+        check_filters(documents, services.vault.properties, tags, where)
+    as_of = request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone)
     conditions: dict[str, Any] = {
         **request.model_dump(include={*RetrievalRequest._fields, "since", "until"}),
+        "as_of": as_of,
         "collections": named_collections(services, request.collection),
         "content_types": listed(request.content_type),
         "tags": tags,
@@ -494,12 +471,9 @@ def answer_question(
         "ranking": Ranking(services.settings.ranking),
         "unit": Unit(request.unit),
     }
-    clock = services.clock
-    now_ms, zone = clock.now_ms(), clock.zone()
-    conditions["as_of"] = request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone)
     asked = read_request(request.query, now_ms=now_ms, zone=zone, **conditions)
     answer = find(asked)
-    if services.vault.documents.latest(limit=1):
+    if documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
         is_unlikely = answer.answered is not None and likelihood_of(answer.answered) is Likelihood.UNLIKELY
         if is_unlikely and (advice := services.language_advice(question=request.query)):
@@ -515,12 +489,12 @@ def answer_question(
         limit=request.limit,
         receipt=lambda: pack(receipt or services.explain(answer, asked, verb, took_ms)),
     )
+    explained = {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
     return answer_of(
         answer,
         services.settings,
-        as_of=conditions["as_of"],
+        as_of=as_of,
         compact=request.compact,
         with_bodies=request.body,
-        receipt=receipt,
-        receipt_id=number if services.recalls.keeps_receipts else None,
+        **(explained if receipt else {}),
     )

@@ -53,7 +53,6 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("search",), 2, "QUESTION"),
         (("search", "x", "--nope"), 2, "--nope"),
         (("search", "x", "-n", "many"), 2, "--limit"),
-        (("query", "--mode", "vectors", "x", "--floor", "0.5"), 2, "Ask with query"),
         (("timeline", "haruka.md", "--before", "21"), 2, "less than or equal to 20"),
         (("query", "--mode", "plan", " "), 2, "empty"),
         (("status", "more"), 2, "status --help"),
