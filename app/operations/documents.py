@@ -378,11 +378,7 @@ def find_links(
     commands=(Command("links", "--similar", fixed={"compact": False}),),
 )
 def find_similar(
-    services: Services,
-    file: Address,
-    limit: Limit = SIMILAR,
-    compact: Compact = True,
-    as_of: AsOf = "",
+    services: Services, file: Address, limit: Limit = SIMILAR, compact: Compact = True, as_of: AsOf = ""
 ) -> SearchAnswer:
     """List the documents nearest to a document in meaning; the score is a cosine."""
     document = services.lookup.find(file)

@@ -19,11 +19,7 @@ from clawmem.ports.records import Origin
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 
-Address = Annotated[
-    str,
-    Field(min_length=1, description=ADDRESS),
-    Option(metavar="NOTE", is_argument=True),
-]
+Address = Annotated[str, Field(min_length=1, description=ADDRESS), Option(metavar="NOTE", is_argument=True)]
 OptionalAddress = Annotated[str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True)]
 Docid = Annotated[
     str,

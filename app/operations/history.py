@@ -172,8 +172,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
     is_tool=False,
 )
 def show_receipt(
-    services: Services,
-    id: Annotated[str, "Its number, as an explained answer returns it.", argument("ID")],
+    services: Services, id: Annotated[str, "Its number, as an explained answer returns it.", argument("ID")]
 ) -> Receipt:
     """Show how an answer came about."""
     return services.why.find(id)

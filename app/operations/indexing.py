@@ -111,8 +111,7 @@ def embed_after(
             return None
         with services.progress("Embedding") as step:
             return services.embed(
-                progress=step,
-                go_on=lambda done, total: bool(wanted) or clock.now_ms() < end_ms,
+                progress=step, go_on=lambda done, total: bool(wanted) or clock.now_ms() < end_ms
             )
     except (EmbeddingError, ModelError) as error:
         return EmbedReport(stopped=True, error=str(error)) if wanted else None
@@ -231,11 +230,7 @@ def update(
 
 
 @operation(
-    Effect.READS,
-    commands=(Command("doctor"),),
-    is_tool=False,
-    in_own_process=True,
-    opens=Opening.IF_PRESENT,
+    Effect.READS, commands=(Command("doctor"),), is_tool=False, in_own_process=True, opens=Opening.IF_PRESENT
 )
 def why_not(
     services: Services,

@@ -177,8 +177,7 @@ def find_causal_links(
     services: Services,
     docid: Address,
     direction: Annotated[
-        Literal["causes", "caused_by", "both"],
-        "Its effects (causes), its causes (caused_by), or both.",
+        Literal["causes", "caused_by", "both"], "Its effects (causes), its causes (caused_by), or both."
     ] = "both",
     depth: Annotated[int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Steps to follow.")] = DEPTH,
     as_of: AsOf = "",

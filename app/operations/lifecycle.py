@@ -278,9 +278,7 @@ def memory_forget(
 
 @operation(Effect.DESTROYS, text=_forgotten_text, commands=(Command("mine", "--forget"),), is_tool=False)
 def source_forget(
-    services: Services,
-    source: Annotated[str, "Its name.", argument("SOURCE")],
-    confirm: Confirm = None,
+    services: Services, source: Annotated[str, "Its name.", argument("SOURCE")], confirm: Confirm = None
 ) -> Forgotten:
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
     imported = list(imported_documents(services.vault.documents, services.settings.collections))
@@ -335,10 +333,7 @@ def _treatment_text(note: Treatment) -> str:
     ),
 )
 def memory_pin(
-    services: Services,
-    query: Address,
-    unpin: Annotated[bool, "Take the pin back."] = False,
-    why: Why = "",
+    services: Services, query: Address, unpin: Annotated[bool, "Take the pin back."] = False, why: Why = ""
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.find(query)

@@ -116,10 +116,7 @@ def _salvage_text(report: SalvageReport) -> Iterator[str]:
     opens=Opening.NOTHING,
     commands=(Command("doctor", "--repair"),),
 )
-def repair(
-    services: Services,
-    confirm: Confirm = None,
-) -> SalvageReport:
+def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
     """
     Rebuild a damaged vault from every row that can be read.
 

@@ -176,11 +176,7 @@ def sources(services: Services) -> list[ImportedSource]:
 
 
 @operation(
-    Effect.REPEATABLE,
-    text=counts_text,
-    commands=(Command("import"),),
-    is_tool=False,
-    opens=Opening.CREATED,
+    Effect.REPEATABLE, text=counts_text, commands=(Command("import"),), is_tool=False, opens=Opening.CREATED
 )
 def import_memories(
     services: Services,
@@ -302,9 +298,7 @@ def _written(target: Path) -> Iterator[None]:
 
 @operation(Effect.READS, is_tool=False, in_own_process=True)
 def backup(
-    services: Services,
-    file: Annotated[Path, "The new file.", argument("FILE")],
-    force: Force = False,
+    services: Services, file: Annotated[Path, "The new file.", argument("FILE")], force: Force = False
 ) -> Export:
     """
     Copy the vault to one file while programs use it.
@@ -402,16 +396,8 @@ def _refuse_content(services: Services) -> None:
                 raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 
 
-@operation(
-    Effect.ADDS,
-    commands=(Command("import", "TOOL=bundle"),),
-    is_tool=False,
-    opens=Opening.NOTHING,
-)
-def restore(
-    services: Services,
-    bundle: Annotated[Path, "A bundle.", argument("BUNDLE")],
-) -> RestoredVault:
+@operation(Effect.ADDS, commands=(Command("import", "TOOL=bundle"),), is_tool=False, opens=Opening.NOTHING)
+def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("BUNDLE")]) -> RestoredVault:
     """
     Make a vault from a bundle, with the same ids and the same answers.
 

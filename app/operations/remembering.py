@@ -30,13 +30,7 @@ def _saved_text(note: SavedNote) -> str:
     )
 
 
-@operation(
-    Effect.ADDS,
-    text=_saved_text,
-    route="/remember",
-    commands=(Command("remember"),),
-    any_vault=False,
-)
+@operation(Effect.ADDS, text=_saved_text, route="/remember", commands=(Command("remember"),), any_vault=False)
 def memory_remember(
     services: Services,
     text: Annotated[str, "Text to remember, as Markdown.", TYPED],

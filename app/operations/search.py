@@ -21,15 +21,7 @@ from clawmem.app.operations.fields import (
     named_collections,
 )
 from clawmem.app.operations.operation import Command, Effect, Option, Request, SelectedResult, operation
-from clawmem.app.operations.output import (
-    Part,
-    Styled,
-    age,
-    confidence_text,
-    plural,
-    printable,
-    records_table,
-)
+from clawmem.app.operations.output import Part, Styled, age, confidence_text, plural, printable, records_table
 from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.documents.records import (
     DocumentReference,
@@ -389,9 +381,7 @@ def query(services: Services, request: Query) -> SearchAnswer:
     )
 
 
-@search_operation(
-    commands=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)),
-)
+@search_operation(commands=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)))
 def search(services: Services, request: Question) -> SearchAnswer:
     """Find by words: for names, identifiers, error messages, file names. The quickest."""
     return answer_question(services, request, "search", services.pipeline("search"))
@@ -443,8 +433,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
 
 
 @search_operation(
-    route="/plan",
-    commands=(query_mode("plan", "Split a question into its topics and merge the answers."),),
+    route="/plan", commands=(query_mode("plan", "Split a question into its topics and merge the answers."),)
 )
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""

@@ -88,9 +88,7 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
 
 
 @operation(
-    Effect.READS,
-    text=lambda report: [table(("what", "value"), _status_rows(report))],
-    route="/status",
+    Effect.READS, text=lambda report: [table(("what", "value"), _status_rows(report))], route="/status"
 )
 def status(services: Services) -> StatusReport:
     """Show the content of the vault and the state of its vectors."""

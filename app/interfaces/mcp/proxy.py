@@ -17,13 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.app.client.autostart import found_or_started
-from clawmem.app.client.request import (
-    Announcement,
-    ToolSet,
-    connected,
-    fault_of_server,
-    token_of,
-)
+from clawmem.app.client.request import Announcement, ToolSet, connected, fault_of_server, token_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 
 CONNECT_S = 10.0  # a server that computes for several requests answers late
