@@ -112,7 +112,7 @@ class Text(SelectedResult, DatedDocument):
     def attachment(self) -> Attachment:
         """Return the text for an agent, quoted if others wrote it."""
         text = self.commented + "\n".join(lines_to_read(self.text, self.origin))
-        return Attachment(f"clawmem://{quote(self.file)}", text, "text/markdown")
+        return Attachment(f"clawmem://{quote(self.file)}", text)
 
 
 class Texts(SelectedResult):

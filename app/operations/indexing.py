@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -244,7 +245,6 @@ def why_not(
     return services.explain_file(path)
 
 
-LANGUAGES = "Languages: "  # begins the remark about notes in several
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
 Confirm = Annotated[
     bool | None, Field(description="Do it all the same; false only shows what would be done.")
@@ -355,31 +355,10 @@ def memory_advice(clients: Clients, settings: Settings) -> list[str]:
     ]
 
 
-def _better_model(services: Services, reading: Reading) -> str:
-    """Return the offer of a better model, unless one was chosen or the notes are in several languages."""
-    selection = services.model_selection
-    models = [selection.known(name) for name in SETS["better"]]
-    is_chosen = (
-        selection.names_embedder or services.settings.no_local_models or services.settings.rerank_server
-    )
-    if (
-        is_chosen
-        or all(state.there for _, state in models)
-        or any(remark.startswith(LANGUAGES) for remark in reading.remarks)
-    ):
-        return ""
-    download = size(sum(model.download_bytes for model, state in models if not state.there))
-    return (
-        f"For English notes, clawmem models use better ({download}) finds the right note first in 65 of 100 questions "
-        "instead of 61, measured on notes of others."
-    )
-
-
 @operation(
     Effect.REPEATABLE,
     text=lambda reading: [*reading_text(reading), 'Next: clawmem query "what you want to know"'],
     is_tool=False,
-    offer=_better_model,
     opens=Opening.NOTHING,
 )
 def bootstrap(
@@ -409,7 +388,17 @@ def bootstrap(
             raise InvalidInput("NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {other}")
         reading.remarks += memory_advice(services.clients, settings)
         if advice := opened.language_advice():
-            reading.remarks.append(f"{LANGUAGES}{advice}")
+            reading.remarks.append(f"Languages: {advice}")
+        elif services.caller == PERSON and sys.stdout.isatty():
+            selection = services.model_selection
+            models = [selection.known(name) for name in SETS["better"]]
+            missing = sum(model.download_bytes for model, state in models if not state.there)
+            is_chosen = selection.names_embedder or settings.no_local_models or settings.rerank_server
+            if missing and not is_chosen:
+                reading.remarks.append(
+                    f"For English notes, clawmem models use better ({size(missing)}) finds the right note first in 65 "
+                    "of 100 questions instead of 61, measured on notes of others."
+                )
     return reading
 
 

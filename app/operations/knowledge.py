@@ -10,7 +10,6 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
-from clawmem.app.operations.output import cell_of
 from clawmem.app.services.documents.records import DocumentReference, reference_to
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
@@ -52,17 +51,12 @@ def _facts_text(result: EntityFacts) -> Iterator[str]:
 
 
 def _evolution_text(result: Evolution) -> Iterator[str]:
-    """Yield each version as a few lines; those about a text of others are quoted."""
+    """Yield the versions with their keywords and contexts; those about a text of others are quoted."""
     for version in result.timeline:
         cause = f" by {version.triggered_by.file}" if version.triggered_by else ""
-        lines = [
-            f"v{version.version} {version.created_at[:10]} ({version.origin}){cause} {version.reasoning}"
-        ]
-        for name in ("keywords", "context"):
-            texts = (cell_of(version, f"{time}_{name}") for time in ("previous", "new"))
-            before, after = (shortened(text or "none", PREVIEW) for text in texts)
-            lines += [f"  {name}: {before} → {after}"] if before != after else []
-        yield from lines_to_read("\n".join(lines), result.document.origin)
+        about = f"v{version.version} {version.created_at[:10]} ({version.origin}){cause} {version.reasoning}"
+        said = f"  {', '.join(version.new_keywords)}: {shortened(version.new_context or 'none', PREVIEW)}"
+        yield from lines_to_read(f"{about}\n{said}", result.document.origin)
     if not result.timeline:
         yield f"There is no note about {result.document.file} yet. Run: clawmem maintain enrich"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,7 +19,6 @@ from clawmem.app.operations.operation import (
     Effect,
     Opening,
     Option,
-    Request,
     Result,
     argument,
     operation,
@@ -170,26 +168,6 @@ Agent = Annotated[  # without capitals no two agents share a file
 ]
 
 
-class IndexAgent(Request):
-    """The sources of the memory; without a value as in the last pass."""
-
-    agent: Agent = "main"
-    workspace: Annotated[
-        ExistingPath, Field(description="Folder of the agent, with MEMORY.md and memory/; needed once.")
-    ] = ""
-    extra: Annotated[
-        list[ExistingPath] | None, Field(description="More files or folders of notes; may be repeated.")
-    ] = None
-    sessions: Annotated[
-        bool | None,
-        Field(description="Whether the agent's sessions are indexed; at first not."),
-        Option(("--sessions/--no-sessions",)),
-    ] = None
-    all_sessions: Annotated[
-        bool, Field(description="Read every changed session, not only those that grew much.")
-    ] = False
-
-
 class AgentStatus(AgentSettings):
     """Sources and content of the memory of an agent; ``changes`` counts what a pass over the sources did."""
 
@@ -208,35 +186,32 @@ class AgentAnswer(Result):
     degraded: dict[str, str]
 
 
-def _settings_of(vault: Path, given: Mapping[str, Any]) -> AgentSettings:
+def _settings_of(vault: Path, **given: Any) -> AgentSettings:
     """Return the stored settings of a memory with those *given*; raise `NotFound` if no workspace is known."""
     file = vault.with_suffix(".json")
-    chosen = {**(json.loads(file.read_bytes()) if file.exists() else {}), **given}
+    chosen = json.loads(file.read_bytes()) if file.exists() else {}
+    chosen |= {name: value for name, value in given.items() if value is not None}
     if not chosen.get("workspace"):
         remedy = f"Run: clawmem openclaw index --agent {vault.stem} --workspace FOLDER"
         raise NotFound("memory of the agent", vault.stem, remark=remedy)
     return AgentSettings.model_validate(chosen)
 
 
-def _given(request: Request) -> dict[str, Any]:
-    return request.model_dump(include={*AgentSettings.model_fields}, exclude_none=True, exclude_unset=True)
-
-
 def _vault_settings(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
     folder = os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw"
     vault = Path(folder).expanduser() / "clawmem" / f"{request.agent}.sqlite"
-    _settings_of(vault, _given(request))
+    _settings_of(vault, workspace=getattr(request, "workspace", None))
     own: dict[str, Any] = {"collections": {}, "named": None, "global_context": "", "backend": None}
     return settings.model_copy(update={**own, "vault": vault, "ranking": "openclaw"})
 
 
 def _synced(
-    services: Services, given: Mapping[str, Any], *, all_sessions: bool = False
+    services: Services, *, all_sessions: bool = False, **given: Any
 ) -> tuple[AgentMemory, dict[str, int], list[str]]:
     """Index what changed and embed it; return the memory, counts of changes, and sentences about what failed."""
     vault = services.settings.vault
-    settings = _settings_of(vault, given)
+    settings = _settings_of(vault, **given)
     sessions = services.agent_sessions(str(vault.parent.parent), vault.stem)
     memory = services.agent_memory(settings=settings, sessions=sessions)
     passes = memory.sync(all_sessions=all_sessions)
@@ -266,9 +241,27 @@ of_agent = partial(
 
 
 @of_agent(commands=(Command("openclaw index"),))
-def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
-    """Index changed memory files of an agent, and its sessions if it has them chosen; show what its own vault has."""
-    memory, changes, problems = _synced(services, _given(request), all_sessions=request.all_sessions)
+def index_agent(
+    services: Services,
+    agent: Agent = "main",
+    workspace: Annotated[
+        ExistingPath | None, "Folder of the agent, with MEMORY.md and memory/; needed once."
+    ] = None,
+    extra: Annotated[list[ExistingPath] | None, "More files or folders of notes; may be repeated."] = None,
+    sessions: Annotated[
+        bool | None,
+        "Whether the agent's sessions are indexed; at first not.",
+        Option(("--sessions/--no-sessions",)),
+    ] = None,
+    all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,
+) -> AgentStatus:
+    """
+    Index changed memory files of an agent, and its sessions if it has them chosen; show what its own vault has.
+
+    Sources that are not given are those of the last pass.
+    """
+    given = {"workspace": workspace, "extra": extra, "sessions": sessions}
+    memory, changes, problems = _synced(services, all_sessions=all_sessions, **given)
     files = Counter[str]()
     for name, count in services.vault.documents.collections().items():
         files[source_of(name)] += count
@@ -307,7 +300,7 @@ def search_agent(
     ] = "all",
 ) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
-    memory, _, problems = _synced(services, {})
+    memory, _, problems = _synced(services)
     names = services.vault.documents.collections()
     if min_score is None:
         is_static = (services.vault.embeddings.fingerprint() or "").startswith(STATIC)
@@ -336,7 +329,7 @@ def get_of_agent(
     max_lines: MaxLines = None,
 ) -> Text:
     """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
-    memory, _, _ = _synced(services, {})
+    memory, _, _ = _synced(services)
     excerpt = services.lookup.get(memory.find(path).display_path, from_line=from_line, max_lines=max_lines)
     file = memory.path_of(excerpt.document)
     return text_of(excerpt, is_numbered=False).model_copy(update={"file": file})

@@ -133,7 +133,6 @@ class Attachment(NamedTuple):
 
     uri: str
     text: str
-    media_type: str
 
 
 class Command(NamedTuple):
@@ -178,7 +177,6 @@ class Operation(Generic[P, R]):
         in_own_process: Whether a command shows people more than the record has, so that no server answers for it.
         only_reads: Returns whether a request changes nothing, where some requests change the vault.
         attachments: Returns texts that a tool adds to its answer.
-        offer: Returns a line for a person at a terminal, after the result.
         settings: Checks the request of an interface before a vault is opened; returns the settings to open it with. A
             parameter ``vault`` of the request chooses the vault.
     """
@@ -200,7 +198,6 @@ class Operation(Generic[P, R]):
     in_own_process: bool = False
     only_reads: Callable[[Any], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
-    offer: Callable[[Services, R], str] | None = None
     opens: Opening = Opening.EXISTING
     settings: Callable[[Settings, Any, str], Settings] | None = None
 

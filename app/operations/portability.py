@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -32,7 +32,6 @@ from clawmem.app.operations.operation import (
     Effect,
     Opening,
     Option,
-    Request,
     Result,
     argument,
     operation,
@@ -73,37 +72,18 @@ SHOWN = 10  # faults and foreign files that a person is shown
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
 
 
-class Mine(Request):
-    """The files to import."""
-
-    paths: Annotated[
-        list[str] | None,
-        Field(description="Exports, sessions and folders of them; without any, the sessions of agents here."),
-        Option(metavar="PATH...", is_argument=True),
-    ] = None
-    collection: Annotated[
-        str, Field(description="Collection of the documents."), Option(("-c", "--collection"))
-    ] = COLLECTION
-    source: Annotated[str, Field(description="Name of the source; that of the format otherwise.")] = ""
-    since: Annotated[str, Field(description="Import only exchanges from this day on, YYYY-MM-DD.")] = ""
-    dry_run: Annotated[bool, Field(description="Count what would be imported.")] = False
-    embed: EmbedOrNot = None
-    synthesize: Annotated[
-        bool, Field(description="Then draw decisions, preferences, problems and milestones from them.")
-    ] = False
-    synthesis_max_docs: Annotated[
-        int, Field(ge=1, le=10_000, description="Conversations that a model is asked about in one run.")
-    ] = MOST_ASKED
-
-    def places(self, vault: Path) -> list[str]:
-        """Return the absolute paths; without any, those of the sessions here, and of the archive of *vault*."""
-        usual = [*session_places(os.environ), *filter(Path.is_dir, [transcript_folder(vault)])]
-        return [str(Path(path).expanduser()) for path in self.paths or usual]
+def _conversation_places(paths: Iterable[str] | None, vault: Path) -> list[str]:
+    """Return absolute *paths*; without any, those of the sessions here, and of the archive of *vault*."""
+    usual = [*session_places(os.environ), *filter(Path.is_dir, [transcript_folder(vault)])]
+    return [str(Path(path).expanduser()) for path in paths or usual]
 
 
-def _checked(settings: Settings, request: Mine, caller: str) -> Settings:
+def _checked(settings: Settings, request: Any, caller: str) -> Settings:
     """Return *settings*; refuse a wrong call before it creates a vault."""
-    fault, places = fault_of_name(request.collection) or "", request.places(settings.vault)
+    fault, places = (
+        fault_of_name(request.collection) or "",
+        _conversation_places(request.paths, settings.vault),
+    )
     if request.collection in settings.collections:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
     elif request.since and parse_iso(request.since) is None:
@@ -139,24 +119,40 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
     opens=Opening.CREATED,
     settings=_checked,
 )
-def mine(services: Services, request: Mine) -> MiningReport:
+def mine(
+    services: Services,
+    paths: Annotated[
+        list[str] | None,
+        "Exports, sessions and folders of them; without any, the sessions of agents here.",
+        argument("PATH..."),
+    ] = None,
+    collection: Annotated[str, "Collection of the documents.", Option(("-c", "--collection"))] = COLLECTION,
+    source: Annotated[str, "Name of the source; that of the format otherwise."] = "",
+    since: Annotated[str, "Import only exchanges from this day on, YYYY-MM-DD."] = "",
+    dry_run: Annotated[bool, "Count what would be imported."] = False,
+    embed: EmbedOrNot = None,
+    synthesize: Annotated[
+        bool, "Then draw decisions, preferences, problems and milestones from them."
+    ] = False,
+    synthesis_max_docs: Annotated[
+        int, Field(ge=1, le=10_000), "Conversations that a model is asked about in one run."
+    ] = MOST_ASKED,
+) -> MiningReport:
     """
     Import conversations: chat exports (ChatGPT, Claude.ai, Slack), sessions of agents, and chats as text.
 
     Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """
-    source = checked_source(request.source) if request.source else ""
-    options = MiningOptions(
-        request.collection, source, parse_iso(request.since, services.clock.zone()), request.dry_run
-    )
+    source = checked_source(source) if source else ""
+    options = MiningOptions(collection, source, parse_iso(since, services.clock.zone()), dry_run)
     with services.progress("Importing") as step:
-        report = services.mining(request.places(services.settings.vault), options, step)
-    if request.dry_run:
+        report = services.mining(_conversation_places(paths, services.settings.vault), options, step)
+    if dry_run:
         return report
-    if request.synthesize:
+    if synthesize:
         with services.progress("Drawing facts") as step:
-            report.synthesis = services.synthesize_facts(request.collection, request.synthesis_max_docs, step)
-    report.embed = embed_after(services, [request.collection], wanted=request.embed)
+            report.synthesis = services.synthesize_facts(collection, synthesis_max_docs, step)
+    report.embed = embed_after(services, [collection], wanted=embed)
     report.remarks += index_faults(services)
     return report
 

@@ -361,9 +361,9 @@ FULL = {"compact": False}
 BY_WORDS = "Find by words. Loads no model."
 
 
-def query_mode(mode: str, about: str, **fixed: Any) -> Command:
-    """Return the command ``query`` with *mode*."""
-    return Command("query", f"--mode={mode}", fixed={**FULL, **fixed}, about=about)
+def query_mode(value: str, about: str, **fixed: Any) -> Command:
+    """Return the command ``query`` with a mode."""
+    return Command("query", f"--mode={value}", fixed={**FULL, **fixed}, about=about)
 
 
 search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=True)

@@ -69,33 +69,28 @@ class Form:
         self.about = command.about or operation.about
         self.selector, _, self.value = command.form.partition("=")
         self.is_option = self.selector.startswith("-")
-        hidden = {*command.fixed, CONFIRM, BACKEND}
-        fields = operation.request.model_fields.items()
-        self.fields = {name: field for name, field in fields if name not in hidden}
+        hidden, fields = {*command.fixed, CONFIRM, BACKEND}, operation.request.model_fields
+        self.fields = {name: field for name, field in fields.items() if name not in hidden}
         self.arguments = [name for name, field in self.fields.items() if option_of(field).is_argument]
         self.spellings = {
-            name: option_of(self.fields[name]).metavar or name.upper()
+            name: option_of(field).metavar or name.upper()
             if name in self.arguments
             else self.names(name)[-1].partition("/")[0]
-            for name in self.fields
+            for name, field in self.fields.items()
         }
-        self.options = {
-            spelling: name for name, spelling in self.spellings.items() if name not in self.arguments
-        }
+        self.options = {self.spellings[name]: name for name in self.fields if name not in self.arguments}
         self.extras = [*EXTRAS] if operation.asks_first else []
-        needed = [self.spellings[name] for name in self.arguments if self.fields[name].is_required()]
-        self.required = len(needed)
-        self.label = " ".join(needed) or "no argument"
-        if self.selector:
-            self.label = command.form.replace("=", " ") if self.is_option else self.value
+        self.places = {self.spellings[name]: self.fields[name].is_required() for name in self.arguments}
+        self.required = sum(self.places.values())
+        needed = " ".join(place for place, is_required in self.places.items() if is_required)
+        word = command.form.replace("=", " ") if self.is_option else self.value
+        self.label = word or needed or "no argument"
 
-        places = [
-            self.spellings[name].strip(".")
-            if self.fields[name].is_required()
-            else f"[{self.spellings[name]}]"
-            for name in self.arguments
-        ]
-        self.usage = " ".join([*([self.value] if self.value and not self.is_option else ()), *places])
+    @property
+    def usage(self) -> str:
+        """The word that chooses the form, and its arguments; optional ones are in brackets."""
+        places = [place.strip(".") if needed else f"[{place}]" for place, needed in self.places.items()]
+        return " ".join([*([self.value] if self.value and not self.is_option else ()), *places])
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return all spellings of an option."""
@@ -104,11 +99,6 @@ class Form:
     def about_of(self, name: str) -> str:
         """Return the help text of a field."""
         return option_of(self.fields[name]).about or self.fields[name].description or ""
-
-    def is_several(self, name: str) -> bool:
-        """Whether an argument takes several words."""
-        field = self.fields[name]
-        return "..." in (option_of(field).metavar or "") or _allows(field.annotation, list)
 
     def is_selected(self, options: Mapping[str, Any], words: Sequence[str]) -> bool:
         """Whether the command line chooses the form by its selector."""
@@ -134,8 +124,8 @@ class Form:
         rest = [*words]
         for name in self.arguments[: len(words)]:
             annotation, option = self.fields[name].annotation, option_of(self.fields[name])
-            count = len(rest) if self.is_several(name) else 1
-            taken, rest = rest[:count], rest[count:]
+            is_several = "..." in (option.metavar or "") or _allows(annotation, list)
+            taken, rest = (rest, []) if is_several else (rest[:1], rest[1:])
             value = taken if _allows(annotation, list) else " ".join(taken)
             if _allows(annotation, Path) and not value:
                 raise InvalidInput("INVALID_INPUT", f"{option.metavar} is empty.")
@@ -190,14 +180,12 @@ def commands_in(modules: Sequence[str], verb: str) -> typer.Typer:
 def _command_of(forms: Sequence[Form]) -> Any:
     """Return the function for typer of a command that has *forms*."""
     spelt = _options(forms)
-    parameters = {f"option{place}": spelling for place, spelling in enumerate(spelt)}
 
     def run(ctx: typer.Context, **given: Any) -> None:
-        given = {name: value for name, value in given.items() if value not in (None, [], ())}
         options = {
-            spelling: [*given[name]] if isinstance(given[name], tuple) else given[name]
-            for name, spelling in parameters.items()
-            if name in given
+            spelling: [*value] if isinstance(value, tuple) else value
+            for place, spelling in enumerate(spelt)
+            if (value := given[f"option{place}"]) not in (None, [], ())
         }
         words = ctx.args
         form = _chosen(forms, options, words)
@@ -221,8 +209,8 @@ def _command_of(forms: Sequence[Form]) -> Any:
     run.__doc__ = "\n\n".join(texts)
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=spelt[spelling])
-        for name, spelling in parameters.items()
+        Parameter(f"option{place}", Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for place, annotation in enumerate(spelt.values())
     ]
     run.__signature__ = Signature([ctx, *options])  # type: ignore[attr-defined]
     return run
@@ -252,6 +240,8 @@ def _chosen(forms: Sequence[Form], options: Mapping[str, Any], words: Sequence[s
 def _options(forms: Sequence[Form]) -> dict[str, Any]:
     """Return the annotations of the options by spelling: selectors, those of requests, and extras."""
     annotations: dict[str, Any] = {}
+    kind: Any
+    metavar: str | None
     for form in forms:
         if form.is_option and form.value:
             known = [other.value for other in forms if other.selector == form.selector]
@@ -263,35 +253,31 @@ def _options(forms: Sequence[Form]) -> dict[str, Any]:
             annotations[form.selector] = Annotated[bool | None, option]
     for form in forms:
         for spelling, name in form.options.items():
-            if spelling not in annotations:
-                labels = [other.label for other in forms if spelling in other.options]
-                only = f"With {', '.join(labels)}: " if form is not forms[0] else ""
-                annotations[spelling] = _option(form, name, only)
+            if spelling in annotations:
+                continue
+            field, labels = form.fields[name], [other.label for other in forms if spelling in other.options]
+            only = f"With {', '.join(labels)}: " if form is not forms[0] else ""
+            default = form.command.defaults.get(name, None if field.is_required() else field.get_default())
+            shown = "" if default in ("", None, False, True) else f"  [default: {default}]"
+            is_number = _allows(field.annotation, int) or _allows(field.annotation, float)
+            kind, metavar = str, option_of(field).metavar or ("NUMBER" if is_number else "TEXT")
+            if _allows(field.annotation, bool) and not _allows(field.annotation, str):
+                kind, metavar = bool, None
+            elif _allows(field.annotation, list):
+                kind, shown = list[str], ""
+            about = f"{only}{form.about_of(name)}{shown}"
+            option = typer.Option(*form.names(name), help=about, metavar=metavar)
+            annotations[spelling] = Annotated[kind | None, option]
         annotations.update({spelling: EXTRAS[spelling] for spelling in form.extras})
     return annotations
 
 
-def _option(form: Form, name: str, only: str) -> Any:
-    field = form.fields[name]
-    kind: Any = str
-    default = form.command.defaults.get(name, None if field.is_required() else field.get_default())
-    shown = "" if default in ("", None, False, True) else f"  [default: {default}]"
-    if _allows(field.annotation, bool) and not _allows(field.annotation, str):
-        kind = bool
-    elif _allows(field.annotation, list) or _allows(field.annotation, tuple):
-        kind, shown = list[str], ""
-    is_number = _allows(field.annotation, int) or _allows(field.annotation, float)
-    metavar = None if kind is bool else option_of(field).metavar or ("NUMBER" if is_number else "TEXT")
-    about = f"{only}{form.about_of(name)}{shown}"
-    return Annotated[kind | None, typer.Option(*form.names(name), help=about, metavar=metavar)]
-
-
 def _allows(annotation: Any, kind: type) -> bool:
     """Whether *annotation* is *kind*, or a union with it."""
-    if annotation is kind or get_origin(annotation) is kind:
-        return True
-    return get_origin(annotation) not in (list, tuple) and any(
-        _allows(part, kind) for part in get_args(annotation)
+    origin = get_origin(annotation)
+    is_union = origin not in (list, tuple)
+    return kind in (annotation, origin) or (
+        is_union and any(_allows(part, kind) for part in get_args(annotation))
     )
 
 
@@ -327,10 +313,7 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
                 show("Nothing was changed.")
                 raise typer.Exit(1) from None
             result = operation.run(called, request.model_copy(update=missing.confirmed))
-        offer = operation.offer(called, result) if operation.offer and may_ask(ctx) else ""
     _show(ctx, operation, result)
-    if offer:
-        show(offer)
     raise typer.Exit(exit_code_of(result))
 
 

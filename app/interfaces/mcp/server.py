@@ -225,7 +225,7 @@ class OperationTool:
         resources = [
             EmbeddedResource(
                 type="resource",
-                resource=TextResourceContents(uri=part.uri, mime_type=part.media_type, text=part.text),
+                resource=TextResourceContents(uri=part.uri, mime_type="text/markdown", text=part.text),
             )
             for part in attached
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.operations.operation import Result, refusal_of
+from clawmem.app.operations.operation import refusal_of
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,
@@ -44,22 +44,6 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (ClawmemError, 500),
 )
 HINT = "See /openapi.json for what can be asked."
-
-
-class ErrorRecord(Result):
-    """
-    The reason of an error: a code for programs, and a sentence for people with the next step.
-
-    ``candidates`` are the documents that an address may refer to. ``file`` and ``state`` describe a document that is
-    not served, ``would_remove`` one that would be forgotten.
-    """
-
-    error: str
-    code: str
-    candidates: Sequence[Mapping[str, Any]] = ()
-    file: str = ""
-    state: str = ""
-    would_remove: Mapping[str, Any] | None = None
 
 
 def as_json(content: object) -> bytes:
