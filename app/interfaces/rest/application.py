@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_mode
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
-from clawmem.app.interfaces.rest.errors import HANDLERS, HINT, Json, as_json
+from clawmem.app.interfaces.rest.errors import HANDLERS, HINT, ErrorRecord, Json, as_json
 from clawmem.app.operations.dispatch import Busy, Dispatcher, run
 from clawmem.app.operations.operation import (
     AnyOperation,
@@ -184,9 +184,7 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
         dependencies=[
             Depends(HTTPBearer(scheme_name="token", auto_error=False))
         ],  # described; `Gate` checks it
-        responses={
-            "default": {"description": "Why nothing was done: ``error`` is a sentence, ``code`` its name."}
-        },
+        responses={"default": {"model": ErrorRecord, "description": "Why nothing was done."}},
         exception_handlers=HANDLERS,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         **options,

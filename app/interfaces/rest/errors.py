@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -44,6 +45,13 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (ClawmemError, 500),
 )
 HINT = "See /openapi.json for what can be asked."
+
+
+class ErrorRecord(BaseModel, extra="allow"):
+    """The reason of an error: a code for programs, a sentence with the next step, and details such as ``candidates``."""
+
+    error: str
+    code: str
 
 
 def as_json(content: object) -> bytes:
