@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,6 @@ PROFILES = pytest.mark.parametrize(  # and of how many prompts one is asked
 Ask = Callable[..., str]
 
 
-class OpenVault(HookContext):
-    """The hook over a vault that is open all the time."""
-
-    def __init__(self, environ: dict[str, str], opened: Services) -> None:
-        super().__init__(environ)
-        self._opened = opened
-
-    @contextmanager
-    def services(self) -> Iterator[Services]:
-        yield self._opened
-
-
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """Call the hook over one of the vaults, open all the time: its name, a prompt, a session, and further variables."""
@@ -49,7 +38,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
 
     def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
-        here = OpenVault({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables}, opened[vault])
+        environ = {"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables}
+        here = HookContext(environ, services=partial(nullcontext, opened[vault]))
         return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here)
 
     with ExitStack() as stack:
@@ -133,7 +123,8 @@ def test_small_vaults_of_a_person_are_silent(tmp_path: Path) -> None:
         with open_services(Settings.model_validate(settings)) as services:
             services.update(Folder("notes", str(tmp_path / str(number))))
             services.embed()
-            context = OpenVault({"INDEX_PATH": str(vault), **places}, services)
+            environ = {"INDEX_PATH": str(vault), **places}
+            context = HookContext(environ, services=partial(nullcontext, services))
             for prompt in prompts:
                 if context_surfacing(HookEvent("UserPromptSubmit", prompt=prompt), context):
                     loud.append(f"{number}: {prompt}")

@@ -78,7 +78,7 @@ class PlantedHome:
         """Everything that the hooks say: about *attacks*, about each file, and at the beginning of sessions."""
         here = self.context()
         with here.services() as services:
-            here.services = lambda: nullcontext(services)  # type: ignore[method-assign]
+            here.services = lambda: nullcontext(services)
             for _, attack in attacks:
                 yield self.hook("context-surfacing", here, prompt=attack.rpartition(" ")[0])
             for subject in SUBJECTS:
