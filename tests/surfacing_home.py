@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 from command_line import write_notes
 from vault_stores import surfacing_stores
@@ -21,7 +22,8 @@ from clawmem.app.services.retrieval.receipts import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies
+from clawmem.app.services.surfacing import surface as surfacing
+from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies, retrieval_steps
 from clawmem.app.services.surfacing.surface import SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES, Profile
@@ -99,8 +101,8 @@ class Home:
         means = RetrievalDependencies(
             embedder or self.embedder,  # type: ignore[arg-type]
             models=lambda: nullcontext(models),
-            replaced={"confidence": unchanged} | ({"score": judged(confidence)} if confidence else {}),
         )
+        replaced = {"confidence": unchanged} | ({"score": judged(confidence)} if confidence else {})
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         surface = SurfaceContext(
             surfacing_stores(self.vault),
@@ -111,7 +113,9 @@ class Home:
         )
         known = PROFILES[profile] if isinstance(profile, str) else profile
         chosen = Choices(known, topic=topic)
-        return surface(prompt, turns_of(self.vault.telemetry, session), chosen, receive)
+        turns = turns_of(self.vault.telemetry, session)
+        with patch.object(surfacing, "retrieval_steps", lambda *given: retrieval_steps(*given) | replaced):
+            return surface(prompt, turns, chosen, receive)
 
     def id_of(self, path: str) -> int:
         """The id of a note."""

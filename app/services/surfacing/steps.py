@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
@@ -92,14 +91,12 @@ class RetrievalDependencies(NamedTuple):
         late: Late-interaction model for comparing candidates with the query.
         models: Opens the generator and reranker that a deep profile uses.
         threads: Thread pool of a long-running process, in which retrievers run.
-        replaced: Steps of retrieval that are replaced, by name.
     """
 
     embedder: Embedder | None = None
     late: LateInteraction | None = None
     models: Callable[[], AbstractContextManager[Models]] = lambda: nullcontext(NO_MODELS)
     threads: NamedThreads | None = None
-    replaced: Mapping[str, Stage] = MappingProxyType({})
 
 
 def retrieval_steps(
@@ -147,7 +144,7 @@ def retrieval_steps(
         "supersede": supersede(stores, of_lines=True),
     }
     del steps["cut"]
-    return {name: dependencies.replaced.get(name, step) for name, step in steps.items()}
+    return steps
 
 
 def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder: Embedder | None) -> Stage:
