@@ -76,8 +76,7 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> No
         OSError: the server cannot be started.
     """
     vault = default_vault(environ).absolute()
-    is_recent = _age_s(vault) < RETRY_S
-    if is_automatic(environ) and vault.is_file() and not is_recent and not is_running(vault):
+    if is_automatic(environ) and vault.is_file() and _age_s(vault) >= RETRY_S and not is_running(vault):
         note = server_file(vault, "server-start")
         note.unlink(missing_ok=True)  # a new file has a new time
         note.touch(mode=0o600)

@@ -114,10 +114,9 @@ def file_version(file: Path) -> tuple[int, int, int] | None:
     return None
 
 
-def file_identity(file: Path) -> tuple[int, int] | None:
-    """Return a value that changes when *file* is replaced; ``None`` if it cannot be examined."""
-    version = file_version(file)
-    return version and version[:2]
+def file_identity(file: Path) -> tuple[int, ...]:
+    """Return a value that changes when *file* is replaced; an empty one if it cannot be examined."""
+    return (file_version(file) or ())[:2]
 
 
 def is_there(path: Path) -> bool:

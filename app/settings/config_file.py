@@ -35,8 +35,6 @@ def read_config(path: Path) -> dict[str, Any]:
         ConfigError: The file cannot be read or is not a YAML mapping; the message names file and line.
     """
     data = _load(path, config_text(path))
-    if data is None:
-        return {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must be a mapping of keys to values, such as 'collections:'.")
     return {str(key): value for key, value in data.items() if value is not None}
@@ -92,10 +90,9 @@ def _edited(path: Path) -> Iterator[Any]:
 
 
 def _load(path: Path, text: str) -> Any:
-    if not text.strip():
-        return None
     try:
-        return YAML(typ="safe", pure=True).load(text)
+        data = YAML(typ="safe", pure=True).load(text)
+        return {} if data is None else data
     except RecursionError as error:
         raise ConfigError(f"{path} is nested too deeply. {CORRECT_IT}") from error
     except (YAMLError, ValueError) as error:

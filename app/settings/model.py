@@ -304,9 +304,8 @@ class Settings(BaseModel):
     def embeds(self, collections: Iterable[str]) -> bool | None:
         """Return whether reading *collections* ends with the missing vectors; ``None`` if nothing says so."""
         chosen = {self.collections[name].autoEmbed for name in collections if name in self.collections}
-        if self.autoEmbed or True in chosen:
-            return True
-        return False if self.autoEmbed is False or False in chosen else None
+        wishes = {self.autoEmbed, *chosen} - {None}
+        return True in wishes if wishes else None
 
     @property
     def records_questions(self) -> bool:
