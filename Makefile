@@ -72,6 +72,7 @@ bench: $(VENV)/installed-dev
 	@PYTHONPATH=tests $(BIN)/python tools/bench/quality.py "$(DATA)"
 	@PYTHONPATH=tests $(BIN)/python tools/bench/ablation.py "$(DATA)"
 	@PYTHONPATH=tests $(BIN)/python tools/bench/surfacing.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tools/bench/notes.py "$(DATA)"
 	@PYTHONPATH=tests $(BIN)/python tools/bench/write_benchmarks.py
 else
 bench:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import ablation
+import notes
 import pytest
 import quality
 from artefacts import (
@@ -204,6 +205,48 @@ class TestQuality:
             assert [question.qid for question in table.questions] == list(QRELS)
         for system in ("plain BM25", "search", "query static"):
             assert tables["pets.doc.scoped"].systems[system] == {qid: (RankedAnswer(1, 1),) for qid in QRELS}
+
+
+class TestNotes:
+    def test_what_a_person_sees(self, tmp_path: Path) -> None:
+        """A right first note with its answer, a trap above the other, and prompts that no note answers."""
+        folder = tmp_path / "garden/dev"
+        write_notes(
+            folder / "corpus",
+            {
+                "roses.md": "# Roses\n\nWe prune the **old roses** in March.\n",
+                "hens.md": "# Hens\n\nThe hens get oats at noon.\n",
+                "hens-draft.md": "# Feeding\n\nWhat do the hens get: barley at dusk?\n",
+            },
+        )
+        questions = {"q1": "when do we prune the old roses", "q2": "barley at dusk: what do the hens get"}
+        files = {
+            "queries.jsonl": "".join(f"{json.dumps({'qid': q, 'text': t})}\n" for q, t in questions.items()),
+            "qrels.tsv": "q1\troses\t2\nq2\thens\t2\n",
+            "answers.tsv": "q1\told roses in March\nq2\toats at noon\n",
+            "must_not.tsv": "q2\thens-draft\n",
+            "unanswerable.txt": "who won the chess game of Zlatan\n",
+            "offtopic.txt": "what is the boiling point of ethanol\n\n",
+            "meta.json": '{"roses.md": {"mtime": "2024-03-01T00:00:00Z", "pinned": true}}',
+        }
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8")
+        (work := tmp_path / "work").mkdir()
+
+        figures = notes.measure("garden", folder, "static", work)
+
+        assert {
+            name: (value[0], value[-1]) for name, value in figures.items() if isinstance(value, list)
+        } == {
+            "right note first": (0.5, 2),
+            "excerpt holds the answer": (1.0, 1),
+            "not trapped": (0.0, 1),
+            "answer in the block": (0.5, 2),
+            "words of the right note in the block": (0.5, 2),
+            "unanswerable, not confident": (1.0, 1),
+            "unanswerable, no block": (1.0, 1),
+            "offtopic, no block": (1.0, 1),
+        }
 
 
 class TestAblation:

@@ -40,6 +40,17 @@ SYSTEMS = {
     "query bge-small": "`query`, better",
 }
 SURFACED = ("speed", "balanced", "deep")
+FIGURES = (
+    "right note first",
+    "excerpt holds the answer",
+    "not trapped",
+    "answer in the block",
+    "words of the right note in the block",
+    "words of a block, median",
+    "unanswerable, not confident",
+    "unanswerable, no block",
+    "offtopic, no block",
+)
 LEADING = {"doc": "ndcg@10", "turn": "recall@10"}  # the measure by which the ablation compares
 
 
@@ -135,6 +146,32 @@ def surfacing(folder: Path) -> Iterator[str]:
             silent = _with_interval([float(row[profile] == "0") for row in unanswered])
             title = f"{COLLECTIONS.get(name, name)}, {profile}"
             yield _row((title, str(len(asked)), *shares, f"{silent} (n = {len(unanswered)})"))
+
+
+def notes(folder: Path) -> Iterator[str]:
+    """What a person sees of judged notes, by collection and model, with the number of questions of each figure."""
+    facts = read_facts(folder / "notes.json")
+    yield from _made_with(facts)
+    columns = {
+        f"{COLLECTIONS.get(name, name)}, {SYSTEMS[f'query {embedder}']}": about["figures"]
+        for name, by_embedder in sorted(
+            facts.get("collections", {}).items(), key=lambda item: _place(item[0])
+        )
+        for embedder, about in sorted(by_embedder.items(), reverse=True)
+    }
+    yield _row(("", *columns))
+    yield _rule(1 + len(columns))
+    for figure in FIGURES:
+        values = (figures.get(figure, "") for figures in columns.values())
+        yield _row(
+            (
+                figure,
+                *(
+                    f"{v[0]:.3f} [{v[1]:.3f}, {v[2]:.3f}] (n = {v[3]})" if isinstance(v, list) else f"{v}"
+                    for v in values
+                ),
+            )
+        )
 
 
 def _of_blocks(asked: Sequence[Mapping[str, str]], profile: str) -> Iterator[str]:

@@ -116,11 +116,10 @@ def vault_of(name: str, folder: Path, embedder: str, work: Path) -> Iterator[Ser
 
 
 def settings_for(vault: Path, embedder: str) -> Settings:
-    """The defaults, whatever this machine is configured to do."""
-    models = models_folder(os.environ)
-    return Settings.model_validate(
-        {"vault": vault, "config_file": vault.with_name("none.yml"), "embedder": embedder, "models": models}
-    )
+    """The defaults, whatever this machine is configured to do: with the default vectors no reranker reads along."""
+    places = {"vault": vault, "config_file": vault.with_name("none.yml"), "models": models_folder(os.environ)}
+    is_plain = embedder == EMBEDDERS[0]
+    return Settings.model_validate({**places, "embedder": embedder, "no_local_models": is_plain})
 
 
 def missing(embedder: str) -> str:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from artefacts import FOLDER
-from benchmark_tables import quality, surfacing
+from benchmark_tables import notes, quality, surfacing
 
 PAGE = FOLDER.parent / "benchmarks.md"
 BLOCKS: dict[str, Callable[[Path], Iterable[str]]] = {
     "quality": quality,
+    "notes": notes,
     "surfacing": surfacing,
 }
 
