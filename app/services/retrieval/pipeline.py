@@ -48,11 +48,11 @@ class Pipeline:
 
         Args:
             work: Result of another pipeline to continue with.
-            before: Trace of that pipeline; it is not modified.
+            before: Trace of that pipeline, which is continued.
         """
         request, notes = self._without_excluded(self._narrowed(rewind_request(request))), list[str]()
         work = work or Work(LoadedTexts(self._stores.documents))
-        trace = before.continued() if before else Trace()
+        trace = before or Trace()
         if not before:
             trace.corrected.update(_corrections(self._stores.lexical, request))
             notes = [f"{word!r} read as {spelling!r}" for word, spelling in trace.corrected.items()]

@@ -113,10 +113,6 @@ class Trace:
         """The number of unlikely results that were left out below a likely one."""
         return sum(stage.dropped.get(HIDDEN, 0) for stage in self.stages)
 
-    def continued(self) -> Trace:
-        """Return a copy to continue with."""
-        return Trace([*self.stages], {**self.degraded}, {**self.hits}, self.legs, {**self.corrected})
-
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
         """Record dropped *candidates* of the current stage with the *reason*; ignored outside a pipeline."""
         dropped = list(candidates)
