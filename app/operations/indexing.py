@@ -73,6 +73,7 @@ class Reading(Result):
     pending: int
     embed: EmbedReport | None = None
     remarks: list[str] = Field(default=[], description="Sentences about the vault and its indexes.")
+    offer: str = Field(default="", exclude=True, description="A line for a person at a terminal.")
 
     @property
     def exit_code(self) -> int:
@@ -357,7 +358,11 @@ def memory_advice(clients: Clients, settings: Settings) -> list[str]:
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda reading: [*reading_text(reading), 'Next: clawmem query "what you want to know"'],
+    text=lambda reading: [
+        *reading_text(reading),
+        'Next: clawmem query "what you want to know"',
+        *filter(None, [reading.offer]),
+    ],
     is_tool=False,
     opens=Opening.NOTHING,
 )
@@ -389,15 +394,15 @@ def bootstrap(
         reading.remarks += memory_advice(services.clients, settings)
         if advice := opened.language_advice():
             reading.remarks.append(f"Languages: {advice}")
-        elif services.caller == PERSON and sys.stdout.isatty():
+        elif services.caller == PERSON and sys.stdin.isatty() and sys.stdout.isatty():
             selection = services.model_selection
             models = [selection.known(name) for name in SETS["better"]]
             missing = sum(model.download_bytes for model, state in models if not state.there)
             is_chosen = selection.names_embedder or settings.no_local_models or settings.rerank_server
             if missing and not is_chosen:
-                reading.remarks.append(
-                    f"For English notes, clawmem models use better ({size(missing)}) finds the right note first in 65 "
-                    "of 100 questions instead of 61, measured on notes of others."
+                reading.offer = (
+                    f"For English notes, clawmem models use better ({size(missing)}) finds the right note first in 64 "
+                    "of 100 questions instead of 60, measured on notes of others."
                 )
     return reading
 
