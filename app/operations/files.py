@@ -24,7 +24,7 @@ class FileCommand(Request):
     path: Annotated[str | None, Field(description="Below /memories. For every command but rename.")] = None
     view_range: Annotated[
         list[int] | None,
-        Field(min_length=2, max_length=2, description="view: first and last line, -1 is the end."),
+        Field(min_length=2, max_length=2, description="view: first and last line, -1: the end."),
     ] = None
     file_text: Annotated[str | None, Field(description="create: the text of the file.")] = None
     old_str: Annotated[str | None, Field(description="str_replace: a text that occurs once.")] = None

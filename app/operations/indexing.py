@@ -51,9 +51,7 @@ PERSON = "cli"  # the interface whose user may name any folder
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 Collections = Annotated[CollectionNames, Option(("-c", "--collection"), tool=None)]
 AllowEmpty = Annotated[
-    bool,
-    Field(description="Also remove every document of an emptied folder."),
-    Option(("--allow-empty",), tool=None),
+    bool, "Also remove every document of an emptied folder.", Option(("--allow-empty",), tool=None)
 ]
 EmbedOrNot = Annotated[
     bool | None,

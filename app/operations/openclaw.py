@@ -14,15 +14,7 @@ from pydantic import AfterValidator, Field
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    Opening,
-    Option,
-    Result,
-    argument,
-    operation,
-)
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
 from clawmem.app.services.indexing.serving_embedder import STATIC
@@ -249,9 +241,7 @@ def index_agent(
     ] = None,
     extra: Annotated[list[ExistingPath] | None, "More files or folders of notes; may be repeated."] = None,
     sessions: Annotated[
-        bool | None,
-        "Whether the agent's sessions are indexed; at first not.",
-        Option(("--sessions/--no-sessions",)),
+        bool | None, "Whether its sessions are indexed; at first not.", Option(("--sessions/--no-sessions",))
     ] = None,
     all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,
 ) -> AgentStatus:
@@ -288,12 +278,8 @@ def search_agent(
     limit: Limit = MOST_RESULTS,
     min_score: Annotated[
         float | None,
-        Field(
-            ge=0,
-            le=1,
-            description=f"Leave out what scores less; by default {LEAST_SCORE}, and {LEAST_OF_WORD_VECTORS} with the "
-            "vectors of words that clawmem brings.",
-        ),
+        f"Leave out what scores less; else {LEAST_SCORE}, or {LEAST_OF_WORD_VECTORS} with static vectors.",
+        Field(ge=0, le=1),
     ] = None,
     source: Annotated[
         Literal["all", "memory", "sessions"], "Search only memory files, or only sessions."

@@ -27,15 +27,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    Opening,
-    Option,
-    Result,
-    argument,
-    operation,
-)
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import counts_text, few
 from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
 from clawmem.app.services.conversations.synthesis import MOST_ASKED
@@ -123,7 +115,7 @@ def mine(
     services: Services,
     paths: Annotated[
         list[str] | None,
-        "Exports, sessions and folders of them; without any, the sessions of agents here.",
+        "Exports, sessions or folders; by default the sessions of agents here.",
         argument("PATH..."),
     ] = None,
     collection: Annotated[str, "Collection of the documents.", Option(("-c", "--collection"))] = COLLECTION,

@@ -20,7 +20,15 @@ from clawmem.app.operations.fields import (
     listed,
     named_collections,
 )
-from clawmem.app.operations.operation import Command, Effect, Option, Request, SelectedResult, operation
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    Option,
+    Request,
+    SelectedResult,
+    argument,
+    operation,
+)
 from clawmem.app.operations.output import Part, Styled, age, confidence_text, plural, printable, records_table
 from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.documents.records import (
@@ -258,9 +266,7 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
 
 RARE = Option(is_daily=False)
 QuestionText = Annotated[
-    str,
-    Field(min_length=1, max_length=MAX_QUERY, description="The question, as a person would put it."),
-    Option(metavar="QUESTION...", is_argument=True),
+    str, Field(min_length=1, max_length=MAX_QUERY, description="A whole question."), argument("QUESTION...")
 ]
 MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
 Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
@@ -292,9 +298,7 @@ class Question(Request):
         Option(tool=None),
     ] = "document"
     show_all: Annotated[
-        bool,
-        Field(description="Show also unlikely results below a likely one."),
-        Option(("--all",), is_daily=False),
+        bool, Field(description="Show also unlikely results."), Option(("--all",), is_daily=False)
     ] = False
     compact: Compact = True
     body: Annotated[bool, Field(description="Add the whole texts."), Option(("--full",), tool=None)] = False
@@ -319,18 +323,10 @@ class Query(Question):
         Option(tool="intent", is_daily=False),
     ] = ""
     diverse: Annotated[
-        bool,
-        Field(description="Move near-copies of a result back."),
-        Option(("--diverse/--no-diverse",), is_daily=False),
+        bool, Field(description="Move near-copies back."), Option(("--diverse/--no-diverse",), is_daily=False)
     ] = True
     candidate_limit: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            le=MAX_LIMIT,
-            description="Number of the best candidates that are compared closely, 1 to 100.",
-        ),
-        Option(is_daily=False),
+        int | None, Field(ge=1, le=MAX_LIMIT, description="Candidates that are compared closely."), RARE
     ] = None
 
 
@@ -339,7 +335,7 @@ class IntentSearch(Question):
 
     intent: Annotated[
         IntentName | None,
-        Field(description="WHY, WHEN, ENTITY or WHAT; without one the question's words decide."),
+        Field(description="By default the question's words decide."),
         Option(tool="force_intent"),
     ] = None
     graph: Annotated[

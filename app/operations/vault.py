@@ -162,9 +162,7 @@ def vault_sync(
     content_root: Annotated[
         Path,
         "An absolute folder of notes.",
-        Option(
-            metavar="FOLDER", is_argument=True, parser=lambda text: typed_folder(text).expanduser().absolute()
-        ),
+        argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().absolute()),
     ],
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     collection_name: Annotated[

@@ -165,12 +165,11 @@ def vectors(
         rows = [(name, *counts.values()) for name, counts in policies.items()]
         show_part(table(("policy", *Outcome), rows))
         for failure in failures:
-            show(f"\nFAIL  {failure.pop('policy')}: {failure.pop('case')}")
+            title = f"\nFAIL  {failure.pop('policy')}: {failure.pop('case')}"
+            known = {name: part for name, part in failure.items() if part not in (None, [], "")}
             show(
                 "\n".join(
-                    f"      {name}: {shortened(part, ROOM)}"
-                    for name, part in failure.items()
-                    if part not in (None, [], "")
+                    [title, *(f"      {name}: {shortened(part, ROOM)}" for name, part in known.items())]
                 )
             )
         counts = ", ".join(f"{total[name]:,} {name}" for name in Outcome)

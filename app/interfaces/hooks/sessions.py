@@ -127,7 +127,10 @@ class Spool:
 
     def _attempt(self, current: Path, do: Callable[[Job], None]) -> Iterator[str]:
         """Do the job in *current*; a failed one goes to the end of the queue until its attempts are used up."""
-        job = _read(current)
+        job = None
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            values = json.loads(current.read_bytes())
+            job = Job(str(values["hook"]), dict(values["event"]), int(values["attempts"]))
         if job is None or job.attempts >= ATTEMPTS:
             yield f"{current.name} was given up"
         else:
@@ -144,14 +147,6 @@ class Spool:
                 if waits and not current.with_suffix(WAITING).exists():
                     self.put(job)
         current.unlink(missing_ok=True)
-
-
-def _read(file: Path) -> Job | None:
-    try:
-        values = json.loads(file.read_bytes())
-        return Job(str(values["hook"]), dict(values["event"]), int(values["attempts"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 class InjectedFingerprints:
@@ -183,7 +178,6 @@ class InjectedFingerprints:
         return from_bytes(packed[: len(packed) // 8 * 8])  # a hash has 8 bytes
 
 
-MOST_REPORT_BYTES = 1_000_000
 FILE_FIELDS = ("file_path", "notebook_path")
 SUBAGENT_TOKENS, MOST_OF_TASK = 300, 2000  # tokens of a block; characters that are read of a task
 EXPLORING = re.compile("explor|search|plan", re.IGNORECASE)  # they read the sources themselves
@@ -234,21 +228,19 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
 
 def curator_nudge(event: HookEvent, context: HookContext) -> str:
     """Return the recommendations of the last ``clawmem maintain curate`` while they are recent; silence without a report."""
-    file, report = context.vault.with_name(CURATOR_REPORT), ""
-    with suppress(OSError, UnicodeDecodeError):
-        if file.stat().st_size <= MOST_REPORT_BYTES:
-            report = file.read_text("utf-8")
-
-    def note(services: Services) -> str:
-        vault = services.vault
-        return curation_note(
+    try:
+        report = context.vault.with_name(CURATOR_REPORT).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return context.read(
+        event,
+        lambda services: curation_note(
             report,
             services.clock.now_ms(),
-            pending=vault.embeddings.counts().pending,
-            documents=sum(vault.documents.collections().values()),
-        )
-
-    return context.read(event, note) if report else ""
+            pending=services.vault.embeddings.counts().pending,
+            documents=sum(services.vault.documents.collections().values()),
+        ),
+    )
 
 
 def postcompact_inject(event: HookEvent, context: HookContext) -> str:
