@@ -101,8 +101,6 @@ def by_tool(name: str, **arguments: Any) -> Heard:
 
 
 def by_route(method: str, path: str, **body: Any) -> Heard:
-    """Send a request to the REST interface."""
-
     async def send() -> httpx2.Response:
         current, transport = _routes()
         runtime = ServerRuntime(load_settings().vault, os.environ)

@@ -57,7 +57,6 @@ class AgentHome:
         self.clawmem("bootstrap", notes)
 
     def clawmem(self, *arguments: object) -> str:
-        """Return what a command of clawmem prints."""
         return self.run([str(self.home / "bin" / "clawmem"), *map(str, arguments)])
 
     def run(self, command: list[str]) -> str:
@@ -70,7 +69,6 @@ class AgentHome:
         return done.stdout
 
     def edit(self, name: str, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change JSON settings of the agent."""
         file = self.home / name
         settings = json.loads(file.read_text("utf-8")) if file.exists() else {}
         change(settings)
@@ -86,7 +84,6 @@ class AgentHome:
         return {name: (self.home / name).read_bytes() for name in names if (self.home / name).exists()}
 
     def complaints(self) -> str:
-        """Return the error log of the hooks."""
         log = state_folder(self.vault) / "errors.log"
         return log.read_text("utf-8") if log.exists() else ""
 
@@ -187,5 +184,4 @@ AGENTS: Mapping[str, RealAgent] = {
 
 
 def program_of(agent: RealAgent, folder: Path | None) -> str | None:
-    """Return the program of *agent*; ``None`` if it is not installed."""
     return shutil.which(agent.program, path=os.pathsep.join([*_programs(folder), os.environ["PATH"]]))

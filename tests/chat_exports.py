@@ -39,7 +39,6 @@ def talk(name: str, title: str, day: str, *texts: str) -> Talk:
 
 
 def iso(at: float) -> str:
-    """Return the time *at* as ISO 8601 text."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -55,7 +54,6 @@ def chatgpt(talks: Iterable[Talk]) -> list[dict[str, Any]]:
 
 
 def chatgpt_message(name: str, role: str, text: str, at: float | None, **more: Any) -> dict[str, Any]:
-    """Return one message as ChatGPT exports it."""
     said = {
         "id": name,
         "author": {"role": role},
@@ -92,7 +90,6 @@ def _chatgpt(one: Talk) -> dict[str, Any]:
 
 
 def claude_ai(talks: Iterable[Talk]) -> list[dict[str, Any]]:
-    """Return ``conversations.json`` of Claude.ai."""
     return [
         {
             "uuid": one.id,
@@ -140,7 +137,6 @@ def claude_code(one: Talk) -> str:
 
 
 def codex(one: Talk) -> str:
-    """Return a rollout of Codex."""
     lines: list[dict[str, Any]] = [
         {
             "timestamp": iso(one.turns[0].at),
@@ -158,7 +154,6 @@ def codex(one: Talk) -> str:
 
 
 def gemini_cli(one: Talk) -> str:
-    """Return a session of Gemini CLI."""
     lines: list[dict[str, Any]] = [
         {"sessionId": one.id, "projectHash": "abc", "startTime": iso(one.turns[0].at)}
     ]
@@ -169,7 +164,6 @@ def gemini_cli(one: Talk) -> str:
 
 
 def openclaw(one: Talk) -> str:
-    """Return a session of OpenClaw."""
     lines: list[dict[str, Any]] = [
         {"type": "session", "version": 3, "id": one.id, "timestamp": iso(one.turns[0].at), "cwd": "/home/me"}
     ]
@@ -201,18 +195,15 @@ def slack(talks: Iterable[Talk]) -> dict[str, str]:
 
 
 def markdown(one: Talk) -> str:
-    """Return a chat as Markdown."""
     said = "\n\n".join(f"**{turn.speaker.capitalize()}:** {turn.text}" for turn in one.turns)
     return f"# {one.title} {iso(one.turns[0].at)[:10]}\n\n{said}\n"
 
 
 def json_lines(values: Iterable[Mapping[str, Any]]) -> str:
-    """Return *values* as lines of JSON."""
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
 def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write a ZIP file of *files*."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -221,7 +212,6 @@ def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def chatgpt_files(talks: Sequence[Talk]) -> dict[str, str]:
-    """Return the files of an export of ChatGPT."""
     users = (
         {"user.json": json.dumps({"id": "user-1", "email": "a@example.org", "name": talks[0].user})}
         if talks[0].user

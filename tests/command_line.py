@@ -54,7 +54,6 @@ def write_file(file: Path, text: str) -> Path:
 
 
 def configure(home: Path, text: str) -> None:
-    """Add lines to the config file of *home*."""
     config = home / ".config/clawmem/config.yaml"
     before = config.read_text("utf-8") if config.exists() else ""
     write_file(config, f"{before}{text}\n")
@@ -76,7 +75,6 @@ def assert_refused(done: Result, said: str, code: int = 5) -> None:
 
 
 def read_json(done: Result) -> Any:
-    """Return what a successful command printed with ``--json``."""
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 

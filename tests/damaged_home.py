@@ -75,7 +75,6 @@ class Home:
         self.done("embed")
 
     def done(self, *command: str) -> Result:
-        """A command that works."""
         result = self.invoke(*command)
         assert result.exit_code == 0, (command, result.output)
         return result
@@ -96,7 +95,6 @@ class Home:
                 assert connection.changes(), sql
 
     def put(self, content: bytes) -> None:
-        """Let *content* be the vault."""
         for leftover in self.vault.parent.glob("vault.sqlite[-.][wsdr]*"):
             leftover.unlink()
         self.vault.unlink()  # what is open of it stays as it is

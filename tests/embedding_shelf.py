@@ -57,7 +57,6 @@ class Shelf(ServedNotesVault):
     """Stories with vectors of one model, and a vault over them that can be opened several times."""
 
     def embed(self, model: Embedder, *, force: bool = False) -> EmbedReport:
-        """Make vectors by *model*."""
         return embed_pending(self.vault, model)(force=force)
 
     def ask(self, text: str, vault: Vault | None = None, verb: str = "vsearch") -> Answer:

@@ -47,11 +47,9 @@ class World(NotesVault):
         return [sentence for sentence in found if "clawmem embed takes them away" not in sentence]
 
     def body(self, path: str) -> str | None:
-        """The stored body of a file."""
         return self.vault.documents.body(self.at(path).id)
 
     def paths(self) -> list[str]:
-        """What is served."""
         return sorted(document.display_path for document in self.vault.documents.latest())
 
     def state(self) -> list[object]:
@@ -109,13 +107,11 @@ class ServedWorld(World):
         return self._records
 
     def serving(self, role: Role) -> IndexRecord:
-        """The index outside that serves a role."""
         found = [r for r in self.vault.outbox.indexes() if r.role is role and r.state is IndexState.SERVING]
         assert found, role
         return found[0]
 
     def index_folder(self, role: Role) -> Path:
-        """Where that index lies."""
         return Path(f"{self.vault_file}.indexes", f"{role}-{self.serving(role).generation}")
 
     def copy(self, name: str) -> ServedWorld:

@@ -16,11 +16,9 @@ class FileTree:
         self._files: dict[str, tuple[bytes, int]] = {}
 
     def write(self, path: str, content: bytes, *, mtime_ns: int = 1) -> None:
-        """Write a file."""
         self._files[path] = (content, mtime_ns)
 
     def remove(self, path: str) -> None:
-        """Delete a file."""
         del self._files[path]
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:

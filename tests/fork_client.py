@@ -13,7 +13,6 @@ STATUS = struct.Struct("i")
 
 
 def main() -> int:
-    """Return the exit code of the command."""
     os.umask(mask := os.umask(0))
     told = {"arguments": sys.argv[2:], "environ": dict(os.environ), "cwd": os.getcwd(), "umask": mask}  # noqa: PTH109
     request, content = os.pipe()

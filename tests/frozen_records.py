@@ -149,7 +149,6 @@ def frozen_records() -> list[dict[str, Any]]:
 
 
 def _shape(value: Any) -> Any:
-    """Return the names of the keys and types in *value*."""
     if isinstance(value, dict):
         return {name: _shape(part) for name, part in value.items()}
     if isinstance(value, list):

@@ -37,7 +37,6 @@ class Remembering(NotesVault):
     def relate(
         self, source: str, target: str, kind: RelationKind = RelationKind.CAUSAL, weight: float = 0.8
     ) -> None:
-        """A relation by hand."""
         said = {"reasoning": f"{source} before {target}"}
         relation = Relation(self.id(source), self.id(target), kind, weight, "hand", metadata=said)
         self.vault.relations.put([relation])

@@ -62,7 +62,6 @@ Hook = Callable[..., Answered]
 
 
 def command(name: str, *options: str) -> list[str]:
-    """The command of a hook."""
     return [*COMMAND, "hook", name, *options]
 
 
@@ -195,7 +194,6 @@ class Client:
                 running.kill()
 
     def ask(self, name: str, told: bytes | None = None, **more: Any) -> Answered:
-        """A hook's answer."""
         return self.start(name, told, **more).answer()
 
     def stop(self, **environ: str) -> list[Answered]:
@@ -212,7 +210,6 @@ class Client:
             return Counter(one.content_type for one in vault.documents.latest() if one.content_type in ONCE)
 
     def texts(self, content_type: str) -> str:
-        """What stands in the documents of a type."""
         with closing(open_vault(str(self.vault), read_only=True)) as vault:
             found = [one.id for one in vault.documents.latest() if one.content_type == content_type]
             return "\n".join(vault.documents.body(document_id) or "" for document_id in found)
@@ -223,6 +220,5 @@ class Client:
             return list(vault.telemetry.recalls())
 
     def waiting(self) -> list[str]:
-        """The jobs in the spool."""
         folder = state_folder(self.vault) / "spool"
         return sorted(file.name for file in folder.glob("[!.]*"))

@@ -48,7 +48,6 @@ class OverIndex:
         return reopen()
 
     def opened(self, place: IndexPlace) -> dict[str, Any]:
-        """The index at *place*, by its field of `Vault`."""
         raise NotImplementedError
 
 

@@ -29,7 +29,6 @@ class InterfaceWorld:
         self._server = server
 
     def cli(self, *arguments: object) -> str:
-        """Return what a command prints."""
         return self.process(*arguments).stdout
 
     def process(self, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -37,16 +36,13 @@ class InterfaceWorld:
         return run_process(*arguments, environ=self.environ, cwd=self.home, check=True)
 
     def json(self, *arguments: object) -> Any:
-        """Return what a command prints with ``--json``."""
         return json.loads(self.cli(*arguments, "--json"))
 
     def hook(self, name: str, event: str, **fields: Any) -> str:
-        """Return the context that a hook adds to the conversation."""
         told = {"session_id": "s1", "hook_event_name": event, "cwd": str(self.home), **fields}
         return ask(self.environ, self.home, name, told).context
 
     def rest(self, method: str, path: str, **parameters: Any) -> Any:
-        """Return the JSON of an answer of the REST API."""
         if method == "GET":
             heard = self._server.ask("GET", f"{quote(path)}?{urlencode(parameters)}")
         else:
@@ -59,7 +55,6 @@ class InterfaceWorld:
         return asyncio.run(self._call(tool, arguments))
 
     def refused_by_mcp(self, tool: str, **arguments: Any) -> tuple[str, Any]:
-        """Return the text and the metadata of a tool's error."""
         result = asyncio.run(self._answered(tool, arguments))
         assert result.is_error, result
         return "\n".join(one.text for one in result.content), result.meta
@@ -71,13 +66,11 @@ class InterfaceWorld:
         return heard.status, json.loads(heard.body)
 
     def refused_by_cli(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        """Return a command that failed."""
         done = run_process(*arguments, environ=self.environ, cwd=self.home)
         assert done.returncode, done
         return done
 
     def resource(self, uri: str) -> str:
-        """Return the text of an MCP resource."""
         return asyncio.run(self._read(uri))
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, Any]:

@@ -14,7 +14,6 @@ WORDS = (
 
 
 def configure_notes(environ: dict[str, str], notes: Path) -> None:
-    """Configure the collection ``notes`` for processes with these variables."""
     config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(f"collections:\n  notes:\n    path: {notes}\n", "utf-8")

@@ -33,7 +33,6 @@ class Role(StrEnum):
 
 @contextmanager
 def running(role: Role, folder: Path, *, api_key: str = "", alias: str = "") -> Iterator[str]:
-    """The address of a server, which ends with the block."""
     model = folder / f"{role}.gguf"
     if not model.exists():
         write_model(role, model)
@@ -59,7 +58,6 @@ def stopped(address: str) -> Iterator[None]:
 
 
 def write_model(role: Role, path: Path) -> None:
-    """A model file of half a megabyte."""
     from gguf import GGUFWriter
 
     architecture = "llama" if role is Role.GENERATE else "bert"

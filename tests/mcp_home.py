@@ -34,7 +34,6 @@ class Home(NamedTuple):
     environ: dict[str, str]
 
     def run(self, *arguments: str) -> str:
-        """What a command says."""
         return str(run_process(*arguments, environ=self.environ, cwd=self.folder, check=True).stdout)
 
     def process(self, *options: str) -> StdioServerParameters:
@@ -56,7 +55,6 @@ def text_of(result: Any) -> str:
 async def over_http(
     server: ServerProcess, tools: str = "/all", mode: str = "auto", **options: Any
 ) -> AsyncIterator[Client]:
-    """A client of the server, with its token."""
     headers = {"Authorization": f"Bearer {server.token}"}
     url = f"http://127.0.0.1:{server.port}/mcp{tools}"
     async with (
@@ -68,7 +66,6 @@ async def over_http(
 
 @asynccontextmanager
 async def over_stdio(home: Home, *options: str, mode: str = "auto") -> AsyncIterator[Client]:
-    """A client that starts a process."""
     async with Client(stdio_client(home.process(*options)), mode=mode) as client:
         yield client
 

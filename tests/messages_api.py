@@ -156,7 +156,6 @@ class _Door(BaseHTTPRequestHandler):
 
 
 def _message(body: Mapping[str, Any], blocks: Sequence[Block]) -> dict[str, Any]:
-    """An answer as one object."""
     calls = any(block["type"] == "tool_use" for block in blocks)
     return {
         "id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": body.get("model"),

@@ -58,7 +58,6 @@ def documents(invoke: Invoke) -> dict[str, dict[str, Any]]:
 
 
 def text_of(invoke: Invoke, file: str) -> str:
-    """Return the text of a document."""
     return str(ask_json(invoke, "get", file)["text"])
 
 

@@ -76,7 +76,6 @@ class MuteEmbedder(HashingEmbedder):
 
 
 def paths(answer: Any) -> list[str]:
-    """Return the paths of the results, best first."""
     return [result.document.path for result in answer.results]
 
 
@@ -101,7 +100,6 @@ class NotesVault:
         return self.vault
 
     def close(self) -> None:
-        """Close the vault."""
         if self.vault is not None:
             self.vault.close()
 
@@ -119,7 +117,6 @@ class NotesVault:
         return part.replace(file)
 
     def folder(self, name: str = "notes", root: Path | None = None) -> Folder:
-        """Return the collection *name*."""
         return Folder(name, str(root or self.place / name))
 
     # -- use cases ----------------------------------------------------------------------------------
@@ -147,7 +144,6 @@ class NotesVault:
         return self
 
     def update(self, folder: Folder | None = None, *, force: bool = False) -> PassReport:
-        """Run one pass over *folder*."""
         run = update_collection(self.vault, self.files, self.clock, parse_yaml)
         return run(folder or self.folder(), force=force)
 
@@ -176,13 +172,11 @@ class NotesVault:
         return read_request(question, now_ms=self.clock.now_ms(), **{"show_all": True, **options})
 
     def pipeline(self, verb: str) -> Pipeline:
-        """Return the pipeline of ``search``, ``vsearch`` or ``query``."""
         if verb == "search":
             return search(retrieval_stores(self.vault))
         return {"vsearch": vsearch, "query": query}[verb](retrieval_stores(self.vault), self.embedder)
 
     def ask(self, question: str, verb: str = "search", **options: Any) -> Any:
-        """Return the answer to *question*."""
         return self.pipeline(verb)(self.request(question, **options))
 
     def found(self, question: str, verb: str = "search", **options: Any) -> list[str]:
@@ -221,10 +215,8 @@ class ServedNotesVault(NotesVault):
 
     @property
     def indexes(self) -> ExternalIndexes:
-        """The indexes of ``vault``."""
         return next(indexes for indexes in self._opened if indexes.vault is self.vault)
 
     def close(self) -> None:
-        """Close all handles."""
         for indexes in self._opened:
             indexes.vault.close()

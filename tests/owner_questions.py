@@ -54,7 +54,6 @@ def questions(vault: str = OWNERVAULT, which: str = "questions") -> list[Questio
 
 
 def answered_questions(vault: str = OWNERVAULT) -> list[Question]:
-    """Return the questions to *vault* that a note answers."""
     return [question for question in questions(vault) if question.relevant]
 
 
@@ -78,7 +77,6 @@ def parsed(vault: str = OWNERVAULT) -> Iterator[tuple[ParsedSource, dict[str, ob
 
 
 def paths_of(candidates: Sequence[Candidate]) -> list[str]:
-    """Return the paths of *candidates* in their order."""
     return [candidate.document.path for candidate in candidates if candidate.document]
 
 

@@ -20,7 +20,6 @@ class Page(NamedTuple):
 
     @property
     def csrf(self) -> str:
-        """The secret of its forms."""
         return unescape(re.search(r'name="csrf" value="([^"]*)"', self.text)[1])  # type: ignore[index]
 
 
@@ -35,12 +34,10 @@ class Browser:
         self.cookie = entered.headers["set-cookie"]
 
     def get(self, path: str = "/", **query: object) -> Page:
-        """Return the page at *path*."""
         place = f"/ui{path}" + (f"?{urlencode(query)}" if query else "")
         return _page(self.server.ask("GET", place, Authorization=None, Cookie=self.cookie.partition(";")[0]))
 
     def post(self, path: str, csrf: str, headers: dict[str, str | None] | None = None, **fields: str) -> Page:
-        """Return the answer to a form."""
         usual = {"Authorization": None, "Cookie": self.cookie.partition(";")[0]}
         usual |= {"Content-Type": "application/x-www-form-urlencoded"}
         body = urlencode({"csrf": csrf, **fields}).encode()

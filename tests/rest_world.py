@@ -43,12 +43,10 @@ class World:
         self.server = server
 
     def get(self, path: str, **parameters: Any) -> tuple[int, Any]:
-        """The status of an answer, and what it says."""
         heard = self.server.ask("GET", f"{quote(path)}?{urlencode(parameters, doseq=True)}")
         return heard.status, json.loads(heard.body)
 
     def post(self, path: str, **parameters: Any) -> tuple[int, Any]:
-        """The same, of a question with a body."""
         heard = self.server.ask("POST", quote(path), parameters)
         return heard.status, json.loads(heard.body)
 
@@ -83,7 +81,6 @@ class Described:
 
     @cache  # noqa: B019
     def validator(self, operation: str, status: int) -> Draft202012Validator:
-        """Of the answers with a status."""
         answers = self.operations()[operation]["responses"]
         told = answers.get(str(status)) or answers["default"]
         schema = told["content"]["application/json"]["schema"]
@@ -91,7 +88,6 @@ class Described:
 
 
 def plain(path: str) -> str:
-    """A path as a description has it."""
     return path.replace(":path}", "}")
 
 

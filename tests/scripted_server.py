@@ -45,7 +45,6 @@ Answer = Callable[[ReceivedRequest], ScriptedReply]
 
 
 def said(data: Any, status: int = 200, **headers: str) -> ScriptedReply:
-    """A reply in JSON."""
     return ScriptedReply(
         json.dumps(data).encode(), status, {name.replace("_", "-"): v for name, v in headers.items()}
     )
@@ -129,7 +128,6 @@ class ScriptedServer:
 
 @contextmanager
 def scripted(answer: Answer) -> Iterator[ScriptedServer]:
-    """A server that ends with the block."""
     server = ScriptedServer(answer)
     try:
         yield server
@@ -156,12 +154,10 @@ def listing(name: str, **meta: Any) -> ScriptedReply:
 
 
 def floats_of(text: str) -> tuple[float, ...]:
-    """The vector of a text."""
     return floats(HashingEmbedder().embed_query(text))
 
 
 def embeddings(vectors: Iterator[Any] | list[Any]) -> dict[str, Any]:
-    """An answer that holds *vectors*."""
     data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
     return {"object": "list", "data": data, "usage": {"prompt_tokens": 7, "total_tokens": 7}}
 
@@ -174,7 +170,6 @@ def ranking(query: str, documents: list[str]) -> dict[str, Any]:
 
 
 def message(text: Any) -> dict[str, Any]:
-    """An answer that is a message."""
     return {
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}]
     }
@@ -211,11 +206,9 @@ class Models:
         self.slept: list[float] = []
 
     def serve(self, answer: Answer = well_behaved) -> ScriptedServer:
-        """A server."""
         return self._stack.enter_context(scripted(answer))
 
     def sleep(self, seconds: float) -> None:
-        """Let the clock go on."""
         self.slept.append(seconds)
         self.clock.advance(round(seconds * 1000))
 
@@ -226,7 +219,6 @@ class Models:
         return server
 
     def embedder(self, url: str, **rest: Any) -> ApiEmbedder:
-        """Of a server of one's own."""
         return self.factory(ApiEmbedder, url, model="tiny", sleep=self.sleep, **rest)  # type: ignore[no-any-return]
 
     def factory(self, make: Any, url: str, **rest: Any) -> Any:

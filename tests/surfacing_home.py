@@ -63,7 +63,6 @@ def judged(confidence: Confidence) -> Stage:
 
 
 def unchanged(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """A step that does nothing."""
     return work
 
 
@@ -118,13 +117,11 @@ class Home:
             return surface(prompt, turns, chosen, receive)
 
     def id_of(self, path: str) -> int:
-        """The id of a note."""
         found = self.vault.documents.at("notes", path)
         assert found
         return found.id
 
     def rows(self, session: str = "s1") -> list[Recall]:
-        """What is written down of a session."""
         return list(self.vault.telemetry.of_session(session))
 
     def confidence(self, by_path: Mapping[str, float]) -> Confidence:
@@ -134,7 +131,6 @@ class Home:
 
 
 def places(said: Surfaced) -> list[str]:
-    """The notes that a block shows, in its order."""
     return [
         line.split(", superseded by ")[0]
         .split("** ")[-1]

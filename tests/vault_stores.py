@@ -8,7 +8,6 @@ from clawmem.ports.vault import Vault
 
 
 def retrieval_stores(vault: Vault) -> RetrievalStores:
-    """Return the stores of *vault* that questions read."""
     return RetrievalStores(
         transactions=vault.transactions,
         documents=vault.documents,
@@ -25,7 +24,6 @@ def retrieval_stores(vault: Vault) -> RetrievalStores:
 
 
 def surfacing_stores(vault: Vault) -> SurfacingStores:
-    """Return the stores of *vault* that surfacing reads."""
     return SurfacingStores(
         retrieval_stores(vault),
         captures=vault.captures,

@@ -31,7 +31,6 @@ class Home:
         self.collect(**collections)
 
     def collect(self, **collections: str) -> None:
-        """Let these be the collections."""
         folders = {name: {"path": str(self.home / below)} for name, below in collections.items()}
         self.config.write_text(json.dumps({"collections": folders}), "utf-8")
 
@@ -80,7 +79,6 @@ class Watcher:
         return [one["text"] for one in self.news[since:] if one["event"] == event]
 
     def end(self) -> int:
-        """Tell it to end; its exit code."""
         self.process.terminate()
         code = self.process.wait(15)
         self._thread.join(5)

@@ -54,12 +54,10 @@ def session_cases(vault: Vault, clock: Clock, generator: Generator | None = None
 
 
 def publisher(vault: Vault) -> Publisher:
-    """Return the publisher of *vault*."""
     return Publisher(vault)
 
 
 def memory_writer(vault: Vault, clock: Clock) -> Memories:
-    """Return the writer of memories in *vault*."""
     writer: Memories = wired(vault, clock).memories()
     return writer
 
@@ -73,7 +71,6 @@ def update_collection(
 
 
 def embed_pending(vault: Vault, embedder: Embedder) -> EmbedPending:
-    """Return the embedding of pending texts by *embedder*."""
     embed: EmbedPending = wired(vault, embedder=embedder).embed(of_vault=lambda: embedder)
     return embed
 
@@ -81,7 +78,6 @@ def embed_pending(vault: Vault, embedder: Embedder) -> EmbedPending:
 def ask_of(
     vault: Vault, clock: Clock, generator: Generator | None, calls_a_day: int = CALLS_A_DAY
 ) -> Ask | None:
-    """Return an `Ask` of *generator*, if there is one."""
     ask: Ask | None = wired(vault, clock, generator=generator).ask_of(calls_a_day=calls_a_day)
     return ask
 
@@ -89,7 +85,6 @@ def ask_of(
 def enriching(
     vault: Vault, clock: Clock, generator: Generator | None = None, *, calls_a_day: int = CALLS_A_DAY
 ) -> Enrich:
-    """Return the enrichment by *generator*, or by rules."""
     enrich: Enrich = wired(vault, clock).enrich(ask=ask_of(vault, clock, generator, calls_a_day))
     return enrich
 
@@ -109,19 +104,16 @@ def consolidation(
 
 
 def synthesis(vault: Vault, clock: Clock, generator: Generator) -> Synthesis:
-    """Return the drawing of conclusions by *generator*."""
     conclude: Synthesis = wired(vault, clock, generator=generator).synthesis()
     return conclude
 
 
 def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports) -> MineConversations:
-    """Return the import of the conversations in *exports*."""
     mine: MineConversations = wired(vault, clock, exports=exports).mining()
     return mine
 
 
 def status(vault: Vault, clock: Clock | None = None) -> Status:
-    """Return the statistics of *vault*."""
     counting: Status = wired(vault, clock, roles=list).status(collections=list)
     return counting
 
@@ -135,7 +127,6 @@ def verify(vault: Vault, files: FileSource, folders: Sequence[Folder]) -> list[s
 def phases(
     vault: Vault, clock: Clock, plan: LaneSettings = USUAL, generator: Generator | None = None, **options: Any
 ) -> Phases:
-    """Return the phases of lanes over *vault*."""
     work: Phases = wired(vault, clock, plan=plan, generator=generator).phases(**options)
     return work
 

@@ -45,21 +45,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def embed_address(folder: Path) -> Iterator[str]:
-    """A server of embeddings."""
     with running(Role.EMBED, folder) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def generate_address(folder: Path) -> Iterator[str]:
-    """A server that writes."""
     with running(Role.GENERATE, folder) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def rerank_address(folder: Path) -> Iterator[str]:
-    """A server that ranks."""
     with running(Role.RERANK, folder) as address:
         yield address
 

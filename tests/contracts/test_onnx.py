@@ -25,7 +25,6 @@ Floats = npt.NDArray[np.float32]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of models, with the small one installed as MiniLM."""
     folder = tmp_path_factory.mktemp("models")
     tiny.install(folder)
     return folder

@@ -220,7 +220,6 @@ def test_encodings_and_line_ends(invoke: Invoke, tmp_path: Path, name: str, form
 
 
 def packed(files: Mapping[str, str | bytes]) -> bytes:
-    """Return a ZIP file."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, text in files.items():

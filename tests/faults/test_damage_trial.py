@@ -160,7 +160,6 @@ class TrialHome:
         return result
 
     def done(self, *command: object) -> Result:
-        """Run a command that works."""
         result = self.call(*command)
         assert result.exit_code == 0, (command, result.output)
         return result

@@ -84,7 +84,6 @@ def test_killed_again_and_again(
 
 
 def fill(world: World, model: Embedder) -> None:
-    """Notes, with vectors of a model."""
     chance = random.Random(7)
     for number in range(NOTES):
         sections = (f"## Part {n}\n\n{' '.join(chance.choices(tiny.WORDS, k=40))}.\n" for n in range(5))

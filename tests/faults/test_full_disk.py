@@ -38,7 +38,6 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 
 @pytest.fixture
 def vault(small_disk: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A vault of one note on the small disk, closed in order."""
     monkeypatch.setenv("INDEX_PATH", str(small_disk / "vault.sqlite"))
     monkeypatch.setenv("CLAWMEM_FOCUS_ROOT", str(small_disk / "focus"))
     (tmp_path / "notes").mkdir(exist_ok=True)
@@ -49,7 +48,6 @@ def vault(small_disk: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.
 
 
 def fill(disk: Path) -> None:
-    """Leave no byte free."""
     with suppress(OSError), (disk / "filling").open("ab", buffering=0) as file:
         while True:
             file.write(bytes(4096))

@@ -439,7 +439,6 @@ def left_behind(client: Client) -> tuple[int, int, list[str]]:
 
 
 def files(client: Client) -> list[str]:
-    """The names of what lies beside the vault."""
     return sorted(path.name for path in client.vault.parent.rglob("*"))
 
 

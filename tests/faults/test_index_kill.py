@@ -98,11 +98,9 @@ class Prepared:
 
     @property
     def root(self) -> Path:
-        """The notes."""
         return self._first["after"].root
 
     def beginning(self, verb: str, backend: str) -> ServedWorld:
-        """What a command finds."""
         when = "before" if verb == "update" else "after"
         where = ELSEWHERE[backend] if verb == "migrate" else backend
         name = f"{where}-{when}"
@@ -191,7 +189,6 @@ def are_whole(found: Bodies, allowed: Sequence[Bodies]) -> bool:
 
 
 def moved(world: ServedWorld, backend: str, name: str) -> ServedWorld:
-    """A copy of a vault at another backend."""
     made = world.copy(name)
     made.embedder = StaticEmbedder()
     made.indexes.move(backend)
@@ -200,7 +197,6 @@ def moved(world: ServedWorld, backend: str, name: str) -> ServedWorld:
 
 
 def undisturbed(process: Worker, beginning: ServedWorld, command: list[str]) -> Undisturbed:
-    """Let a command run to its end."""
     world = beginning.copy(f"{'-'.join(command)}-undisturbed")
     world.embedder = StaticEmbedder()
     world.vault.close()
@@ -235,13 +231,11 @@ def assert_agrees(world: ServedWorld) -> None:
 
 
 def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
-    """What is served: bodies and fragments by path."""
     documents = world.vault.documents
     return {one.path: (documents.body(one.id), documents.fragments(one.id)) for one in documents.latest()}
 
 
 def vectors(world: ServedWorld) -> set[tuple[Any, Any]]:
-    """Every stored vector, by the text that it is of."""
     return set(world.stored_vectors())
 
 
@@ -252,7 +246,6 @@ def settled_answers(world: ServedWorld) -> list[object]:
 
 
 def discard(world: ServedWorld) -> None:
-    """Delete a vault and its indexes, for the next one of that name."""
     world.vault.close()
     for file in world.vault_file.parent.glob(f"{world.vault_file.name}*"):
         if file.is_dir():

@@ -30,12 +30,10 @@ class IndexedVault(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where the index lies."""
         return self.world.index_folder(self.role)
 
     @property
     def generation(self) -> int:
-        """Which one serves."""
         return self.world.serving(self.role).generation
 
     def bring_outside(self, world: ServedWorld) -> None:
@@ -299,7 +297,6 @@ class rolled_back:  # noqa: N801
 
 
 def about(animal: str, number: int = 0) -> str:
-    """A note."""
     return f"# The {animal}\n\nThe {animal} is an animal that eats grass and was seen {number} times.\n"
 
 

@@ -107,16 +107,13 @@ class RemoteVault:
         config.write_text(json.dumps(settings), "utf-8")
 
     def write(self, animal: str) -> None:
-        """A note."""
         file = self._place / f"notes/{animal}.md"
         write_file(file, f"# The {animal}\n\nThe {animal} eats grass.\n")
 
     def delete(self, animal: str) -> None:
-        """A note less."""
         (self._place / f"notes/{animal}.md").unlink()
 
     def run(self, *args: str) -> Result:
-        """A command that succeeds."""
         result = self._invoke(*args)
         assert result.exit_code == 0, result.output
         return result

@@ -100,7 +100,6 @@ def undisturbed(world: World, indexer: Callable[[str], subprocess.Popen[str]], v
 
 
 def delays(seconds: float, kills: int, seed: int) -> list[float]:
-    """Random moments of a run, one in each part of it."""
     chance = random.Random(seed)
     return [round(seconds * (part + chance.random()) / kills, 4) for part in range(kills)]
 

@@ -173,7 +173,6 @@ class TestKill:
 
 
 def at(folder: Path, name: str) -> IndexPlace:
-    """The place of one of the writer's indexes."""
     return IndexPlace(str(folder / name), name)
 
 
@@ -201,17 +200,14 @@ def documents_after(batches: int) -> list[int]:
 
 
 def removed_by(batch: int) -> range:
-    """What a batch takes out."""
     return range(batch * 7 % DOCUMENTS, batch * 7 % DOCUMENTS + 12)
 
 
 def put_by(batch: int) -> range:
-    """What it puts in afterwards."""
     return range(batch * 7 % DOCUMENTS, batch * 7 % DOCUMENTS + 12, 1 + batch % 3)
 
 
 def found(words: LanceLexicalIndex) -> list[int]:
-    """The documents that hold the word."""
     return sorted(hit.key.document_id for hit in words.search(any_of("budget"), Grain.PASSAGE, 9))
 
 

@@ -30,24 +30,20 @@ KNOWN = "ferry leaves at nine"
 
 
 def deleted(folder: Path) -> None:
-    """Delete the folder with everything in it."""
     shutil.rmtree(folder)
 
 
 def emptied(folder: Path) -> None:
-    """Leave the folder alone."""
     shutil.rmtree(folder)
     folder.mkdir()
 
 
 def cut(folder: Path) -> None:
-    """Halve every file."""
     for file in _files(folder):
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
 def zeroed(folder: Path) -> None:
-    """Fill every file with zeros."""
     for file in _files(folder):
         file.write_bytes(bytes(file.stat().st_size))
 

@@ -42,7 +42,6 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that makes vectors."""
     path = tmp_path_factory.mktemp("tiny") / "tiny.gguf"
     write_model(Role.EMBED, path)
     return path

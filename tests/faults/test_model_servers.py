@@ -54,11 +54,9 @@ class Bad:
 
     @property
     def url(self) -> str:
-        """With a password and a key."""
         return self.server.url.replace("//", f"//me:{PASSWORD}@") + f"?api_key={KEY}"
 
     def embedder(self) -> ApiEmbedder:
-        """Of a server of one's own."""
         made = ApiEmbedder.at(
             self.url, self.clock, model="tiny", query_timeout_s=TIMEOUT_S, batch_timeout_s=TIMEOUT_S
         )
@@ -71,7 +69,6 @@ class Bad:
         return self._made[-1]  # type: ignore[no-any-return]
 
     def asking(self) -> dict[str, Callable[[], Any]]:
-        """One question to each kind of model."""
         generator, embedder = self.generator(), self.embedder()
         reranker = ApiReranker.at(self.url, self.clock, model="tiny")
         self._made.append(reranker)
@@ -83,7 +80,6 @@ class Bad:
         }
 
     def close(self) -> None:
-        """End the server and the connections."""
         self.server.close()
         for model in self._made:
             model.close()
@@ -97,7 +93,6 @@ def assert_hides_secrets(error: ClawmemError) -> None:
 
 @pytest.fixture
 def bad() -> Iterator[Bad]:
-    """A server that is still well behaved."""
     made = Bad(ScriptedServer(well_behaved))
     yield made
     made.close()

@@ -46,7 +46,6 @@ FAULTS = ("slow", "500", "401", "HTML", "NaN", "one too few")
 
 
 def fault(name: str) -> Answer:
-    """Return what a server with the fault answers."""
     return {**EVERYWHERE, **BAD_VECTORS}[name][0]
 
 
@@ -80,7 +79,6 @@ def command(server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPa
 
 
 def stored(world: World) -> list[Any]:
-    """Every vector that is stored, of whatever model, by text."""
     return world.vault.storage._db.rows("select space, hash from texts order by 1, 2")
 
 

@@ -109,7 +109,6 @@ class QueryOutput(NamedTuple):
 
 
 def ask(command: Invoke, question: str = QUESTION) -> QueryOutput:
-    """Ask on the command line, with an explanation."""
     began = time.monotonic()
     result = command("--json", "query", question, "--explain")
     took = time.monotonic() - began

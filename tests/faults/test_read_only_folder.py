@@ -30,7 +30,6 @@ def under_permissions() -> list[str]:
 
 @pytest.fixture
 def closed(tmp_path: Path, invoke: Invoke) -> Iterator[Path]:
-    """A vault of one note, in a folder that nobody may write."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/lamp.md").write_text("# Lamp\n\nThe lamp is green.\n", "utf-8")
     assert invoke("update").exit_code == 0
@@ -44,8 +43,6 @@ def closed(tmp_path: Path, invoke: Invoke) -> Iterator[Path]:
 
 @pytest.fixture
 def run(closed: Path, environ: dict[str, str]) -> Run:
-    """Run ``clawmem`` over the closed vault."""
-
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [*under_permissions(), sys.executable, "-P", "-m", "clawmem", "--vault", str(closed)]
         return subprocess.run(

@@ -45,12 +45,10 @@ MORE_ROWS = (
 
 
 def zeroed(page: bytes, chance: random.Random) -> bytes:
-    """Nothing but zeros."""
     return bytes(len(page))
 
 
 def noise(page: bytes, chance: random.Random) -> bytes:
-    """Anything."""
     return chance.randbytes(len(page))
 
 
@@ -120,7 +118,6 @@ def schema_leaves(home: Home) -> list[int]:
 
 
 def rows(vault: Vault) -> dict[str, list[str]]:
-    """Every record of a vault, by table."""
     db = vault.storage._db
     return {name: sorted(map(repr, db.rows(f"select * from {name}"))) for name in record_tables(db)}
 

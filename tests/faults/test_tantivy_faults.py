@@ -187,7 +187,6 @@ def folder_content(folder: Path) -> dict[Path, bytes]:
 
 
 def cut(file: Path, kept: float) -> None:
-    """Cut the end of a file off."""
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * kept)])
 
@@ -200,7 +199,6 @@ def another_layout(folder: Path) -> None:
 
 
 def in_its_place(folder: Path, text: str) -> None:
-    """A file where the folder was."""
     shutil.rmtree(folder)
     folder.write_text(text)
 

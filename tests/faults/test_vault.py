@@ -261,7 +261,6 @@ def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iter
 
 @contextmanager
 def writer(path: Path, environ: dict[str, str], seconds: float = 600) -> Iterator[None]:
-    """Another process in the middle of a write."""
     with start_program(WRITER, path, seconds, environ=environ) as process:
         wait_until_ready(process)
         try:

@@ -37,7 +37,6 @@ def random_vectors(number: int, dimensions: int) -> list[bytes]:
 
 @pytest.fixture
 def embedded(world: World, invoke: Invoke) -> Invoke:
-    """A vault of two notes with vectors."""
     for name, text in NOTES.items():
         world.write(name, text)
     world.vault.close()

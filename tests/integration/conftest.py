@@ -40,7 +40,6 @@ ALIKE = 14  # notes of `many` about one subject
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[Vault]:
-    """An empty vault."""
     with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
         yield vault
 
@@ -66,7 +65,6 @@ def models() -> Iterator[Models]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """An empty home folder."""
     folder = tmp_path / "home"
     folder.mkdir()
     return folder
@@ -74,7 +72,6 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(home: Path) -> Path:
-    """The settings of somebody who has some."""
     file = home / ".claude" / "settings.json"
     write_file(file, SOMEBODY)
     return file
@@ -82,7 +79,6 @@ def settings(home: Path) -> Path:
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with three notes."""
     folder = tmp_path / "notes"
     write_notes(folder, NOTES)
     return folder
@@ -203,14 +199,12 @@ def addressed(invoke: Invoke, tmp_path: Path) -> Invoke:
 
 @pytest.fixture
 def services(addressed: Invoke) -> Iterator[Services]:
-    """The services over that vault."""
     with open_services(load_settings()) as opened:
         yield opened
 
 
 @pytest.fixture
 def vault_file(home: Path) -> Path:
-    """The usual vault in the empty home."""
     return home / ".cache" / "clawmem" / "index.sqlite"
 
 

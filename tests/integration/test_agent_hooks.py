@@ -35,7 +35,6 @@ class Agent:
         )
 
     def send(self, kind: str, prompt: str = "", **more: Any) -> dict[str, Any]:
-        """Return the answer to the event of *kind*; its keys are checked."""
         name, event = self.events[kind]
         told = self._filled(json.dumps({**event, **more}), prompt)
         given = ask_inside(self._environ, name, json.loads(told)).answer

@@ -49,7 +49,6 @@ class Home(NotesVault):
         )
 
     def ask(self, way: str = "query", *, as_of: str = "", until: str = "", question: str = ASKED) -> Answer:
-        """Return the answer to *question* by *way*."""
         return self.ways[way](read_request(question, now_ms=START_MS, as_of=as_of, until=until))
 
 

@@ -33,7 +33,6 @@ _CORE = (
 
 
 def pdf(pages: Sequence[str], title: str = "") -> bytes:
-    """A PDF whose pages have the given lines, in one font."""
     parts = [b"<</Type/Catalog/Pages 2 0 R>>", b"", b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
     kids = []
     for text in pages:
@@ -72,12 +71,10 @@ def docx(body: str, **others: str) -> bytes:
 
 
 def paragraph(text: str, style: str = "") -> str:
-    """The XML of a paragraph."""
     return f"<w:p><w:pPr>{style}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
 def canvas(*nodes: dict[str, Any], edges: Sequence[dict[str, Any]] = ()) -> bytes:
-    """A canvas of Obsidian."""
     return json.dumps({"nodes": nodes, "edges": edges}).encode()
 
 
@@ -102,7 +99,6 @@ def extracted(path: str, data: bytes) -> str:
 
 @pytest.fixture
 def vault(invoke: Invoke, tmp_path: Path) -> Path:
-    """A collection whose pattern includes attachments, with one note."""
     folder = tmp_path / "bees"
     write_notes(folder, {"apiary.md": TEXT})
     invoke("collection", "add", folder, "--pattern", PATTERN)

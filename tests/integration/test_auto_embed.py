@@ -17,7 +17,6 @@ OTHER = "# Bees\n\nBees fly at ten degrees.\n"
 
 @pytest.fixture
 def config(home: Path) -> Path:
-    """The config file, in a folder that is there."""
     file = home / ".config" / "clawmem" / "config.yaml"
     file.parent.mkdir(parents=True)
     return file
@@ -74,7 +73,6 @@ def test_a_watcher_follows_the_config_file(tmp_path: Path) -> None:
 
 
 def slow_clock(monkeypatch: pytest.MonkeyPatch, ms_per_reading: int) -> None:
-    """Let every reading of the clock take *ms_per_reading*."""
     clock = count(1_790_000_000_000, ms_per_reading)
     monkeypatch.setattr("clawmem.adapters.system.clock.SystemClock.now_ms", lambda self: next(clock))
 

@@ -70,7 +70,6 @@ class Home:
 
 @pytest.fixture
 def here(remembered: Invoke, home: Path, environ: dict[str, str]) -> Iterator[Home]:
-    """A home; its server ends with the test."""
     found = Home(home, environ)
     yield found
     found.end()

@@ -51,7 +51,6 @@ def vault(home: Path) -> Path:
 
 
 def info(invoke: Invoke, *options: str) -> dict[str, Any]:
-    """What ``status`` says of the vault."""
     done = invoke("--json", *options, "status")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)["info"]
@@ -132,8 +131,6 @@ class TestAMissingPackage:
 
     @pytest.fixture
     def without(self, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-        """Run ``clawmem`` without a package."""
-
         def call(package: str, *args: object) -> Result:
             with monkeypatch.context() as patch:
                 for name in [name for name in sys.modules if name.startswith(f"clawmem.adapters.{package}")]:

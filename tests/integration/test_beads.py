@@ -34,8 +34,6 @@ CLAY = issue("bd-2", "Order clay from Delft", status="closed", closed_at=OLD, de
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Write the issues of a project and return its folder."""
-
     def write(*issues: dict[str, Any], more: str = "") -> Path:
         file = tmp_path / "pottery" / ".beads" / "issues.jsonl"
         write_file(file, "".join(f"{json.dumps(one)}\n" for one in issues) + more)

@@ -56,7 +56,6 @@ def briefed() -> Iterator[Briefed]:
 
 
 def section_of(block: str, heading: str) -> str:
-    """One section, its heading included."""
     return heading + block.partition(heading)[2].partition("\n\n## ")[0].removesuffix(
         "\n</vault-postcompact>"
     )

@@ -103,8 +103,6 @@ class TestGenerator:
 
 
 def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], ScriptedReply]:
-    """A server that changes every score."""
-
     def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None:
             return well_behaved(asked)

@@ -58,12 +58,10 @@ class SessionHome:
             vault.close()
 
     def handoff(self) -> str:
-        """The one handoff there is."""
         [text] = [text for path, text in self.kept().items() if "/handoffs/" in path]
         return text
 
     def started(self, session_id: str = "eeee0000") -> str:
-        """What a new session is told at its start."""
         return self.hook("session-bootstrap", "SessionStart", session_id=session_id, source="startup")
 
 
@@ -73,7 +71,6 @@ def sessions(remembered: Invoke, home: Path, environ: dict[str, str]) -> Session
 
 
 def section(handoff: str, heading: str) -> list[str]:
-    """The items of one section."""
     text = handoff.partition(f"## {heading}\n\n")[2].partition("\n\n")[0]
     return [line.removeprefix("- ") for line in text.strip().splitlines()]
 

@@ -30,7 +30,6 @@ def ranked(invoke: Invoke, *words: str) -> list[tuple[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of the collection ``notes``."""
     return tmp_path / "notes"
 
 

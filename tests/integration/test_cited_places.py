@@ -53,7 +53,6 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def from_json(found: Iterable[dict[str, Any]]) -> Iterator[Cited]:
-    """What ``--json`` cites."""
     for one in found:
         yield Cited(one["path"], one["start_line"], one["end_line"], one["snippet"])
 
@@ -68,7 +67,6 @@ def from_terminal(printed: str, collection: str) -> Iterator[Cited]:
 
 
 def shown(vault: QuestionedVault, question: str, unit: str) -> Iterator[Cited]:
-    """What a terminal shows of the answer to *question*."""
     return from_terminal(vault.invoke("query", question, "--unit", unit).stdout, "v")
 
 

@@ -68,7 +68,6 @@ class Heard(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """One server for all of them."""
     with world_at(tmp_path_factory.mktemp("served") / "home") as one:
         (one.home / "notes" / "odd.md").write_bytes(ODD.encode())
         one.cli("update", "--embed")
@@ -102,7 +101,6 @@ class CommandRunner(NamedTuple):
         return heard
 
     def run(self, *arguments: str) -> Heard:
-        """Run a command."""
         self.answers.clear()
         done = CliRunner().invoke(cli, [*arguments])
         return Heard(done.stdout, done.stderr, done.exit_code)

@@ -35,7 +35,6 @@ def client(notes: Path, invoke: Invoke, home: Path, environ: dict[str, str]) -> 
 
 
 def told(client: Client, name: str, **more: Any) -> dict[str, Any]:
-    """The event of a hook, all of it."""
     hook = HOOKS[name]
     event = EVENTS["SessionStart after compaction" if hook.matcher == "compact" else hook.event]
     return {**client.event(name), **event, **more}

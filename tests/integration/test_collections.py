@@ -17,7 +17,6 @@ from clawmem.ports.errors import SourceUnreadable
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    """A folder of a hundred notes."""
     folder = tmp_path / "many"
     folder.mkdir()
     for number in range(100):
@@ -29,12 +28,10 @@ def many(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def config(home: Path) -> Path:
-    """The config file of the empty home."""
     return home / ".config/clawmem/config.yaml"
 
 
 def collections(invoke: Invoke) -> dict[str, int]:
-    """The served documents of each collection."""
     return {
         one["name"]: one["documents"]
         for one in json.loads(invoke("--json", "collection", "list").stdout)["collections"]
@@ -202,7 +199,6 @@ def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None
 
 
 def set_pattern(home: Path, pattern: str) -> None:
-    """Write *pattern* into the config file, as an editor does."""
     config = home / ".config/clawmem/config.yaml"
     text = config.read_text("utf-8")
     config.write_text(re.sub(r"pattern: .*", lambda _: f"pattern: {json.dumps(pattern)}", text), "utf-8")

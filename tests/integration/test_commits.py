@@ -17,7 +17,6 @@ LEASE = "Renew the lease earlier\n\nBecause the clock of the worker may jump."
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """The folder of an empty repository."""
     (tmp_path / "shop").mkdir()
     return tmp_path / "shop"
 
@@ -57,7 +56,6 @@ def commit(
 
 
 def notes(invoke: Invoke) -> dict[str, str]:
-    """Return the titles of the served notes by path."""
     return {note["file"]: note["title"] for note in ask_json(invoke, "list", "-n", "50")["documents"]}
 
 

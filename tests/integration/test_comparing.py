@@ -189,7 +189,6 @@ Ask = Callable[[RetrievalRequest], Answer]
 
 
 def pipelines(vault: Vault, late: LateInteraction | None = None) -> dict[str, Ask]:
-    """Every way to ask, by its name."""
     embedder = HashingEmbedder()
     made: dict[str, Ask] = {
         "search": search(retrieval_stores(vault)),

@@ -39,7 +39,6 @@ TALK = "User: How long do the sessions live?\nAssistant: They live for 14 days.\
 
 
 def everything(home: Path) -> dict[str, bytes]:
-    """Return the content of the files of the home: the configuration and the vault."""
     contents = {str(one): one.read_bytes() for one in home.rglob("*") if one.is_file()}
     return {name: content for name, content in contents.items() if content and not name.endswith("-shm")}
 

@@ -76,13 +76,11 @@ def slipping(write: Write) -> Callable[..., list[Verdict]]:
 
 
 def every_case() -> int:
-    """How many cases there are in all files."""
     return sum(len(file.cases) for file in load_vectors())
 
 
 @pytest.fixture
 def conformance(invoke: Invoke) -> Invoke:
-    """``clawmem conformance vectors``."""
     return lambda *args: invoke("conformance", "vectors", *args)
 
 

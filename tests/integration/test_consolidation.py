@@ -27,7 +27,6 @@ SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit message
 
 
 def recorded(run: PhaseRun) -> list[dict[str, Any]]:
-    """Return the decisions as the journal has them."""
     decisions: list[dict[str, Any]] = run.recorded(Run("", "", RunStatus.STARTED, "")).metrics["decisions"]
     return decisions
 

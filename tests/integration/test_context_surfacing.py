@@ -34,8 +34,6 @@ SESSIONS = {
 
 @pytest.fixture
 def hook(environ: dict[str, str]) -> Surfaced:
-    """Return what the hook adds to a prompt."""
-
     def call(prompt: str, session: str = "s1", **extra: Any) -> str:
         variables = {name: value for name, value in extra.items() if name.isupper()}
         fields = {name: value for name, value in extra.items() if not name.isupper()}

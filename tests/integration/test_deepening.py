@@ -55,7 +55,6 @@ def generating(servers: Servers, answer: Answer | str) -> Models:
 
 
 def reading(servers: Servers, answer: Answer | str) -> Models:
-    """The same with a reranker."""
     url = answer if isinstance(answer, str) else servers.serve(answer).url
     return Models(reranker=servers.factory(ApiReranker, url))
 

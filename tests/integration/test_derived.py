@@ -41,7 +41,6 @@ def world(vault: Vault, clock: ManualClock, tmp_path: Path) -> World:
 
 
 def write(world: World, path: str, *tags: str) -> int:
-    """A memory at *path*; its id."""
     with world.vault.transactions.writing():
         return memory_writer(world.vault, world.clock).write(
             path, path, f"Said in {path}.", "note", 0.5, tags=tags
@@ -64,7 +63,6 @@ class Memory:
             yield services
 
     def note(self, services: Services, text: str, kind: str) -> int:
-        """One memory, captured by a machine."""
         self.clock.advance(60_000)
         self.noted += 1
         path = f"agent/observations/2023-11-14-0f3a{self.noted:04}-{kind}-{self.noted:012x}.md"

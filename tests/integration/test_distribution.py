@@ -67,7 +67,6 @@ AGENT_PLUGIN = {
 
 
 def instructions(name: str) -> list[str]:
-    """The arguments of every instruction *name* of the Dockerfile."""
     return re.findall(rf"^{name} (.*)$", DOCKERFILE, re.MULTILINE)
 
 

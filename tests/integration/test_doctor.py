@@ -88,13 +88,11 @@ def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder
 
 
 def dangle(vault: Vault) -> None:
-    """Lose the text of a document."""
     vault.storage._db.write("pragma foreign_keys = off")
     vault.storage._db.write("delete from content where hash = (select hash from documents limit 1)")
 
 
 def give_up(vault: Vault) -> None:
-    """Fail at every text."""
     embed_pending(vault, MuteEmbedder())()
 
 

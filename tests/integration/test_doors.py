@@ -36,14 +36,12 @@ class Client:
         self._said = {"Authorization": f"Bearer {world.server.token}", "Content-Type": "application/json"}
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
-        """The status of an answer, and what it says."""
         content = None if body is None else json.dumps(body)
         self._connection.request(method, path, content, {**self._said, "Accept": ACCEPT})
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def get(self, path: str, **asked: Any) -> Any:
-        """What a route says."""
         status, told = self.ask("GET", f"{quote(path)}?{urlencode(asked)}")
         assert status == 200, told
         return json.loads(told)
@@ -55,7 +53,6 @@ class Client:
         return json.loads(told)
 
     def rpc(self, method: str, **params: Any) -> dict[str, Any]:
-        """The result of a message of the protocol."""
         status, told = self.ask(
             "POST", "/mcp/all", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         )
@@ -66,11 +63,9 @@ class Client:
         return message["result"]
 
     def close(self) -> None:
-        """Hang up."""
         self._connection.close()
 
     def tool(self, name: str, **arguments: Any) -> Any:
-        """What a tool says."""
         found = self.rpc("tools/call", name=name, arguments=arguments)
         assert not found.get("isError"), found
         return found["structuredContent"]
@@ -78,7 +73,6 @@ class Client:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """One server for all of them."""
     with world_at(tmp_path_factory.mktemp("doors") / "home") as one:
         yield one
 
@@ -122,7 +116,6 @@ def test_an_operation_has_one_result(world: World, client: Client, operation: An
 
 
 def _typed(command: Command) -> list[str]:
-    """Return the words of a command with its form."""
     form = command.form if command.form.startswith("-") else command.form.partition("=")[2]
     return [*command.words.split(), *([form] if form else [])]
 
@@ -141,14 +134,12 @@ class Dice:
         self.random = random.Random(seed)
 
     def arguments(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of an object."""
         needed, known = schema.get("required", ()), schema.get("properties", {})
         chosen = [name for name in known if self.random.random() < (0.95 if name in needed else 0.3)]
         extra = {self.text(): 1} if self.random.random() < 0.05 else {}
         return {name: self.value(known[name]) for name in chosen} | extra
 
     def value(self, schema: Mapping[str, Any]) -> Any:
-        """One of them."""
         if self.random.random() < 0.25:
             return self.junk()
         if several := schema.get("anyOf"):

@@ -59,7 +59,6 @@ class Enriched:
             return enriching(vault, clock, generator)(**rest)
 
     def known(self, name: str) -> dict[str, Any]:
-        """What the command says is known of a name."""
         return json.loads(self.invoke("entities", "--facts", name, "--json").stdout)
 
     def _answer(self, prompt: str) -> str:

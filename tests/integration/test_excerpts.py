@@ -23,7 +23,6 @@ NOTES = {
 
 @pytest.fixture
 def first(indexed: Invoke) -> Callable[[str], dict[str, Any]]:
-    """Ask a question; the first result."""
     return lambda question: ask_json(indexed, "query", question, "--all")["results"][0]
 
 

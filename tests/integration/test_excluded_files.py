@@ -40,7 +40,6 @@ LINES = st.one_of(
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a few notes."""
     root = tmp_path_factory.mktemp("repository")
     write_notes(root, dict.fromkeys(PATHS, TEXT))
     subprocess.run(["git", "init", "-q", root], check=True)
@@ -48,7 +47,6 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def git_ignored(root: Path) -> set[str]:
-    """The paths that git itself ignores."""
     asked = subprocess.run(
         ["git", "-C", root, "-c", "core.excludesFile=", "check-ignore", "-z", "--stdin"],
         input="\0".join(PATHS).encode(),

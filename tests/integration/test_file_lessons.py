@@ -34,7 +34,6 @@ def lessons() -> Iterator[Briefings]:
 
 
 def shown(block: str) -> set[str]:
-    """The notes of which a block has a line."""
     titles = {body.splitlines()[0].strip("# "): path for path, (_, body) in SET["notes"].items()}
     return {path for title, path in titles.items() if f"- {title} (" in block}
 

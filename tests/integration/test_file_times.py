@@ -53,16 +53,13 @@ class CopiedNotes(NamedTuple):
     environ: dict[str, str]
 
     def cli(self, *arguments: object) -> str:
-        """Return what a command prints."""
         done = run_process(*arguments, environ=self.environ, cwd=self.home, check=True)
         return str(done.stdout)
 
     def json(self, *arguments: object) -> Any:
-        """Return what a command prints with ``--json``."""
         return json.loads(self.cli(*arguments, "--json"))
 
     def hook(self, name: str, event: str, **fields: Any) -> str:
-        """Return the context that a hook adds to the conversation."""
         told = {"session_id": "s1", "hook_event_name": event, "cwd": str(self.home), **fields}
         return ask_inside(self.environ, name, told).context
 

@@ -167,8 +167,6 @@ Import = Callable[..., Any]
 
 @pytest.fixture
 def place(tmp_path: Path) -> Callable[[str], Path]:
-    """Make the store of a tool and return its place."""
-
     def make(tool: str) -> Path:
         folder = tmp_path / tool
         STORES[tool](folder)

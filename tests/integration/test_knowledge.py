@@ -76,7 +76,6 @@ class Writing:
         return self.vault.documents.at("notes", path).id
 
     def history(self) -> list[tuple[str, str, str, str]]:
-        """What is known of the ledger, with its days."""
         found = self.vault.triples.recorded(LEDGER, 99, Direction.OUTGOING)
         return sorted((one.predicate, one.object_name, one.valid_from, one.valid_to) for one in found)
 

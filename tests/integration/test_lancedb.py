@@ -19,7 +19,6 @@ from clawmem.ports.records import Grain, LexicalEntry, Term
 
 @pytest.fixture
 def lexical(place: IndexPlace) -> LanceLexicalIndex:
-    """An empty lexical index."""
     return LanceLexicalIndex(place)
 
 

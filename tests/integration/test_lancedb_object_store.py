@@ -34,7 +34,6 @@ def loopback() -> Iterator[dict[str, str]]:
 
 
 def minio() -> Iterator[dict[str, str]]:
-    """Start MinIO in a container with the bucket ``indexes``."""
     docker = shutil.which("docker")
     if not docker or subprocess.run([docker, "info"], check=False, capture_output=True).returncode:
         pytest.skip("test_lancedb_object_store[minio] needs a Docker that answers")

@@ -25,7 +25,6 @@ DIMENSIONS = 16
 
 @pytest.fixture
 def lexical(place: IndexPlace) -> LanceLexicalIndex:
-    """An empty lexical index."""
     return LanceLexicalIndex(place)
 
 
@@ -157,7 +156,6 @@ def near(direction: Sequence[float], dice: random.Random) -> bytes:
 
 
 def floats(vector: bytes) -> list[float]:
-    """The numbers of a vector."""
     from array import array
 
     return array("f", vector).tolist()
@@ -173,7 +171,6 @@ def recall(
 
 
 def put_one(index: LanceLexicalIndex | LanceVectorIndex, number: int) -> None:
-    """One entry of whichever kind."""
     if isinstance(index, LanceVectorIndex):
         index.put([vector_of(number, 0, EAST)])
     else:

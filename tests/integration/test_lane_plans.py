@@ -58,6 +58,5 @@ def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, section: object, 
 
 
 def plan_of(folder: Path, section: object) -> LaneSettings:
-    """Return the plan of a config file with this section."""
     (folder / "config.yaml").write_text(json.dumps({"lanes": section}), "utf-8")
     return load_settings(environ={"CLAWMEM_CONFIG_DIR": str(folder)}).lanes

@@ -25,7 +25,6 @@ def folder(tmp_path: Path, invoke: Invoke) -> Path:
 
 
 def ends(invoke: Invoke, name: str) -> list[tuple[str, str | None, int | None]]:
-    """Return the links of a note as written, with their targets."""
     file, links = ask_json(invoke, "get", name)["file"], ask_json(invoke, "links", name)["links"]
     return [(one["written"], one["target"], one["target_line"]) for one in links if one["source"] == file]
 

@@ -30,7 +30,6 @@ SENTENCE = "The bees left the hive at noon. "
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of each role."""
     made = tmp_path_factory.mktemp("written")
     for role in Role:
         write_model(role, made / f"{role}.gguf")
@@ -55,7 +54,6 @@ def folder(installed: Path, tmp_path: Path) -> Path:
 
 
 def local_embedder(folder: Path | str) -> ApiEmbedder:
-    """The embedder in the folder of models."""
     made = model_named("embeddinggemma", folder).opened()
     assert isinstance(made, ApiEmbedder)
     return made

@@ -24,7 +24,6 @@ def lookup_below(vault: Vault, roots: dict[str, str]) -> Lookup:
 
 
 def put(vault: Vault, name: str, source: str | None = None) -> Document:
-    """A document at ``collection/path``; without *source* its name is all it says."""
     collection, _, path = name.partition("/")
     data = (name if source is None else source).encode()
     parsed = parse_source(data, collection, path, STAMP, now_ms=1_700_000_000_000, parse_yaml=parse_yaml)

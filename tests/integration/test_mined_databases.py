@@ -29,7 +29,6 @@ MORE = FERRY._replace(
 
 
 def openclaw(database: sqlite3.Connection, one: Talk) -> None:
-    """Write a session as OpenClaw does."""
     database.execute(
         "create table if not exists transcript_events (session_id text, seq integer, event_json text, created_at integer,"
         " event_zstd blob, primary key (session_id, seq))"
@@ -64,7 +63,6 @@ def opencode(database: sqlite3.Connection, one: Talk, parent: str | None = None)
 
 
 def hermes(database: sqlite3.Connection, one: Talk, config: str | None = None) -> None:
-    """Write a session as Hermes does."""
     database.executescript(
         "create table if not exists sessions (id text primary key, title text, cwd text, model_config text,"
         " started_at real);"
@@ -94,7 +92,6 @@ WRITERS: Mapping[str, tuple[str, Callable[[sqlite3.Connection, Talk], None]]] = 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    """A database that an agent has open."""
     with closing(sqlite3.connect(tmp_path / "sessions.bin")) as opened:
         yield opened
 
@@ -105,7 +102,6 @@ def mined(invoke: Invoke, *arguments: object) -> Any:
 
 
 def text_of(invoke: Invoke) -> str:
-    """Return the text of the only document."""
     [one] = ask_json(invoke, "list")["documents"]
     return str(ask_json(invoke, "get", one["file"])["text"])
 

@@ -91,7 +91,6 @@ def perfect(text: str) -> float:
 
 
 def sent(server: ScriptedServer) -> list[list[str]]:
-    """The batches of documents that were sent."""
     return [body["documents"] for body in server.questions("/v1/rerank")]
 
 
@@ -107,7 +106,6 @@ OTHER_WORDS = (
 
 @pytest.fixture
 def vault(notes_vault: NotesVault) -> Vault:
-    """A vault of the notes."""
     return notes_vault.take_in(NOTES).vault
 
 

@@ -21,19 +21,16 @@ from clawmem.adapters.models.store import ModelFolder, sha256_of
 
 @pytest.fixture
 def models(home: Path) -> Path:
-    """Where models are kept."""
     return home / ".local" / "share" / "clawmem" / "models"
 
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """An archive with a small model."""
     return tiny.wheel(tmp_path / "small.whl", tiny.files())
 
 
 @pytest.fixture
 def added(invoke: Invoke, archive: Path) -> Invoke:
-    """``invoke`` with the small model in place."""
     assert invoke("models", "add", "bge-small", archive).exit_code == 0
     return invoke
 

@@ -30,7 +30,6 @@ def vault(notes: Path, invoke: Invoke) -> Path:
 
 
 def context(environ: dict[str, str], name: str, **event: Any) -> str:
-    """What the hooks of an event add."""
     return ask_inside(environ, name, {"session_id": "s1", "hook_event_name": name, **event}).context
 
 

@@ -57,7 +57,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def written(folder: Path, notes: dict[str, str]) -> Path:
-    """*notes*, by path and text, as files in *folder*."""
     write_notes(folder, notes)
     return folder
 

@@ -78,7 +78,6 @@ LINES = {
 
 @pytest.fixture
 def garden(invoke: Invoke, home: Path) -> Invoke:
-    """A collection with these notes."""
     write_notes(home / "garden", {"garden.md": NOTE, "note.md": "<!-- # Wrong -->\n# Right\n\nText.\n"})
     invoke("bootstrap", home / "garden", "--skip-embed")
     return invoke

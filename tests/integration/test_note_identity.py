@@ -24,7 +24,6 @@ PHONE = "099-777-4242"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of the collection ``desk``."""
     made = tmp_path / "desk"
     write_notes(made, {"zed.md": ZED, "people/anders-holm.md": HOLM, "people/anders-berg.md": BERG})
     return made

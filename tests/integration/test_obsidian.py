@@ -33,7 +33,6 @@ def read(invoke: Invoke, boats: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke
 
 
 def ends(read: Invoke, note: str) -> list[tuple[str, str | None, int | None]]:
-    """Return the links of a note as written, with the note and line that they lead to."""
     found = ask_json(read, "links", note)["links"]
     return [
         (one["written"], (one["target"] or "").removeprefix("boats/"), one["target_line"]) for one in found
@@ -41,7 +40,6 @@ def ends(read: Invoke, note: str) -> list[tuple[str, str | None, int | None]]:
 
 
 def names(found: Any) -> set[str]:
-    """Return the paths of the results, without the collection."""
     return {one["path"] for one in found["results"]}
 
 

@@ -51,7 +51,6 @@ def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str])
 
 
 def turn(*messages: tuple[str, str], **ctx: Any) -> dict[str, Any]:
-    """The end of a turn, with the whole session."""
     listed = [
         {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_700_000_000_000 + number}
         for number, (role, text) in enumerate(messages)

@@ -57,7 +57,6 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def agent(invoke: Invoke, workspace: Path) -> Invoke:
-    """``invoke``; the agent ``main`` has a memory."""
     assert invoke("openclaw", "index", "--workspace", workspace).exit_code == 0
     return invoke
 

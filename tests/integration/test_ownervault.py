@@ -83,7 +83,6 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
 
 
 def measured(pipeline: Pipeline) -> dict[str, dict[str, Figures]]:
-    """By policy and kind (and ``all``)."""
     figures: dict[str, dict[str, Figures]] = {policy: defaultdict(Figures) for policy in POLICIES}
     for question in answered_questions():
         request = read_request(

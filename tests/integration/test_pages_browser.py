@@ -85,7 +85,6 @@ def served(home: Path, *commands: str, notes: bool = True) -> Iterator[World]:
 
 
 def asked(world: World, prompt: str, session: str = "s1") -> str:
-    """Return what a hook adds to *prompt*."""
     event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
     return json.dumps(world.post("/hooks/context-surfacing", **event)[1])
 

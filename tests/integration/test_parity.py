@@ -257,7 +257,6 @@ def test_figures_of_query(judged: Judged) -> None:
 
 
 def figures_of(judged: Judged, backend: str) -> dict[str, float]:
-    """The judged means of one backend."""
     vault = judged.vaults[backend]
     pipeline = query(retrieval_stores(vault), judged.embedder)
     update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)

@@ -70,7 +70,6 @@ class PlantedHome:
         return HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
 
     def hook(self, name: str, context: HookContext | None = None, **fields: object) -> str:
-        """Return the context that the hook *name* gives to an assistant."""
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
         return HANDLERS[name](event, context or self.context())
 
@@ -221,7 +220,6 @@ def conversation() -> Iterator[dict[str, object]]:
 
 
 def said(speaker: str, content: object, name: str) -> dict[str, object]:
-    """One entry of a transcript."""
     message = {"role": speaker, "content": content, "id": name}
     return {
         "type": speaker, "uuid": name, "sessionId": SESSION, "message": message, "timestamp": "2026-03-01T10:00:00.000Z",

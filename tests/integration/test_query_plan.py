@@ -40,7 +40,6 @@ SHORT_S = 0.5
 
 @pytest.fixture
 def vault(notes_vault: NotesVault) -> Vault:
-    """A vault of the notes."""
     return notes_vault.take_in(NOTES).vault
 
 
@@ -63,7 +62,6 @@ def clauses(answer: Answer) -> list[tuple[str, str, int]]:
 
 
 def planned(*given: tuple[ClauseKind, str, int]) -> Planner:
-    """A planner that always has the same plan."""
     return lambda query: (tuple(Clause(*one) for one in given), "")
 
 

@@ -20,7 +20,6 @@ THREADS = 12
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """A file with twelve numbers."""
     path = str(tmp_path / "numbers.sqlite")
     with closing(Database(path)) as db:
         db.write_ahead()
@@ -30,7 +29,6 @@ def path(tmp_path: Path) -> str:
 
 
 def connections(path: str) -> list[apsw.Connection]:
-    """Those to *path* that are open in this process."""
     gc.collect()
     return [one for one in apsw.connections() if one.filename == path]
 

@@ -107,7 +107,6 @@ class World:
 
 @pytest.fixture(scope="module")
 def claude() -> Path:
-    """The real client."""
     folders = os.pathsep.join((os.environ.get("CLAUDE_FOLDER", ""), os.environ["PATH"]))
     found = shutil.which("claude", path=folders)
     if not found:
@@ -133,7 +132,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory, claude: Path) -> Path:
 
 @pytest.fixture
 def world(filled: Path, tmp_path: Path, api: MessagesApi, claude: Path) -> World:
-    """The same, with a command ``clawmem`` on the PATH."""
     home = tmp_path / "home"
     shutil.copytree(filled, home)
     (home / "bin").mkdir()

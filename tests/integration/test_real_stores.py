@@ -124,7 +124,6 @@ WRITERS: dict[str, tuple[str, Callable[[Path], Path], Mapping[str, Any]]] = {
 
 
 def require(program: str) -> None:
-    """Skip the test without *program*."""
     if not (FOLDER / f"{program}.installed").exists():
         pytest.skip(f"Needs {program}: make fixtures installs it")
 

@@ -45,7 +45,6 @@ class Home(NotesVault):
         self.retrieve = MemoryRetrieve(self.vault.documents, self.vault.sessions, self.ways())
 
     def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> Answer:
-        """Return the answer of a route."""
         return self.retrieve(self.request(question, limit=limit, show_all=False), mode)
 
     def ways(self) -> dict[str, Callable[[], Ask]]:

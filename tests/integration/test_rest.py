@@ -84,7 +84,6 @@ JUNK: tuple[Any, ...] = (
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """One server for all of them."""
     with world_at(tmp_path_factory.mktemp("rest") / "home") as one:
         yield one
 

@@ -54,22 +54,18 @@ class World:
         self.run("bootstrap", "notes")
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command, in this home."""
         return run_process(*arguments, environ=self.environ, cwd=self.home)
 
     def hook(self, name: str, told: dict[str, Any], **variables: str) -> dict[str, Any]:
-        """What a client gets from the hook."""
         done = ask({**self.environ, **variables}, self.home, name, told)
         assert done.code == 0
         return done.answer
 
     def context(self, prompt: str, session: str) -> str:
-        """Return the context that *prompt* gets in *session*."""
         said = self.hook("context-surfacing", prompted(prompt, session))
         return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def documents(self) -> list[str]:
-        """The paths of what is in the vault."""
         return [one["file"] for one in json.loads(self.run("list", "--json").stdout)["documents"]]
 
 
@@ -79,13 +75,11 @@ def prompted(prompt: str, session: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """One home for the tests that leave it as it was."""
     return World(tmp_path_factory.mktemp("served") / "home")
 
 
 @pytest.fixture(scope="module")
 def server(world: World) -> Iterator[ServerProcess]:
-    """One server for them."""
     with serving(world.environ, world.home) as one:
         yield one
 

@@ -49,7 +49,6 @@ def _without_layout(files: dict[str, bytes]) -> dict[str, str]:
 
 
 def handlers_in(settings: Path) -> dict[str, list[Any]]:
-    """Return the handlers of clawmem by event."""
     hooks = json.loads(settings.read_text("utf-8")).get("hooks", {})
     handlers = {
         event: [handler for group in groups for handler in group["hooks"] if hook_event(handler)]

@@ -27,7 +27,6 @@ DONE_S = 15.0  # with all that a busy machine takes for a process
 
 
 def says_nothing(connection: socket.socket) -> None:
-    """It takes the connection, and that is all."""
     connection.recv(1)
     _until_hung_up(connection)
 
@@ -45,7 +44,6 @@ SLOW = (says_nothing, never_answers)
 def ask(
     remembered: Invoke, environ: dict[str, str], home: Path
 ) -> Iterator[Callable[[Behave], CommandOutcome]]:
-    """A question to a server that does as it is told."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         vault = default_vault(environ)
         host, port = listener.getsockname()

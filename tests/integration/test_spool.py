@@ -15,7 +15,6 @@ EVENT = {"session_id": "s1", "transcript_path": "/t/s1.jsonl"}
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Spool:
-    """The spool of a vault."""
     return Spool(tmp_path / "vault.sqlite")
 
 

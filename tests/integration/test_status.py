@@ -16,7 +16,6 @@ DAY_MS = 86_400_000
 
 
 def index(vault: Vault, root: Path, name: str, sources: dict[str, tuple[str, int]]) -> None:
-    """Write files of a text and an age in days, and index them."""
     for path, (text, days) in sources.items():
         file = root / name / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,6 @@ class Notes(NotesVault):
         return self
 
     def ask(self, question: str = ASKED, verb: str = "query", **options: Any) -> Any:
-        """Return the answer to *question*."""
         return super().ask(question, verb, **options)
 
 

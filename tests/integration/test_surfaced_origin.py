@@ -37,7 +37,6 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def note(body: str, title: str, *tags: str, written: str = "") -> str:
-    """The text of a note."""
     dated = f"date: {written}\n" if written else ""
     return f"---\ntags: [{', '.join(tags)}]\n{dated}---\n# {title}\n\n{body}\n"
 

@@ -109,7 +109,6 @@ def text_of(length: int, chance: random.Random) -> str:
 
 
 def ids(index: TantivyLexicalIndex, *words: str, scope: Scope = EVERYTHING) -> list[int]:
-    """The documents of the passages with any of the words, best first."""
     return [hit.key.document_id for hit in index.search(any_of(*words), Grain.PASSAGE, 100, scope)]
 
 

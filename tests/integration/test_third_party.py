@@ -106,7 +106,6 @@ def judged(python: Path, project: Path) -> Judged:
 
 @pytest.fixture(scope="module")
 def careless(judged: Judged) -> tuple[dict[str, bool], str]:
-    """The tests of the wrong adapter."""
     return judged("test_careless_leases.py")
 
 

@@ -38,7 +38,6 @@ def observation(quote: str, *triples: Any, **rest: Any) -> dict[str, Any]:
 
 
 def triple(subject: str, predicate: str, object_: str) -> dict[str, str]:
-    """A triple as a model is asked for it."""
     return {"subject": subject, "predicate": predicate, "object": object_}
 
 
@@ -62,7 +61,6 @@ class World:
         return extract(Session(session, str(path)))
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:
-        """What a prompt is told of what it names."""
         return facts_about(prompt, budget, surfacing_stores(self.vault))
 
 

@@ -185,7 +185,6 @@ class TestAtTheCommandLine:
 
 
 def status(invoke: Invoke) -> dict[str, Any]:
-    """What ``status`` says."""
     return dict(json.loads(invoke("--json", "status").stdout))
 
 
@@ -195,7 +194,6 @@ def embedder_role(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def doctor(invoke: Invoke) -> dict[str, dict[str, Any]]:
-    """What ``doctor`` finds, by its checks."""
     found = json.loads(invoke("--json", "doctor").stdout)["findings"]
     return {one["check"]: one for one in found}
 

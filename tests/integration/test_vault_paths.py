@@ -20,13 +20,11 @@ def of_another_program(place: Path) -> Path:
 
 
 def a_text(place: Path) -> Path:
-    """A file that is no database."""
     place.write_text("root:x:0:0:root:/root:/bin/sh\n" * 200, "utf-8")
     return place
 
 
 def a_folder(place: Path) -> Path:
-    """A folder."""
     place.mkdir()
     return place
 

@@ -60,7 +60,6 @@ class World:
         self.before = self.closed()
 
     def settings(self) -> Settings:
-        """Those of the usual vault."""
         return load_settings(environ=self.environ)
 
     def folder(self, name: str) -> Path:
@@ -354,7 +353,6 @@ class TestVerbs:
 
 @asynccontextmanager
 async def server_of(world: World, chosen: ToolSet) -> AsyncIterator[Any]:
-    """The tools of a set, over the vaults of *world*."""
     desk = Dispatcher(world.settings)
     try:
         yield MemoryServer(desk, chosen)
@@ -404,5 +402,4 @@ def filled(path: str) -> tuple[str, set[str]]:
 
 
 def told(world: World, *arguments: str) -> Any:
-    """What a command says."""
     return CliRunner().invoke(cli, list(arguments), env={**world.environ, "NO_COLOR": "1"})

@@ -39,7 +39,6 @@ class World(NotesVault):
     """Notes and ways to disturb them."""
 
     def update(self) -> None:
-        """Run a pass, and embed."""
         super().update()
         self.embed()
 

@@ -30,7 +30,6 @@ def prune(folder: Path, count: int) -> None:
 
 
 def measure(pid: int) -> Measured:
-    """Descriptors, inotify watches and megabytes of a process."""
     process = Path(f"/proc/{pid}")
     told = [file.read_text() for file in (process / "fdinfo").iterdir()]
     watches = sum(one.count("inotify wd:") for one in told)

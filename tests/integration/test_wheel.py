@@ -75,7 +75,6 @@ def wheels(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 
 
 def files(wheel: Path) -> set[str]:
-    """The files of the package in *wheel*."""
     with ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if ".dist-info/" not in name}
 

@@ -83,7 +83,6 @@ def _trend(given: dict[str, Any]) -> str:
 
 
 def policy_of(section: Any) -> ArchivePolicy | None:
-    """Return the policy of the section ``lifecycle`` of a configuration."""
     return Settings(vault=Path("v"), config_file=Path("c"), lifecycle=section).archive_policy
 
 

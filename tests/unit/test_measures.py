@@ -76,7 +76,6 @@ QUESTION = {"qid": "q1", "text": "who barks", "category": "easy", "scope": "pets
 
 
 def judged(folder: Path) -> Path:
-    """A collection with every part."""
     (folder / "corpus").mkdir(parents=True)
     (folder / "queries.jsonl").write_text(json.dumps(QUESTION), "utf-8")
     (folder / "qrels.tsv").write_text("q1\tpets/dogs\t1\nq1\tpets/cats\t0\n", "utf-8")

@@ -35,7 +35,6 @@ VOCABULARY += [f"##{letter}" for letter in LETTERS]
 
 
 def files(seed: int = 7) -> dict[str, bytes]:
-    """The files of the model."""
     return {"model.onnx": model(seed), "tokenizer.json": tokenizer()}
 
 
@@ -106,7 +105,6 @@ _TRANSFORMER = [
 
 @cache
 def model(seed: int = 7) -> bytes:
-    """An embedder."""
     return _saved(_TRANSFORMER, "last_hidden_state", ["b", "t", DIMENSIONS], seed)
 
 

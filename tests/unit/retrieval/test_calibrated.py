@@ -30,12 +30,10 @@ any_signals = st.builds(
 
 
 def sort_score(*arguments: Any, **intent: bool) -> float:
-    """Return the score by which documents are sorted."""
     return math.fsum(parts(*arguments, **intent).values())
 
 
 def calibrated(*arguments: Any, **intent: bool) -> float:
-    """Return the score that is shown."""
     return min(1.0, max(0.0, sort_score(*arguments, **intent)))
 
 

@@ -15,12 +15,10 @@ Line = tuple[int, float | None]
 
 
 def request(limit: int = 10, *, show_all: bool = False) -> RetrievalRequest:
-    """Return a request for *limit* results."""
     return read_request("who moors the ferry", now_ms=0, limit=limit, show_all=show_all, diverse=False)
 
 
 def shown(lines: Sequence[Line], request: RetrievalRequest) -> list[Line]:
-    """Return the lines that the stage keeps."""
     candidates = tuple(
         Candidate(note, FragmentKey(note, at), 0.0, 0.0, confidence=confidence)
         for at, (note, confidence) in enumerate(lines)

@@ -59,5 +59,4 @@ def sample(number: int) -> dict[str, object]:
 
 
 def evidence_of(fact: dict[str, object]) -> Evidence:
-    """Return the evidence of a fact."""
     return Evidence(**fact["evidence"])  # type: ignore[arg-type]

@@ -69,7 +69,6 @@ def report(text: str) -> None:
 
 
 def prompt(text: str) -> None:
-    """A prompt that a hook answers."""
     why_skip(text)
     seeds_of(text)
 

@@ -139,7 +139,6 @@ def texts(piece: str, length: int) -> tuple[str, str]:
 
 
 def pairs(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
-    """Every piece with a text of it, and one four times as long."""
     for length in LENGTHS:
         for piece in inputs(pattern):
             for short, long in zip(texts(piece, length), texts(piece, length * TIMES), strict=True):

@@ -37,7 +37,6 @@ NAMES = st.one_of(
 
 
 def tags_of(text: str) -> list[str]:
-    """The lines of *text* that are tags."""
     return [line for line in text.splitlines() if TAG.match(line)]
 
 
