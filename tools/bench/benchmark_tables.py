@@ -34,7 +34,6 @@ UNITS = {
 WAYS = {"scoped": "within a conversation", "pooled": "in one vault"}
 SYSTEMS = {
     "plain BM25": "plain BM25",
-    "vectors static": "default vectors",
     "search": "`search`",
     "query static": "`query`",
     "query bge-small": "`query`, better",
