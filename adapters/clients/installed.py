@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import stat
@@ -40,7 +39,7 @@ GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
 OUR_PLUGIN = "clawmem"
-PLUGIN_SETTINGS = re.compile(r"^const settings = (\{.*\});$", re.MULTILINE)
+PLUGIN_SETTINGS = "\nconst settings = "
 
 
 class Plan(NamedTuple):
@@ -162,8 +161,8 @@ class WholeFile:
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the command in the settings of the file, which are one line of JSON."""
-        if line := PLUGIN_SETTINGS.search(self._own_text() or ""):
-            settings = json.loads(line[1])
+        if line := (self._own_text() or "").partition(PLUGIN_SETTINGS)[2].partition(";\n")[0]:
+            settings = json.loads(line)
             yield ConfiguredCommand([*settings["command"], "hook", PROMPT], settings["environment"], PROMPT)
 
     def _own_text(self) -> str | None:

@@ -31,7 +31,6 @@ from clawmem.ports.imports import (
 from clawmem.ports.records import SourceFile
 
 UNKNOWN = "it has no known format of conversations"
-_JSON = re.compile(r"\A\s*(?:\{|\[\s*[{\]])")  # neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown
 HEAD = 1 << 22  # characters by which a format is recognised; a session may begin with a pasted image
 # Files of exports without conversations, by the ends of their names.
 COMPANIONS = tuple(
@@ -107,7 +106,8 @@ class DiskExports(ConversationExports):
             return self._database
         if not head.strip():
             raise Unreadable("it is empty")
-        if not _JSON.match(head):
+        beginning = "".join(head.split(maxsplit=2)[:2])
+        if not beginning.startswith(("{", "[{", "[]")):  # "[2024-05-01 10:00] Ann: ..." is no JSON
             return self._text
         known = (entry for entry in self._formats if re.search(entry.mark, head, re.DOTALL))
         if entry := next(known, None):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
@@ -11,7 +10,6 @@ from ruamel.yaml.events import AliasEvent
 
 _MAX_BYTES = 64 * 1024
 _MAX_DEPTH = 32  # nested brackets: ruamel looks ahead for every open one, which takes 3 s for 60 000
-_BRACKET = re.compile(r"[\[\]{}]")
 # YAML 1.2 has no other spellings.
 _PLAIN: Mapping[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -43,7 +41,7 @@ def parse_yaml(text: str) -> dict[str, object]:
     """
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
         raise ValueError(f"more than {_MAX_BYTES // 1024} KiB")
-    depths = accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text))
+    depths = accumulate(1 if bracket in "[{" else -1 for bracket in text if bracket in "[]{}")
     if max(depths, default=0) > _MAX_DEPTH:
         raise ValueError("nested too deeply")
     try:

@@ -30,10 +30,9 @@ _INSERTED = re.compile(
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
     r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]{1,40}(?:-[a-z]{1,40}){0,8}"
     r"|environment_context|user_instructions|turn_aborted|hook_context|session_context|state_snapshot)\b[^<>]{0,1000}>"
-    r".*?(?:</\1>|\Z)",
+    r".*?(?:</\1>|\Z)|\[Request interrupted by user[^\]]{0,200}\]",
     re.DOTALL,
 )
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,200}\]")
 _INSTRUCTIONS = "# AGENTS.md instructions"  # that Codex inserts
 # Beginnings of summaries, and of requests for one, that clients put into a conversation when they compact it.
 _SUMMARIES = (
@@ -168,7 +167,7 @@ def message_of(line: bytes, number: int, transcript: str = "") -> tuple[Transcri
         message = _gemini_message(entry, number, transcript)
     else:
         message = _claude_message(entry, number, transcript)
-    text = _INTERRUPTED.sub("", _INSERTED.sub("", message.text)).strip()
+    text = _INSERTED.sub("", message.text).strip()
     if (not text and not message.files) or text.startswith(_SUMMARIES):
         raise NotConversation
     return replace(message, text=text), entry.get("isSidechain") is True

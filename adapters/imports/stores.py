@@ -229,8 +229,6 @@ def clawmem_original(place: Path) -> Memories:
 
 # -- Basic Memory and OpenClaw: Markdown files ------------------------------------------------------------
 
-_RULER = re.compile(r"^---\r?$", re.MULTILINE)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
 _DATES = ("created", "created_at", "date", "modified", "updated")
 
@@ -255,7 +253,7 @@ def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
             yield Unmatched("empty file")
             continue
         tags = fields.get("tags") or ()
-        day = _DAY.search(path.name)
+        day = re.search(r"\d{4}-\d{2}-\d{2}", path.name)
         changed = datetime.fromtimestamp((place / path).stat().st_mtime, UTC).isoformat()
         dates = (*(text(fields, name) for name in _DATES), day[0] if day else changed)
         relations = (
@@ -277,7 +275,7 @@ def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
 
 def _parts(source: str) -> tuple[Row, str]:
     """Return the front matter and the body of a note; malformed front matter is part of the body."""
-    above, front, body = [*_RULER.split(source, maxsplit=2), "", ""][:3]
+    above, front, body = [*re.split(r"^---\r?$", source, maxsplit=2, flags=re.MULTILINE), "", ""][:3]
     fields = None
     if front and not above:
         with suppress(YAMLError, ValueError, RecursionError):

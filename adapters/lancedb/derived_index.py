@@ -45,9 +45,8 @@ _TIMEOUTS = {
     "client_retry_timeout": "5s",
 }
 # LanceDB raises RuntimeError, ValueError or OSError for everything; only the message tells the cause.
-_ABSENT = re.compile(r"^Table '.*' was not found")
 _CONFLICT = re.compile(r"conflict|concurrent(ly)? (writer|modif)", re.IGNORECASE)
-_FULL = re.compile(r"no space left|storage full|quota exceeded", re.IGNORECASE)
+_FULL = ("no space left", "storage full", "quota exceeded")
 _UNAVAILABLE = re.compile(
     r"RetryError|HttpError|error sending request|timed out|permission ?denied|unauthenticated|forbidden"
     r"|status code: 5\d\d|\bstatus: (5\d\d|403|401)|connection (refused|reset)|too many open files",
@@ -132,7 +131,7 @@ def translated(uri: str) -> Iterator[None]:
         message = str(error)
         if _CONFLICT.search(message):
             raise IndexBusy(uri) from error
-        if _FULL.search(message):
+        if any(sign in message.lower() for sign in _FULL):
             raise VaultFull(uri) from error
         reason = " ".join(_SOURCE_LINE.sub("", message).split())[:_LONGEST_REASON]
         raise (IndexUnavailable if _UNAVAILABLE.search(message) else IndexDamaged)(uri, reason) from error
@@ -183,7 +182,7 @@ class LanceIndex(ABC):
         try:
             self._table = self._store.ask(lambda: self._connection.open_table(self.table_name))
         except IndexDamaged as error:
-            if place.read_only or not _ABSENT.search(str(error.__cause__ or error)):
+            if place.read_only or "' was not found" not in str(error.__cause__ or error):
                 raise
             with translated(self._store.uri):
                 self._table = self._connection.create_table(

@@ -76,7 +76,6 @@ _MOVE = (
     "delete from triples where :gone in (subject, object) or (subject = :into and object = :into)",
     "delete from entities where key = :gone",
 )
-_WORD = re.compile(r"[^\W_]+")
 
 
 class SqliteEntities(Store):
@@ -125,7 +124,7 @@ class SqliteEntities(Store):
         return {entity.id: entity for entity in self._entities(sql, (json.dumps(list(ids)),))}
 
     def search(self, text: str, limit: int) -> list[Entity]:
-        words = _WORD.findall(unicodedata.normalize("NFC", text))
+        words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text))
         match = " ".join(f'"{word}"*' for word in words)
         return self._entities(_SEARCH, (match, max(limit, 0))) if words else []
 

@@ -138,8 +138,6 @@ NEAR = 5  # edit distance below which two facts are duplicates
 TITLE, FACTS = "Profile", "## What holds"
 LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
-_UPDATE = re.compile(r"(?:update|edit|nachtrag)\b", re.IGNORECASE)
-_HEADING = re.compile(r"^#{1,6}\s.*$", re.MULTILINE)
 
 
 class ProfileLine(NamedTuple):
@@ -164,7 +162,7 @@ def fact_of(title: str, body: str) -> str:
     one after it. Sentences have a full stop and more than a reference to another note ("This replaces [...]."). Headings,
     quotations, code and tables are none.
     """
-    paragraphs = _HEADING.sub("", spoken_text(body)).split("\n\n")
+    paragraphs = re.sub(r"^#{1,6}\s.*$", "", spoken_text(body), flags=re.MULTILINE).split("\n\n")
     stated, *later = [*filter(None, map(_statements, paragraphs))] or [[]]
     marked = [
         sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
@@ -177,7 +175,7 @@ def fact_of(title: str, body: str) -> str:
         text[n : n + 2]
         for text in (rest, *later)
         for n, sentence in enumerate(text)
-        if _UPDATE.match(sentence) or CHANGE.search(sentence)
+        if words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"]) or CHANGE.search(sentence)
     ]
     change = changes[-1] if changes else []
     whole = " ".join([*shown, *change])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
 UNTITLED = "Untitled"  # only for a path without any name
-READABLE = re.compile(r"\.(?:md|markdown|txt|canvas|pdf|docx|html?)\Z", re.IGNORECASE)
+READABLE = (".md", ".markdown", ".txt", ".canvas", ".pdf", ".docx", ".htm", ".html")
 LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 

@@ -40,8 +40,6 @@ NEIGHBOURS = 8  # documents in the prompt for links
 EVOLVED = 5  # strongest of them, whose descriptions may be revised
 LINK_KINDS = (RelationKind.SEMANTIC, RelationKind.SUPPORTING, RelationKind.CONTRADICTS)
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
-
 
 class Content(NamedTuple):
     """Description of a document: keywords, tags and one or two sentences of context."""
@@ -90,7 +88,8 @@ def keywords(title: str, body: str, rarity: Callable[[str], float]) -> tuple[str
         rarity: Returns the rarity of a word, 0 or more; a word of rarity 0 is never a keyword.
     """
     counts = Counter(words(body))
-    for word in words(" ".join([title, *_HEADING.findall(body)])):
+    headings = re.findall(r"^#{1,6}[ \t]+(.+)$", body, re.MULTILINE)
+    for word in words(" ".join([title, *headings])):
         counts[word] += 3
     telling = Counter(
         {

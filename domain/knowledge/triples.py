@@ -119,7 +119,7 @@ def read_triples(answer: object) -> list[Statement]:
 
 
 LEAST_STEM = 3  # letters of the common prefix of two forms of a word
-_ENDING = re.compile(r"(?:s|es|ies|y|n|en|e|d|ed|ied|ing)?")
+_ENDINGS = frozenset(["", *"s es ies y n en e d ed ied ing".split()])
 _PRONOUN = re.compile(
     r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b", re.IGNORECASE
 )
@@ -172,7 +172,7 @@ def _are_forms(word: str, other: str) -> bool:
         return True
     stem = len(commonprefix((word, other)))
     endings = (word[stem:], other[stem:])
-    return stem >= LEAST_STEM and (word + other).isalpha() and all(_ENDING.fullmatch(end) for end in endings)
+    return stem >= LEAST_STEM and (word + other).isalpha() and _ENDINGS.issuperset(endings)
 
 
 def _content(text: str) -> list[str]:

@@ -12,7 +12,6 @@ MOST_SENTENCES = 20
 LEAST_WORDS = 4
 
 _WORD = re.compile(r"[^\W_]+")
-_END = re.compile(r"(?<=[.!?])\s+|\n+")
 LEAST_CHARACTERS = 40
 _LEAST_SHARED = 0.5  # of the sentences of the older text
 
@@ -36,7 +35,7 @@ def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
 
     A line that only cites one of *places* is left out, because the path of a forgotten document stays stored.
     """
-    every = (part.strip() for part in _END.split(text))
+    every = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))
     stated = (sentence for sentence in every if sentence.removeprefix("- ") not in places)
     return [sentence for sentence in stated if len(_WORD.findall(sentence)) >= LEAST_WORDS][:MOST_SENTENCES]
 

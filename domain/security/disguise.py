@@ -4,14 +4,11 @@ Normalisation of text that is disguised by invisible or look-alike characters.
 The tables are excerpts of Unicode's confusables (UTS 39): letters that look like Latin ones in common fonts.
 """
 
-import re
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.domain.text.words import INVISIBLE
-
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 CYRILLIC_LOOKALIKES = dict(
     zip(
@@ -49,18 +46,9 @@ def unmask(text: str) -> Unmasked:
     """
     if text.isascii():
         return Unmasked(text.lower(), range(len(text) + 1))
-    parts: list[str] = []
-    places: list[int] = []
-    done = 0
-    for match in _NOT_ASCII.finditer(text):
-        at = match.start()
-        letters = _small(match[0])
-        parts += (text[done:at].lower(), letters)
-        places += (*range(done, at), *[at] * len(letters))
-        done = at + 1
-    parts.append(text[done:].lower())
-    places += range(done, len(text) + 1)
-    return Unmasked("".join(parts), places)
+    parts = [character.lower() if character.isascii() else _small(character) for character in text]
+    places = [at for at, letters in enumerate(parts) for _ in letters]
+    return Unmasked("".join(parts), [*places, len(text)])
 
 
 @lru_cache(maxsize=4096)

@@ -24,8 +24,7 @@ _BRACKETS = frozenset(_WIDE + _LOOKALIKE_OPEN)
 _LOOKALIKE_TAG = re.compile(rf"[{_LOOKALIKE_OPEN}]\s*[/⁄∕⧸╱]?\s*(?P<name>[^\W\d_][\w-]{{2,24}})")
 _OUR_TAGS = ("vault", "instruction", "facts", "relationships")
 _ROLES = ("system", "assistant", "user", "human", "tool", "function", "antml")
-_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
-_ENTITY = re.compile("&(?:amp|lt|gt|quot|apos);")
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}  # the ampersand last
 
 
 def clean(text: str) -> str:
@@ -70,4 +69,6 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Return *text* with its entities decoded: ``unescape(escape(text)) == clean(text)``."""
-    return _ENTITY.sub(lambda match: _ENTITIES[match[0]], text)
+    for entity, character in _ENTITIES.items():
+        text = text.replace(entity, character)
+    return text

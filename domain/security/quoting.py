@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 # Signs that could end the quotation of a name, or begin markup, and harmless ones that look alike.
 _PLAIN = str.maketrans({**dict.fromkeys('"“”„‟«»″‶❝❞〝〞〟＂`´', "’"), "*": "∗", "＊": "∗"})
-_RULE = re.compile(r"-{3,}")
 
 LEFT_OUT = "[left out: an order to an assistant]"
 
@@ -31,7 +30,7 @@ def quoted_title(title: str) -> str:
 
 def plain_name(name: str) -> str:
     """Return *name*, which others chose, on one line, without quotation marks, emphasis, code marks and rules."""
-    return _RULE.sub("—", one_line(name).translate(_PLAIN))
+    return re.sub("-{3,}", "—", one_line(name).translate(_PLAIN))
 
 
 def lines_to_read(text: str, origin: Origin) -> list[str]:

@@ -23,7 +23,6 @@ MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
 # Lines of a text that look like the head of an entry, a separator or a lead sentence are indented by one space.
 _LIKE_GRAMMAR = re.compile(r"^(?=\*\*|-{3,}[ \t]*$|Quoted from )", re.MULTILINE)
-_SEVERAL_WORDS = re.compile(r"[^\w-]")
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
 
@@ -72,9 +71,8 @@ def entry_text(entry: Entry) -> str:
     title = quoted_title(entry.title) if entry.lead else one_line(entry.title)
     place = plain_name(entry.place) if entry.lead else entry.place
     # A type of several words, of a text of others, may read as a sentence.
-    is_typed = entry.content_type != PLAIN_TYPE and not (
-        entry.lead and _SEVERAL_WORDS.search(entry.content_type)
-    )
+    is_word = entry.content_type.replace("-", "").replace("_", "").isalnum()
+    is_typed = entry.content_type != PLAIN_TYPE and (is_word or not entry.lead)
     placed = f"**{title}**{f' ({entry.content_type})' if is_typed else ''} {place}"
     head = one_line(", ".join(filter(None, (placed, *entry.remarks))))
     if not entry.text:

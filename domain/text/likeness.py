@@ -50,7 +50,6 @@ _QUOTE_MARK = re.compile(r"^[ \t]*>[ \t>]*|^[ \t]*\+[ \t]", flags=re.MULTILINE) 
 _MOST_LONGER = 2  # a part of more than twice the length states more
 _SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？]*(?:[.!?。！？](?=\S)[^.!?。！？]*)*")
 _LEAST_SENTENCE = 3  # words; a shorter sentence says little without those around it
-_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*")
 
 
 def restating_line(text: str, body: str) -> int | None:
@@ -80,7 +79,7 @@ def restating_line(text: str, body: str) -> int | None:
 
 def is_longer_note(text: str, body: str) -> bool:
     """Whether *body* states more than *text*; its first heading does not count."""
-    return likeness(text, _HEADING.sub("", body)) < _LEAST_RESTATED
+    return likeness(text, re.sub(r"\A\s*#{1,6}[ \t][^\n]*", "", body)) < _LEAST_RESTATED
 
 
 def _line_of_sentences(text: str, asked: list[str], part: str) -> int | None:

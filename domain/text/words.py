@@ -29,8 +29,6 @@ INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
 # Blocks of emoji; of their characters, those of the category "other symbols" are words.
 _PICTURE = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 _LEAST_MARK = 10  # combining class of marks that may be left out; lower ones are parts of Indic syllables
-_FORM = re.compile(r"(?:DOTLESS|FINAL) | WITH .*")
-_LETTERS = re.compile(r"LATIN SMALL (?:LETTER|LIGATURE) ([A-Z]{2})")
 # Letters of other languages, and the Arabic letters in their place.
 _LOCAL = {
     "KEHEH": "KAF",
@@ -66,8 +64,8 @@ class _Folded(_Visible):
 
     def form(self, sign: str) -> str:
         """Return the letters that *sign* stands for in a search."""
-        name = _FORM.sub("", unicodedata.name(sign, ""))
-        if letters := _LETTERS.fullmatch(name):
+        name = re.sub(r"(?:DOTLESS|FINAL) | WITH .*", "", unicodedata.name(sign, ""))
+        if letters := re.fullmatch(r"LATIN SMALL (?:LETTER|LIGATURE) ([A-Z]{2})", name):
             return letters[1].lower()
         script, _, letter = name.partition(" LETTER ")
         try:

@@ -133,7 +133,7 @@ class Exclusions:
     def passed_over(self, path: str) -> bool:
         """Count a readable file that the pattern does not match, unless a rule excludes it; return False."""
         if (
-            READABLE.search(path)
+            path.lower().endswith(READABLE)
             and not is_excluded(path, self._folder.include)
             and not self._rule(path, is_folder=False)
         ):
