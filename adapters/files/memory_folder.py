@@ -13,7 +13,6 @@ from clawmem.ports.errors import InvalidInput
 
 ROOT = "/memories"
 MOST_SHOWN = 16_000  # characters of a view
-MOST_LINES = 999_999
 AROUND = 2  # lines before and after a change that are shown with it
 _HIDDEN = re.compile(r"(?:^|/)(?:\.|node_modules(?:/|$))")
 
@@ -47,8 +46,6 @@ class MemoryFolder:
             head = "Here're the files and directories up to 2 levels deep in "
             return "\n".join([f"{head}{path}, excluding hidden items and node_modules:", *lines])
         lines = self._read(path)[1].split("\n")
-        if len(lines) > MOST_LINES:
-            raise Refused(f"File {path} exceeds maximum line limit of 999,999 lines.")
         first, last = view_range or (1, -1)
         if first < 1 or (last != -1 and last < first):
             raise Refused(f"Invalid `view_range` parameter: {[first, last]}. The last line may be -1.")
@@ -107,8 +104,6 @@ class MemoryFolder:
         source, target = self._existing(old_path, changes=True), self._location(new_path)
         if target.exists():
             raise Refused(f"Error: The destination {new_path} already exists")
-        if target.is_relative_to(source):
-            raise Refused(f"{new_path} lies inside of {old_path}")
         with _refusing(f"{new_path} cannot be created"):
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)

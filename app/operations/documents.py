@@ -51,7 +51,7 @@ from clawmem.app.services.documents.references import FoundLink, found_links
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.pipelines import SIMILAR
 from clawmem.app.services.retrieval.request import first_after
-from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
+from clawmem.domain.documents.properties import read_filter, sort_key
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import InvalidInput
@@ -314,16 +314,10 @@ class TagCount(Result):
     commands=(Command("tags"),),
 )
 def list_tags(
-    services: Services,
-    tag: Annotated[str, "Only this tag and those below it, such as project/garden.", argument("TAG")] = "",
-    collection: CollectionNames = "",
-    limit: LongLimit = 1000,
+    services: Services, collection: CollectionNames = "", limit: LongLimit = 1000
 ) -> list[TagCount]:
     """List the tags of notes, most used first; a note with a/b counts for a, too."""
     counts = services.vault.properties.values(TAGS, Scope(frozenset(named_collections(services, collection))))
-    if tag:
-        check_filters(services.vault.documents, services.vault.properties, [tag], ())
-        counts = {name: counts[name] for name in counts if name in tags_below(tag, counts)}
     # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
     return [
         TagCount(tag=without_orders(name, Origin.IMPORTED), count=count)

@@ -129,6 +129,9 @@ def budget(
 # -- receipts -------------------------------------------------------------------------------------------
 
 
+_LISTED = {"asked_at", "verb", "question"}
+
+
 class ReceiptLine(Result):
     """A receipt in a list."""
 
@@ -152,13 +155,7 @@ class ReceiptLine(Result):
 def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine]:
     """List the latest receipts of answers, newest first."""
     return [
-        ReceiptLine(
-            id=number,
-            asked_at=receipt.asked_at,
-            verb=receipt.verb,
-            answers=len(receipt.items),
-            question=receipt.question,
-        )
+        ReceiptLine(id=number, answers=len(receipt.items), **receipt.model_dump(include=_LISTED))
         for number, receipt in services.why.latest(limit).items()
     ]
 

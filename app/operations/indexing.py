@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 INCOMPLETE = 1  # exit code
+COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
 PERSON = "cli"  # the interface whose user may name any folder
 
@@ -160,10 +161,7 @@ def reading_of(services: Services, passes: list[PassReport], embedded: EmbedRepo
     """Return the *passes* with their sums and the state of the vault."""
     return Reading(
         collections=passes,
-        added=sum(report.added for report in passes),
-        updated=sum(report.updated for report in passes),
-        unchanged=sum(report.unchanged for report in passes),
-        removed=sum(report.removed for report in passes),
+        **{name: sum(getattr(report, name) for report in passes) for name in COUNTED},
         pending=services.vault.embeddings.counts().pending,
         embed=embedded,
         remarks=[

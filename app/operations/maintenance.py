@@ -307,17 +307,13 @@ def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
     )
 
 
-def _status_text(result: LaneStatus) -> Iterator[Part]:
-    yield from fields_text(result.model_dump(mode="json", exclude={"costs", "runs"}))
-    yield from records_table(
-        result.costs, "model purpose calls failed prompt_tokens answer_tokens took_ms=ms"
-    )
-    yield from _runs_text(result.runs)
-
-
 @operation(
     Effect.READS,
-    text=_status_text,
+    text=lambda result: [
+        *fields_text(result.model_dump(mode="json", exclude={"costs", "runs"})),
+        *records_table(result.costs, "model purpose calls failed prompt_tokens answer_tokens took_ms=ms"),
+        *_runs_text(result.runs),
+    ],
     commands=(
         Command("maintain", fixed={"journal": False}),
         Command(
@@ -391,14 +387,16 @@ def lanes_undo(services: Services, note: Address) -> list[TitledFile]:
     return [titled_file(document) for document in restored]
 
 
-def _reflection_text(result: Reflection) -> Iterator[Part]:
-    yield f"{len(result.decisions)} decisions in {result.days} days"
-    yield from records_table(result.phrases, "times text=phrase")
-    yield from records_table(result.antipatterns, "file title=tried_in_vain")
-    yield from records_table(result.together, "count one=used_together other")
-
-
-@operation(Effect.READS, text=_reflection_text, is_tool=False)
+@operation(
+    Effect.READS,
+    text=lambda result: [
+        f"{len(result.decisions)} decisions in {result.days} days",
+        *records_table(result.phrases, "times text=phrase"),
+        *records_table(result.antipatterns, "file title=tried_in_vain"),
+        *records_table(result.together, "count one=used_together other"),
+    ],
+    is_tool=False,
+)
 def reflect(
     services: Services,
     days: Annotated[int, Field(ge=1, le=36_500, description="Of how many days."), argument("DAYS")] = 14,

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
+from clawmem.app.operations.indexing import COUNTED
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
@@ -209,8 +210,7 @@ def _synced(
     passes = memory.sync(all_sessions=all_sessions)
     if given:
         write_whole(vault.with_suffix(".json"), settings.model_dump_json(indent=2).encode())
-    counted = ("added", "updated", "removed", "unchanged")
-    changes = {name: sum(getattr(report, name) for report in passes) for name in counted}
+    changes = {name: sum(getattr(report, name) for report in passes) for name in COUNTED}
     problems = [problem for report in passes for problem in report.problems]
     try:
         with services.progress("Embedding") as step:

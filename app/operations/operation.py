@@ -215,18 +215,18 @@ class Operation(Generic[P, R]):
     def request(self) -> type[Request]:
         """Return the model of the parameters."""
         parameters = list(signature(self.function).parameters.values())[1:]
-        fields = {
-            parameter.name: (
-                _described(self._evaluated(parameter.annotation)),
-                ... if parameter.default is Parameter.empty else parameter.default,
-            )
-            for parameter in parameters
-        }
+        kinds = {parameter.name: self._evaluated(parameter.annotation) for parameter in parameters}
         if self._takes_request:
-            [(shared, _)] = fields.values()
-            return cast("type[Request]", shared)
-        made = create_model(self.class_name, __base__=Request, **fields)  # type: ignore[call-overload]
-        return cast("type[Request]", made)
+            return cast("type[Request]", kinds["request"])
+        fields: dict[str, Any] = {}
+        for parameter in parameters:
+            kind = kinds[parameter.name]
+            if get_origin(kind) is Annotated:
+                kind, *metadata = get_args(kind)
+                described = (Field(description=part) if isinstance(part, str) else part for part in metadata)
+                kind = Annotated[kind, *described]
+            fields[parameter.name] = kind, ... if parameter.default is Parameter.empty else parameter.default
+        return create_model(self.class_name, __base__=Request, **fields)
 
     @cached_property
     def result(self) -> type[BaseModel]:
@@ -300,14 +300,6 @@ class Operation(Generic[P, R]):
         """Return *annotation*, which may be a text. That of the services is never evaluated: it would load the program."""
         names = cast(FunctionType, self.function).__globals__
         return eval(annotation, names) if isinstance(annotation, str) else annotation
-
-
-def _described(annotation: Any) -> Any:
-    """Return *annotation* with the field of a plain text, which is a description."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    kind, *metadata = get_args(annotation)
-    return Annotated[kind, *(Field(description=part) if isinstance(part, str) else part for part in metadata)]
 
 
 def operation(

@@ -7,7 +7,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, Field
 
 from clawmem.app.operations.fields import (
     AsOf,
@@ -270,13 +270,8 @@ QuestionText = Annotated[
 ]
 MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
 Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
-IntentName = Annotated[
-    Literal["WHY", "WHEN", "ENTITY", "WHAT"], BeforeValidator(lambda value: str(value).upper())
-]
-RouteName = Annotated[
-    Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
-    BeforeValidator(lambda value: str(value).lower()),
-]
+IntentName = Literal["WHY", "WHEN", "ENTITY", "WHAT"]
+RouteName = Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"]
 
 
 class Question(Request):

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_mode
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
-from clawmem.app.interfaces.rest.errors import HANDLERS, HINT, ErrorRecord, Json, as_json
+from clawmem.app.interfaces.rest.security import HANDLERS, HINT, ErrorRecord, Json, as_json
 from clawmem.app.operations.dispatch import Busy, Dispatcher, run
 from clawmem.app.operations.operation import (
     AnyOperation,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from clawmem.app.interfaces.rest.errors import HANDLERS
+from clawmem.app.interfaces.rest.security import HANDLERS
 from clawmem.app.operations.dispatch import Busy
 from clawmem.ports.errors import (
     Ambiguous,
