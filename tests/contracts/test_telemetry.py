@@ -1,24 +1,30 @@
-"""Telemetry in memory and in a vault; and that a question neither waits for it nor leaves anything lying about."""
+"""Telemetry, answers and failures of models in memory and in a vault; nobody waits for them, nothing lies about."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from clawmem.adapters.sqlite.telemetry import answer_key
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.telemetry import (
+    MODEL,
     MONDAY,
     TUESDAY,
+    ModelAnswersContract,
+    ModelFailuresContract,
     TelemetryReadContract,
     TelemetryRecordContract,
+    failure,
     recall,
     times,
 )
 from clawmem.ports.errors import VaultError, VaultLocked
+from clawmem.ports.models import ModelAnswers, ModelFailures
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import Vault
 
@@ -30,34 +36,132 @@ class InSqlite:
     def telemetry(self, vault: Vault) -> Telemetry:
         return vault.telemetry
 
+    @pytest.fixture
+    def answers(self, vault: Vault) -> ModelAnswers:
+        return vault.answers
 
-class InSqliteMemory:
+    @pytest.fixture
+    def failures(self, vault: Vault) -> ModelFailures:
+        return vault.model_failures
+
+
+class InSqliteReading(InSqlite):
+    """A vault that is open for reading only keeps records all the same."""
+
+    @pytest.fixture
+    def vault(self, path: Path, vault: Vault) -> Iterator[Vault]:
+        vault.close()
+        reading = open_vault(str(path), read_only=True)
+        yield reading
+        reading.close()
+
+
+class InSqliteMemory(InSqlite):
     """A vault that is no file has one connection only."""
 
     @pytest.fixture
-    def telemetry(self) -> Iterator[Telemetry]:
+    def vault(self) -> Iterator[Vault]:
         vault = open_vault(":memory:")
-        yield vault.telemetry
+        yield vault
         vault.close()
 
 
-class TestSqlite(InSqlite, TelemetryRecordContract, TelemetryReadContract): ...
+class TestTelemetry(InSqlite, TelemetryRecordContract, TelemetryReadContract): ...
 
 
-class TestSqliteMemory(InSqliteMemory, TelemetryRecordContract, TelemetryReadContract): ...
+class TestTelemetryInMemory(InSqliteMemory, TelemetryRecordContract, TelemetryReadContract): ...
+
+
+class TestAnswers(InSqlite, ModelAnswersContract): ...
+
+
+class TestAnswersWhileReading(InSqliteReading, ModelAnswersContract): ...
+
+
+class TestAnswersInMemory(InSqliteMemory, ModelAnswersContract): ...
+
+
+class TestFailures(InSqlite, ModelFailuresContract): ...
+
+
+class TestFailuresInMemory(InSqliteMemory, ModelFailuresContract): ...
+
+
+# What is written beside a question: how, and what is there of it.
+RECORDS: dict[str, tuple[Callable[[Vault], object], Callable[[Vault], object]]] = {
+    "recall": (lambda vault: vault.telemetry.record(recall(MONDAY, 1)), lambda vault: times(vault.telemetry)),
+    "answer": (
+        lambda vault: vault.answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY),
+        lambda vault: vault.answers.counts(),
+    ),
+    "failure": (
+        lambda vault: vault.model_failures.record(failure()),
+        lambda vault: vault.model_failures.latest(),
+    ),
+}
+every_record = pytest.mark.parametrize(("write", "read"), RECORDS.values(), ids=RECORDS)
 
 
 def files_beside(path: Path) -> dict[str, int]:
     return {file.name: file.stat().st_size for file in path.parent.iterdir() if file != path}
 
 
-def test_a_vault_opened_for_reading_records(path: Path, vault: Vault) -> None:
-    """A question opens the vault for reading, and is written down all the same; another process reads it."""
+@every_record
+def test_a_vault_opened_for_reading_records(
+    path: Path, vault: Vault, write: Callable[[Vault], object], read: Callable[[Vault], object]
+) -> None:
+    """It is in the vault's own file, not in a log beside it; another process reads it."""
+    vault.close()
     reading = open_vault(str(path), read_only=True)
-    reading.telemetry.record(recall(MONDAY, 1, 2))
+    write(reading)
     reading.close()
 
-    assert times(vault.telemetry) == [MONDAY]
+    assert files_beside(path).get("vault.sqlite-wal", 0) == 0
+    again = open_vault(str(path), read_only=True)
+    assert read(again)
+    again.close()
+
+
+@every_record
+def test_a_busy_vault_is_not_waited_for(
+    vault: Vault, write: Callable[[Vault], object], read: Callable[[Vault], object]
+) -> None:
+    """While another connection writes, recording fails at once, and what is being written is not disturbed."""
+    with vault.transactions.writing():
+        vault.leases.acquire("index", "a", now_ms=0, ttl_ms=1)
+        began = time.monotonic()
+        with pytest.raises(VaultLocked):
+            write(vault)
+        waited = time.monotonic() - began
+
+    assert waited < LONGEST_WAIT_S
+    assert not read(vault)
+    assert vault.leases.acquire("index", "b", now_ms=0, ttl_ms=1) is None
+
+
+@every_record
+def test_a_transaction_takes_nothing_of_it_back(
+    vault: Vault, write: Callable[[Vault], object], read: Callable[[Vault], object]
+) -> None:
+    """What was recorded before a transaction that fails is still there."""
+    write(vault)
+    with pytest.raises(ValueError), vault.transactions.writing():
+        raise ValueError
+
+    assert read(vault)
+
+
+@every_record
+def test_a_vault_that_went_away_is_not_made_again(
+    path: Path, vault: Vault, write: Callable[[Vault], object], read: Callable[[Vault], object]
+) -> None:
+    """Recording into a deleted file fails, and leaves no empty one in its place."""
+    vault.close()
+    path.unlink()
+    with pytest.raises(VaultError):
+        write(vault)
+
+    assert not path.exists()
 
 
 def test_the_file_alone_is_the_vault(path: Path, vault: Vault) -> None:
@@ -70,7 +174,6 @@ def test_the_file_alone_is_the_vault(path: Path, vault: Vault) -> None:
         reading.telemetry.record(recall(TUESDAY, *range(1, 11)))
         reading.close()
 
-    assert files_beside(path).get("vault.sqlite-wal", 0) == 0
     path.write_bytes(backup)
     restored = open_vault(str(path))
     assert times(restored.telemetry) == [MONDAY]
@@ -89,47 +192,14 @@ def test_somebody_elses_log_is_left_alone(path: Path, vault: Vault) -> None:
     assert files_beside(path)["vault.sqlite-wal"] > before > 0
 
 
-def test_a_busy_vault_is_not_waited_for(path: Path, vault: Vault) -> None:
-    """While another connection writes, recording fails at once, and what is being written is not disturbed."""
-    with vault.transactions.writing():
-        vault.leases.acquire("index", "a", now_ms=0, ttl_ms=1)
-        began = time.monotonic()
-        with pytest.raises(VaultLocked):
-            vault.telemetry.record(recall(MONDAY, 1))
-        waited = time.monotonic() - began
-
-    assert waited < LONGEST_WAIT_S
-    assert times(vault.telemetry) == []
-    assert vault.leases.acquire("index", "b", now_ms=0, ttl_ms=1) is None
-
-
-def test_a_transaction_takes_nothing_of_it_back(vault: Vault) -> None:
-    """What was recorded before a transaction that fails is still there."""
-    vault.telemetry.record(recall(MONDAY, 1))
-    with pytest.raises(ValueError), vault.transactions.writing():
-        raise ValueError
-
-    assert times(vault.telemetry) == [MONDAY]
-
-
-def test_a_vault_that_went_away_is_not_made_again(path: Path, vault: Vault) -> None:
-    """Recording into a deleted file fails, and leaves no empty one in its place."""
-    vault.close()
-    path.unlink()
-    with pytest.raises(VaultError):
-        vault.telemetry.record(recall(MONDAY, 1))
-
-    assert not path.exists()
-
-
 def test_threads_record_side_by_side(vault: Vault) -> None:
     """Four threads of one process write recalls of their own, each whole."""
-    kept: list[int] = []
+    written: list[int] = []
 
     def ask(thread: int) -> None:
         for _ in range(25):
             try:
-                kept.append(vault.telemetry.record(recall(MONDAY, *[thread] * 5)))
+                written.append(vault.telemetry.record(recall(MONDAY, *[thread] * 5)))
             except VaultLocked:
                 continue  # a gap in the diary, which is allowed
 
@@ -139,6 +209,24 @@ def test_threads_record_side_by_side(vault: Vault) -> None:
     for thread in threads:
         thread.join()
 
-    found = [*vault.telemetry.recalls()]
-    assert sorted(kept) == [one.id for one in found]
-    assert all(len({hit.document_id for hit in one.hits}) == 1 and len(one.hits) == 5 for one in found)
+    recalls = [*vault.telemetry.recalls()]
+    assert sorted(written) == [each.id for each in recalls]
+    assert all(len({hit.document_id for hit in each.hits}) == 1 and len(each.hits) == 5 for each in recalls)
+
+
+def test_no_question_is_stored(path: Path, vault: Vault) -> None:
+    """The file holds the answer of a model and not a word of the question or the name of the model."""
+    vault.answers.keep("secretmodel", "rerank", {"whereisthehoneypot": "0.123456"}, at=MONDAY)
+    vault.close()
+
+    stored = path.read_bytes()
+    assert b"0.123456" in stored
+    assert b"honeypot" not in stored
+    assert b"secretmodel" not in stored
+
+
+def test_the_key_is_the_same_everywhere() -> None:
+    """SHA-256 of the three as an ASCII JSON array, so that other programs find the same answers."""
+    assert answer_key("m", "p", "wo ist 蜂蜜?").hex() == (
+        "b8ce3e92cbae03c0afa1793186c0dda715fdf9440a4d34f8e6350c4a1593212a"
+    )
