@@ -106,10 +106,7 @@ class Home:
         for command in (
             ("search", "queue"),
             ("query", "--mode", "vectors", "queue"),
-            (
-                "doctor",
-                "--verify",
-            ),
+            ("doctor", "--verify"),
             ("doctor",),
         ):
             result = self.invoke(*command)

@@ -9,10 +9,7 @@ import duckdb
 import pytest
 
 from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
-from clawmem.contracts.analytics import (
-    AnalyticsDocumentContract,
-    AnalyticsRecallContract,
-)
+from clawmem.contracts.analytics import AnalyticsDocumentContract, AnalyticsRecallContract
 from clawmem.ports.telemetry import Analytics
 
 

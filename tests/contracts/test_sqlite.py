@@ -162,20 +162,12 @@ class TestDiary(InSqlite, ActContract, TendingContract, ReceiptContract): ...
 
 
 class TestVault(
-    InSqlite,
-    VaultTransactionContract,
-    VaultReadingContract,
-    VaultUpkeepContract,
-    VaultDurabilityContract,
+    InSqlite, VaultTransactionContract, VaultReadingContract, VaultUpkeepContract, VaultDurabilityContract
 ): ...
 
 
 class TestLeases(
-    InSqlite,
-    LeaseAcquireContract,
-    LeaseFenceContract,
-    LeaseReleaseContract,
-    LeaseHistoryContract,
+    InSqlite, LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract, LeaseHistoryContract
 ): ...
 
 

@@ -273,10 +273,7 @@ class TrialHome:
         for command in (
             ("search", "anchor ledger"),
             ("query", "who painted the mast?"),
-            (
-                "doctor",
-                "--verify",
-            ),
+            ("doctor", "--verify"),
         ):
             result = self.call(*command)
             text = result.stderr if command[0] != "doctor" else result.output.replace(SOUND, "")
@@ -474,24 +471,13 @@ _RECORDS = [f"forgotten {how}" for how in ("noise", "part", "cut", "deleted", "f
 _CONFIG = [f"config {how}" for how in ("noise", "part", "cut", "deleted", "flipped")]
 _SERVER = [f"server {how}" for how in ("noise", "cut", "flipped")]
 MANY = {
-    "sqlite": [
-        *_PAGES * 5,
-        "cut",
-        "cut pages",
-        *["header"] * 3,
-        *_RECORDS,
-        *_CONFIG,
-        *_SERVER,
-    ],
+    "sqlite": [*_PAGES * 5, "cut", "cut pages", *["header"] * 3, *_RECORDS, *_CONFIG, *_SERVER],
     "tantivy": [*_UNCHECKED_FILES * 3, *_PAGES[:4]],
     "lancedb": [*_UNCHECKED_FILES * 3, *_PAGES[2:4]],
 }
 
 
-FEW = {
-    "sqlite": ["page swapped", "cut pages", "forgotten cut"],
-    "tantivy": ["file part", "file deleted"],
-}
+FEW = {"sqlite": ["page swapped", "cut pages", "forgotten cut"], "tantivy": ["file part", "file deleted"]}
 LOG = logging.getLogger(__name__)
 
 

@@ -51,11 +51,7 @@ class IndexedVault(NamedTuple):
 
 KEEPERS = {
     f"{role}-in-{backend}": (backend, role)
-    for backend, role in [
-        ("tantivy", Role.LEXICAL),
-        ("lancedb", Role.LEXICAL),
-        ("lancedb", Role.VECTORS),
-    ]
+    for backend, role in [("tantivy", Role.LEXICAL), ("lancedb", Role.LEXICAL), ("lancedb", Role.VECTORS)]
 }
 # What is decided by records alone is tested with an index of each role; the slow run has all.
 one_of_each_role = pytest.mark.parametrize(
@@ -91,11 +87,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepare:
 
 
 @pytest.fixture(params=KEEPERS)
-def kept(
-    prepared: Prepare,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> Iterator[IndexedVault]:
+def kept(prepared: Prepare, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[IndexedVault]:
     """Each engine in each of its roles, with everything carried to it; a copy of the prepared vault."""
     backend, role = KEEPERS[request.param]
     place = tmp_path / "world"

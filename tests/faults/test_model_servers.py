@@ -10,13 +10,7 @@ from typing import Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE, reply_of
-from scripted_server import (
-    ReceivedRequest,
-    ScriptedReply,
-    ScriptedServer,
-    said,
-    well_behaved,
-)
+from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, said, well_behaved
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.models import server as model_server

@@ -12,14 +12,7 @@ import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE
 from command_line import Invoke
 from fault_worlds import World
-from scripted_server import (
-    Answer,
-    ReceivedRequest,
-    ScriptedReply,
-    ScriptedServer,
-    scripted,
-    well_behaved,
-)
+from scripted_server import Answer, ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
 from typer.testing import Result
 
 from clawmem.adapters.models import server as model_server

@@ -14,14 +14,7 @@ import pytest
 from bad_servers import EVERYWHERE
 from command_line import Invoke
 from fault_worlds import World
-from scripted_server import (
-    Answer,
-    ScriptedServer,
-    scoring,
-    scripted,
-    well_behaved,
-    writing,
-)
+from scripted_server import Answer, ScriptedServer, scoring, scripted, well_behaved, writing
 
 from clawmem.adapters.models import api
 from clawmem.app.services.retrieval.expand import EXPANSION, expansion_stage

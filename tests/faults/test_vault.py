@@ -19,14 +19,7 @@ from programs import finish, start_program, wait_until_ready
 from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.ports.errors import (
-    ClawmemError,
-    NotAVault,
-    VaultError,
-    VaultFull,
-    VaultLocked,
-    VaultReadOnly,
-)
+from clawmem.ports.errors import ClawmemError, NotAVault, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 
@@ -38,18 +31,7 @@ def empty(file: Path) -> None:
 
 
 class TestNotAVault:
-    @pytest.mark.parametrize(
-        "verb",
-        [
-            ("search", "x"),
-            ("update",),
-            ("status",),
-            (
-                "doctor",
-                "--verify",
-            ),
-        ],
-    )
+    @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("doctor", "--verify")])
     def test_a_newer_schema(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """It is left alone to the byte; the way out is an upgrade."""
         world.fill(1)

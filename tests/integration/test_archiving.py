@@ -37,10 +37,7 @@ def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: objec
     claims = Claims(supersedes=("older.md",)) if path == "newer.md" else Claims()
     with vault.transactions.writing():
         return publisher(vault).publish(
-            document(path, body, indexed_at=changed, **fields),
-            body,
-            fragments(body),
-            Declarations(claims),
+            document(path, body, indexed_at=changed, **fields), body, fragments(body), Declarations(claims)
         )
 
 

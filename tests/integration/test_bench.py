@@ -11,11 +11,7 @@ import ablation
 import notes
 import pytest
 import quality
-from artefacts import (
-    FOLDER,
-    RankedAnswer,
-    read_table,
-)
+from artefacts import FOLDER, RankedAnswer, read_table
 from command_line import Invoke, ask_json, write_notes
 from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection

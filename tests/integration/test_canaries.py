@@ -13,12 +13,7 @@ from scripted_server import ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.local import StaticEmbedder
-from clawmem.app.services.maintenance.doctor import (
-    GOLDEN,
-    embedder_fault,
-    generator_fault,
-    reranker_fault,
-)
+from clawmem.app.services.maintenance.doctor import GOLDEN, embedder_fault, generator_fault, reranker_fault
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Vector
 

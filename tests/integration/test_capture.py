@@ -90,11 +90,7 @@ class TestDecisionExtractor:
         assert (relation.target, relation.kind) == (old.id, RelationKind.CONTRADICTS)
 
     @pytest.mark.parametrize(
-        "change",
-        [
-            "We use MySQL instead of Postgres for the ledger.",
-            "We no longer use Postgres.",
-        ],
+        "change", ["We use MySQL instead of Postgres for the ledger.", "We no longer use Postgres."]
     )
     def test_a_session_changes_its_mind(self, world: World, change: str) -> None:
         """A later decision of the session supersedes the earlier one, which keeps its confidence."""

@@ -34,18 +34,7 @@ def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb",
-    [
-        ("search", "x"),
-        ("query", "x"),
-        ("status",),
-        ("list",),
-        (
-            "doctor",
-            "--verify",
-        ),
-        ("embed",),
-    ],
+    "verb", [("search", "x"), ("query", "x"), ("status",), ("list",), ("doctor", "--verify"), ("embed",)]
 )
 def test_without_a_vault_it_says_so_and_makes_none(run: Run, home: Path, verb: tuple[str, ...]) -> None:
     """A reading command on no vault leaves with 5, the way out, and an untouched disk."""

@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_server import (
-    Answer,
-    ReceivedRequest,
-    ScriptedReply,
-    said,
-    scoring_each,
-    writing,
-)
+from scripted_server import Answer, ReceivedRequest, ScriptedReply, said, scoring_each, writing
 from scripted_server import Models as Servers
 from surfacing_home import Home, places
 
@@ -28,7 +21,7 @@ from clawmem.app.services.surfacing.surface import Surfaced
 from clawmem.domain.surfacing.profiles import PROFILES
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of requests that were left to themselves
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # of requests that were left to themselves
 ]
 
 DEEP = PROFILES["deep"]

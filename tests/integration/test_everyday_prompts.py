@@ -98,7 +98,7 @@ class TestTheDevelopmentPrompts:
         (
             "what dose of blood pressure medicine did Mama take before her fall?",
             "home/family/mama-medicine-2025.md",
-        ),
+        )
     ],
 )
 def test_the_note_that_a_prompt_means_comes_first(ask: Ask, prompt: str, path: str) -> None:

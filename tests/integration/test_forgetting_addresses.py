@@ -8,18 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from addressed_notes import (
-    BETA,
-    PUMP,
-    QUEUE,
-    VERBS,
-    Heard,
-    by_route,
-    by_tool,
-    change,
-    docid_of,
-    rows,
-)
+from addressed_notes import BETA, PUMP, QUEUE, VERBS, Heard, by_route, by_tool, change, docid_of, rows
 from command_line import Invoke
 from wired import publisher
 

@@ -225,10 +225,7 @@ def test_an_import(
     assert [one["trusted"] for one in found[:1]] == [False]
 
 
-@pytest.mark.parametrize(
-    ("tool", "facts", "relations"),
-    [("jsonl", 1, 1), ("basic-memory", 0, 1)],
-)
+@pytest.mark.parametrize(("tool", "facts", "relations"), [("jsonl", 1, 1), ("basic-memory", 0, 1)])
 def test_facts_and_relations(
     tool: str, facts: int, relations: int, bring: Import, place: Callable[[str], Path]
 ) -> None:

@@ -48,11 +48,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann  "),
     ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "There is no note about"),
-    (
-        "beads_sync",
-        {"project_path": str(Path(__file__).parents[1] / "data" / "beadsproject")},
-        "created: 2",
-    ),
+    ("beads_sync", {"project_path": str(Path(__file__).parents[1] / "data" / "beadsproject")}, "created: 2"),
     ("build_graphs", {"graph_types": ["temporal"]}, "temporal: "),
     ("find_causal_links", {"docid": REDIS}, "No causes or effects"),
     ("status", {}, "documents"),

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_exports import (
-    claude_ai,
-    claude_code,
-    json_lines,
-)
+from chat_exports import claude_ai, claude_code, json_lines
 from command_line import Invoke, write_notes
 from mined_talks import BOAT, documents, mined, text_of
 

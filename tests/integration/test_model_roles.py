@@ -15,12 +15,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.models import ModelSelection
-from clawmem.app.services.models import (
-    NONE,
-    REST_MS,
-    Watch,
-    WatchedModel,
-)
+from clawmem.app.services.models import NONE, REST_MS, Watch, WatchedModel
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.models import GeneratorContract, RerankerContract
 from clawmem.domain.documents.times import iso_utc
@@ -154,8 +149,7 @@ class TestWatchedReranker(RerankerContract):
     @pytest.fixture
     def reranker(self) -> Reranker:
         return WatchedModel(
-            OverlapReranker(),
-            watch(open_vault(":memory:").model_failures, ManualClock(), ModelRole.RERANKER),
+            OverlapReranker(), watch(open_vault(":memory:").model_failures, ManualClock(), ModelRole.RERANKER)
         )
 
 

@@ -12,12 +12,7 @@ from typing import Any
 import pytest
 from llama_server import Role, running
 from notes_vault import NotesVault
-from scripted_server import (
-    Models,
-    ScriptedServer,
-    scoring_each,
-    writing,
-)
+from scripted_server import Models, ScriptedServer, scoring_each, writing
 from vault_stores import retrieval_stores
 from wired import embed_pending, wired
 
@@ -31,12 +26,7 @@ from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.rerank import (
-    LINE_CHARS,
-    RERANKED,
-    RERANKER,
-    reranking_stages,
-)
+from clawmem.app.services.retrieval.rerank import LINE_CHARS, RERANKED, RERANKER, reranking_stages
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import run_retrievers
 from clawmem.app.services.retrieval.work import LoadedTexts, Stage, Trace, Work
@@ -199,11 +189,7 @@ class TestExpansion:
         variants = Variant(VariantKind.VEC, "kettle"), Variant(VariantKind.LEX, "kettle")
         work = Work(LoadedTexts(vault.documents), variants=variants)
         words, meaning = (
-            leg(request(), work)
-            for leg in variant_retrievers(
-                retrieval_stores(vault),
-                Another(),
-            ).values()
+            leg(request(), work) for leg in variant_retrievers(retrieval_stores(vault), Another()).values()
         )
 
         assert words.hits["document~1"]

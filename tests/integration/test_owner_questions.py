@@ -114,10 +114,7 @@ def test_a_topic_alone_is_no_answer(asked: Callable[[str], Any], answered: str, 
 
 
 @pytest.mark.parametrize(
-    ("question", "path", "line"),
-    [
-        ("when did Brandt pay 2026-014", "invoices.md", "12 June"),
-    ],
+    ("question", "path", "line"), [("when did Brandt pay 2026-014", "invoices.md", "12 June")]
 )
 def test_an_exact_match_comes_first(
     invoke: Invoke, tmp_path: Path, question: str, path: str, line: str

@@ -10,14 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import pytest
-from owner_questions import (
-    Question,
-    answered_questions,
-    broken_traps,
-    now_ms,
-    parsed,
-    paths_of,
-)
+from owner_questions import Question, answered_questions, broken_traps, now_ms, parsed, paths_of
 from vault_stores import retrieval_stores
 from wired import embed_pending, publisher
 

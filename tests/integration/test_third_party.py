@@ -162,15 +162,7 @@ def test_a_backend_is_found_by_its_name(clawmem: Clawmem, tmp_path: Path) -> Non
     """``--backend acme`` is enough: words are kept and found by the engine of the other package."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "queue.md").write_text("# Queue\n\nThe retry queue drains at night.\n", "utf-8")
-    for step in (
-        (
-            "vault",
-            "init",
-        ),
-        ("collection", "add", "notes"),
-        ("update",),
-        ("search", "retry queue"),
-    ):
+    for step in (("vault", "init"), ("collection", "add", "notes"), ("update",), ("search", "retry queue")):
         done = clawmem("--backend", "acme", *step)
         assert done.returncode == 0, done.stderr
 

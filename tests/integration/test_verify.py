@@ -15,13 +15,7 @@ from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.adapters.sqlite.store import pack, span
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.ports.records import (
-    FragmentKey,
-    Grain,
-    InactiveReason,
-    LexicalEntry,
-    SourceStamp,
-)
+from clawmem.ports.records import FragmentKey, Grain, InactiveReason, LexicalEntry, SourceStamp
 
 SOURCES = {
     "a.md": "---\nauthor: Ada Lovelace\n---\n# Engines\n\nThe analytical engine weaves patterns.\n\n- cards\n- mills\n",

@@ -71,10 +71,7 @@ def test_what_an_observer_is_believed() -> None:
     messages = said((U, "We'll use Postgres for the ledger."))
     good = {"type": "decision", "title": "t" * 90, "quote": "We'll use Postgres for the ledger."}
     facts = ["five5", "four", "{{fact}}"]
-    bad = [
-        {**good, "title": ""},
-        {**good, "title": "${title}"},
-    ]
+    bad = [{**good, "title": ""}, {**good, "title": "${title}"}]
 
     [note] = read_notes({"observations": [*bad, {**good, "facts": facts}]}, messages)
 

@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.markdown import (
-    BlockKind,
-    Markdown,
-    is_delimiter,
-)
+from clawmem.domain.documents.markdown import BlockKind, Markdown, is_delimiter
 from clawmem.ports.records import FragmentKind
 
 TABLE = "Our rooms:\n| Room | Seats |\n|:-----|------:|\n| Falcon | 14 |\n| Owl | 22 |\n\nBook at the desk."

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import (
-    BASELINE,
-    baseline,
-    blend_stored,
-    computed_confidence,
-)
+from clawmem.domain.retrieval.composite import BASELINE, baseline, blend_stored, computed_confidence
 
 types = st.sampled_from([*BASELINE, "antipattern", "recipe"])
 shares = st.floats(0, 1)

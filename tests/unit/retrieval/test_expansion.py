@@ -5,11 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.expansion import (
-    LIMITS,
-    VariantKind,
-    read_expansion,
-)
+from clawmem.domain.retrieval.expansion import LIMITS, VariantKind, read_expansion
 
 lines = st.lists(
     st.tuples(

@@ -14,11 +14,7 @@ from clawmem.domain.retrieval.versions import (
 )
 
 OLD, MIDDLE, NEW = 1, 2, 3
-STORES = {
-    MIDDLE: Version("2025-09-09"),
-    NEW: Version("2026-05-12"),
-    OLD: Version("2025-02-18"),
-}
+STORES = {MIDDLE: Version("2025-09-09"), NEW: Version("2026-05-12"), OLD: Version("2025-02-18")}
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, answer
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
-from clawmem.domain.surfacing.gate import (
-    MOST_CHARS,
-    Skip,
-    looking_back,
-    needs_earlier,
-    why_skip,
-)
+from clawmem.domain.surfacing.gate import MOST_CHARS, Skip, looking_back, needs_earlier, why_skip
 from clawmem.domain.surfacing.packing import pack, pack_lines
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
 from clawmem.domain.text.words import token_count
