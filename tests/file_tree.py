@@ -18,9 +18,6 @@ class FileTree:
     def write(self, path: str, content: bytes, *, mtime_ns: int = 1) -> None:
         self._files[path] = (content, mtime_ns)
 
-    def remove(self, path: str) -> None:
-        del self._files[path]
-
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         files = []
         for path, (content, mtime_ns) in sorted(self._files.items()):

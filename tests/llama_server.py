@@ -7,7 +7,6 @@ a second, and the server is up in less. Run as a program this module is the serv
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,16 +44,6 @@ def running(role: Role, folder: Path, *, api_key: str = "", alias: str = "") -> 
             yield address
         finally:
             server.kill()
-
-
-@contextmanager
-def stopped(address: str) -> Iterator[None]:
-    """The server at *address* takes connections and does nothing, like one on a machine that swaps; not on Windows."""
-    _RUNNING[address].send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        _RUNNING[address].send_signal(signal.SIGCONT)
 
 
 def write_model(role: Role, path: Path) -> None:

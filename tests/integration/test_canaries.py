@@ -9,7 +9,6 @@ from hashlib import sha256
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.local import StaticEmbedder
@@ -95,14 +94,3 @@ class TestGenerator:
 
         assert "something else, twice" in (generator_fault(ScriptedGenerator(script)) or "")
         assert len(asked) == 2
-
-
-def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], ScriptedReply]:
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.body is None:
-            return well_behaved(asked)
-        good = OverlapReranker().rerank(asked.body["query"], asked.body["documents"], timeout_s=1)
-        results = [{"index": n, "relevance_score": change(8 * one - 4)} for n, one in enumerate(good)]
-        return said({"results": results})
-
-    return answer

@@ -66,10 +66,6 @@ def from_terminal(printed: str, collection: str) -> Iterator[Cited]:
             yield Cited(match[1], int(match[2]), int(match[3] or match[2]), text)
 
 
-def shown(vault: QuestionedVault, question: str, unit: str) -> Iterator[Cited]:
-    return from_terminal(vault.invoke("query", question, "--unit", unit).stdout, "v")
-
-
 class QuestionedVault(NamedTuple):
     """A vault that can be asked, its folder, and questions to it."""
 

@@ -27,28 +27,11 @@ from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.journal import Act
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
 
 INVOICES = "Hartmann gets invoices from the export zx81quartz."
 SLOW = "The export is slow since March."
 CONCLUSION = "The slow zx81quartz export hurts Hartmann and its invoices"
 FRIDAY = "The export of Hartmann fails on Fridays"
-
-
-@pytest.fixture
-def world(vault: Vault, clock: ManualClock, tmp_path: Path) -> World:
-    return World(vault, clock, tmp_path)
-
-
-def write(world: World, path: str, *tags: str) -> int:
-    with world.vault.transactions.writing():
-        return memory_writer(world.vault, world.clock).write(
-            path, path, f"Said in {path}.", "note", 0.5, tags=tags
-        )
-
-
-def derived(world: World, *ids: int) -> list[str]:
-    return [one.path for one in derived_documents(world.vault, ids)]
 
 
 class Memory:

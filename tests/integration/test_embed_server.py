@@ -74,15 +74,9 @@ def test_a_server_that_is_away_takes_nobodys_place(
 @pytest.mark.parametrize("role", ["EMBED", "LLM", "RERANK"])
 @pytest.mark.parametrize(
     "address",
-    [
-        "banana",
-        "localhost:8088",
-        "ftp://host",
-        "http://",
-        "http://a b",
-        "http://me:hunter2@host:port",
-        "http://x:99999",
-    ],
+    (
+        "banana, localhost:8088, ftp://host, http://, http://a b, http://me:hunter2@host:port, http://x:99999"
+    ).split(", "),
 )
 def test_invalid_addresses(role: str, address: str) -> None:
     """An invalid address is refused when the settings are read, by the name of its variable and without its password."""

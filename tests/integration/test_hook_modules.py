@@ -10,7 +10,6 @@ from command_line import Invoke
 from programs import modules_of_hook
 from server_process import serving
 
-ROOT = Path(__file__).parents[2]
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {

@@ -68,17 +68,9 @@ def test_the_fix_of_the_same_error(vault: Path, environ: dict[str, str], home: P
         {"tool_response": {"stdout": ERROR, "exit_code": 0}},
         {"error": "\0" + "'" * 100_000},
     ],
-    ids=[
-        "other module",
-        "other command",
-        "vague",
-        "interrupted",
-        "other tool",
-        "subagent",
-        "no text",
-        "success",
-        "quotes",
-    ],
+    ids=(
+        "other module, other command, vague, interrupted, other tool, subagent, no text, success, quotes"
+    ).split(", "),
 )
 def test_silence_after_a_failure(vault: Path, environ: dict[str, str], event: dict[str, Any]) -> None:
     assert context(environ, "PostToolUseFailure", **{"tool_name": "Bash", **event}) == ""

@@ -33,22 +33,6 @@ NOTES = {
     "orchard.md": "# Orchard\n\nThe Gravenstein apples in the orchard ripen in August.\n",
     "kiln.md": "# Kiln\n\nThe kiln fires stoneware at 1240 degrees.\n",
 }
-ASKED = {
-    "When does the night ferry to Gotland leave?": "21:15",
-    "How high may the boiler pressure be?": "1.8 bar",
-    "Which beehive has the queen from 2025?": "third beehive",
-    "What does the choir rehearse on Mondays?": "Requiem",
-    "Which reed does the loom need for linen?": "40 dents",
-    "When was the telescope mirror coated?": "March",
-    "When do the Gravenstein apples ripen?": "August",
-    "At how many degrees does the kiln fire stoneware?": "1240",
-}
-OFF_TOPIC = (
-    "Who won the football world cup in 1998?",
-    "Write a limerick about a penguin.",
-    "What is the capital of Mongolia?",
-    "Explain how a transistor works.",
-)
 DECIDED = "We decided to use Postgres for the ticket queue because one database is enough."
 QUEUE = "Where should the ticket queue live?"
 LATER = "Which database did we choose for the ticket queue?"
@@ -122,11 +106,6 @@ class Gateway:
     def clawmem(self, *words: str) -> str:
         """What a command of ours prints."""
         return self._output([sys.executable, "-P", "-m", "clawmem", *words])
-
-    def is_served(self) -> bool:
-        """Whether a server of the vault answers."""
-        command = [sys.executable, "-P", "-m", "clawmem", "serve", "--status"]
-        return not subprocess.run(command, env=self.environ, check=False, capture_output=True).returncode
 
     def _output(self, command: Sequence[str]) -> str:
         done = subprocess.run(

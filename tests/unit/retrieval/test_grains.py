@@ -34,10 +34,6 @@ def line(document_id: int, seq: int, label: str = "") -> Span:
     return Span(FragmentKey(document_id, seq), FragmentKind.LINE, seq, seq, start, start + 10, label)
 
 
-def passage(document_id: int, seq: int, start: int, end: int) -> Span:
-    return Span(FragmentKey(document_id, seq), FragmentKind.PASSAGE, 1, 1, start, end)
-
-
 def spans(*given_spans: Span) -> dict[FragmentKey, Span]:
     return {span.key: span for span in given_spans}
 

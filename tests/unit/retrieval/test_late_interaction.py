@@ -27,10 +27,6 @@ KEYS = st.builds(FragmentKey, st.integers(1, 2), st.integers(0, 8))
 ROWS = st.dictionaries(KEYS, NEAR, max_size=12)
 
 
-def line(seq: int, document_id: int = 1) -> FragmentKey:
-    return FragmentKey(document_id, seq)
-
-
 @given(st.lists(KEYS, max_size=6), ROWS, WEIGHTS)
 def test_every_line_is_covered_to_some_extent(
     keys: list[FragmentKey], rows: dict[FragmentKey, list[float]], weights: list[float]
