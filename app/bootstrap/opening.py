@@ -62,8 +62,15 @@ def open_services(
             container = Clawmem(settings=settings, read_only=True)
         is_vault = True  # the permissions of a file that is none are not ours to change
         services = Services(container, is_new=is_new)
-        if settings.backend and settings.backend != services.indexes.backend:
-            _choose_backend(services, settings.backend, read_only=read_only)
+        current = services.indexes.backend
+        if settings.backend and settings.backend != current:
+            if read_only or services.vault.documents.following(0, 1):  # only an empty vault moves by itself
+                raise ConfigError(
+                    f"The vault's indexes are stored by {current!r}, not by {settings.backend!r}. Run: clawmem rebuild "
+                    f"--backend {settings.backend}  (the vault stays usable during the migration), or choose {current} "
+                    f"with --backend, or as backend: in {settings.config_file}."
+                )
+            services.indexes.move(settings.backend)
         _forget_again(services, read_only=read_only)
         yield services
     finally:
@@ -119,15 +126,3 @@ def _forget_again(services: Services, *, read_only: bool) -> None:
         return
     with suppress(VaultError), open_services(settings, create=False):
         pass
-
-
-def _choose_backend(services: Services, backend: str, *, read_only: bool) -> None:
-    """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem rebuild --backend` moves."""
-    current = services.indexes.backend
-    if read_only or services.vault.documents.following(0, 1):
-        raise ConfigError(
-            f"The vault's indexes are stored by {current!r}, not by {backend!r}. "
-            f"Run: clawmem rebuild --backend {backend}  (the vault stays usable during the migration), or choose "
-            f"{current} with --backend, or as backend: in {services.settings.config_file}."
-        )
-    services.indexes.move(backend)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.indexing.embed import EmbedReport
@@ -90,7 +90,9 @@ class SyncIssues:
         stored = {issue.id: report for issue, report in zip(issues, reports, strict=True) if report}
         numbers = {name: document_id for name, (document_id, _) in stored.items()}
         created = [document_id for document_id, change in stored.values() if change == "created"]
-        gone = [] if tracked.problems else self._gone(project, numbers.values())
+        of_project = self.properties.having([PropertyFilter("project", property_key(project))])
+        known = of_project & self.properties.having([PropertyFilter("beads_id")])
+        gone = [] if tracked.problems else sorted(known.difference(numbers.values()))
         problems = [*tracked.problems]
         if gone and not tracked.issues and not allow_empty:
             problems.append(
@@ -150,11 +152,6 @@ class SyncIssues:
             return served.id, ""
         number = self.publisher.publish_text(document, body, Declarations(properties=properties))
         return number, "updated" if served else "created"
-
-    def _gone(self, project: str, present: Iterable[int]) -> list[int]:
-        known = self.properties.having([PropertyFilter("project", property_key(project))])
-        issues = self.properties.having([PropertyFilter("beads_id")])
-        return sorted((known & issues) - {*present})
 
     def _relate(self, issues: Sequence[Issue], numbers: Mapping[str, int]) -> tuple[int, int]:
         """

@@ -154,13 +154,25 @@ class Watch:
         Raises:
             ModelUnavailable: the model failed recently and is not called.
         """
-        self._let_rest()
+        last = self._open_failure() if self._rest_ms and self._may_have_failed else None
+        failed_ms = parse_iso(last.failed_at) if last else None
+        if last and failed_ms is not None:
+            past_ms = self._clock.now_ms() - failed_ms
+            if 0 <= past_ms < self._rest_ms:  # a negative time means that the clock was set back
+                reason = f"{last.reason}, {past_ms // 1000} seconds ago"
+                wait_s = (self._rest_ms - past_ms) / 1000
+                raise ModelUnavailable(self._model, reason, retry_after_s=wait_s)
         try:
             yield
         except InputTooLong:
             raise  # a problem of the text, not of the model
         except (ModelError, EmbeddingError) as error:
-            self._failed(error)
+            self._may_have_failed = True
+            # The bare reason: the message repeats the address and has the remedy.
+            reason = error.reason if isinstance(error, ModelError) else str(error)
+            with suppress(Exception):
+                now = iso_utc(self._clock.now_ms())
+                self._failures.record(ModelFailure(self._role, self._model, now, reason))
             raise
 
     @contextmanager
@@ -173,24 +185,6 @@ class Watch:
             if last := self._open_failure():
                 with suppress(Exception):
                     self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
-
-    def _failed(self, error: ModelError | EmbeddingError) -> None:
-        """Record a failure, with its bare reason: the message repeats the address and has the remedy."""
-        self._may_have_failed = True
-        reason = error.reason if isinstance(error, ModelError) else str(error)
-        with suppress(Exception):
-            now = iso_utc(self._clock.now_ms())
-            self._failures.record(ModelFailure(self._role, self._model, now, reason))
-
-    def _let_rest(self) -> None:
-        last = self._open_failure() if self._rest_ms and self._may_have_failed else None
-        failed_ms = parse_iso(last.failed_at) if last else None
-        if last is None or failed_ms is None:
-            return
-        past_ms = self._clock.now_ms() - failed_ms
-        if 0 <= past_ms < self._rest_ms:  # a negative time means that the clock was set back
-            reason = f"{last.reason}, {past_ms // 1000} seconds ago"
-            raise ModelUnavailable(self._model, reason, retry_after_s=(self._rest_ms - past_ms) / 1000)
 
     def _open_failure(self) -> ModelFailure | None:
         """Return the last failure of this model if no answer was recorded since."""

@@ -104,7 +104,11 @@ class EmbedPending:
         report, embeddings = EmbedReport(), self.embeddings
         model = for_background(self.embedder if force else self.of_vault())
         building = self._begin(model.fingerprint, report, force)
-        private = self._private_texts() if is_remote(model) else frozenset()
+        private = frozenset[str]()  # names of the texts of private documents
+        if is_remote(model):
+            parts = (part for number in self.withheld() for part in self.documents.fragments(number))
+            texts = (embedding_text(part.context, part.text) for part in parts)
+            private = frozenset(sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts)
         total = embeddings.counts(building=building).pending
         while not report.stopped:
             batch = embeddings.pending(BATCH, building=building)
@@ -154,12 +158,6 @@ class EmbedPending:
             elif serving is None or not is_building:
                 embeddings.give_up()
             return embeddings.building() is not None
-
-    def _private_texts(self) -> frozenset[str]:
-        """Return the names of the texts of private documents."""
-        fragments = (part for number in self.withheld() for part in self.documents.fragments(number))
-        texts = (embedding_text(part.context, part.text) for part in fragments)
-        return frozenset(sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts)
 
     def _take_over(self, report: EmbedReport, private: int) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""

@@ -59,13 +59,10 @@ class Ownership:
 
     def owner(self, path: str) -> str | None:
         """Return the collection that owns the absolute POSIX *path*; ``None`` if there is none."""
-        return next((name for name, matches, below in self._around(path) if matches(below)), None)
+        return next((name for name, matches, below in self.around(path) if matches(below)), None)
 
-    def concerned(self, path: str) -> list[str]:
-        """Return the collections, innermost first, that may have files below a folder."""
-        return [name for name, *_ in self._around(path)]
-
-    def _around(self, path: str) -> Iterator[tuple[str, Callable[[str], bool], str]]:
+    def around(self, path: str) -> Iterator[tuple[str, Callable[[str], bool], str]]:
+        """Yield the collections around *path*, innermost first, each with its pattern and the path below its folder."""
         for root, folder, matches in self._owners:
             below = path[len(root) + 1 :] or "."
             if f"{path}/".startswith(f"{root}/") and not is_excluded(below, folder.include):

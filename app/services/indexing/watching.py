@@ -176,7 +176,7 @@ class _Turn:
             return [project]
         folder, _, name = path.rpartition("/")
         if change.folder or name in (GIT, OWN):
-            return self._ownership.concerned(path if change.folder else folder)
+            return [name for name, *_ in self._ownership.around(path if change.folder else folder)]
         return [owner for owner in [self._ownership.owner(path)] if owner]
 
     def _work(self, names: list[str]) -> None:

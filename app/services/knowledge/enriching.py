@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from clawmem.app.services.capture.visibility import Withheld
@@ -273,7 +272,17 @@ class Enrich:
             links = self._links(document.id, description, answer)
             is_new = not any(note.origin != RULES for note in self.notes.history(document.id))
             may_evolve = is_new and is_verified(document.origin)  # else it may not change other descriptions
-            evolved = list(self._evolved(document.id, description, links, answer)) if may_evolve else []
+            linked = (self.notes.get(target) for target in dict.fromkeys(target for target, _ in links))
+            described = [note for note in linked if note and note.context] if may_evolve else []
+            evolved: list[tuple[Note, Note]] = []  # notes that the new document changes, with their new form
+            for note in described[: enrichment.EVOLVED]:
+                before = Content(note.keywords, note.tags, note.context)
+                prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
+                update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
+                if update is not None:
+                    changed_content, reason = update
+                    after = Note(note.document_id, *changed_content, cause=document.id, reason=reason)
+                    evolved.append((note, after))
             model = ask.model
         except (DailyLimitReached, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
@@ -306,9 +315,9 @@ class Enrich:
                 )
             related = self._put_links(document.id, links)
             changed = 0
-            for before, after in evolved:
-                latest = self.notes.get(before.document_id)
-                if latest and latest.version == before.version:  # no other process changed the note
+            for note, after in evolved:
+                latest = self.notes.get(note.document_id)
+                if latest and latest.version == note.version:  # no other process changed the note
                     changed += self._put_note(replace(after, origin=model))
             self.notes.settle(document.id, document.source_hash, by_model=True)
             report = EnrichReport(0, 1, noted, new, related, triples, changed)
@@ -335,23 +344,6 @@ class Enrich:
             return []
         links = [([*texts][link.place], link) for link in enrichment.read_links(value, len(texts))]
         return sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
-
-    def _evolved(
-        self,
-        document_id: int,
-        description: str,
-        links: Sequence[tuple[int, enrichment.Link]],
-        answer: Callable[[ModelTask, str], Any],
-    ) -> Iterator[tuple[Note, Note]]:
-        """Yield the notes of linked documents that a model changes because of the new document, with their new form."""
-        notes = (self.notes.get(target) for target in dict.fromkeys(target for target, _ in links))
-        for note in list(islice((note for note in notes if note and note.context), enrichment.EVOLVED)):
-            before = Content(note.keywords, note.tags, note.context)
-            prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
-            update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
-            if update is not None:
-                content, reason = update
-                yield note, Note(note.document_id, *content, cause=document_id, reason=reason)
 
     def _title(self, document_id: int) -> str:
         document = self.documents.get(document_id)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from operator import attrgetter, mul
 from pathlib import Path, PurePosixPath
 from shutil import disk_usage
@@ -147,13 +148,21 @@ class Doctor:
         optional = "Repair the model, or leave it out ({}): questions are then answered without it."
         checks: dict[str, Callable[[str], CheckResult]] = {
             "storage": self._storage,
-            "forgotten notes": self._forgotten,
+            "forgotten notes": partial(
+                _without, self.forget_warnings, "their places are recorded next to the vault, too"
+            ),
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
-            "collections": self._leftovers,
+            "collections": partial(
+                _without,
+                lambda: starmap(leftover_sentence, self.leftovers().items()),
+                "every collection of files is configured",
+            ),
             "word index": self._lexical,
             "vectors": self._vectors,
             "model": self._model,
-            "languages": self._languages,
+            "languages": lambda name: CheckResult(
+                name, True, self.language_advice() or "the vectors suit the languages of the notes"
+            ),
             "model test": partial(_tested, self.embedder, embedder_fault, test),
             "stored vectors": self._stored,
             "generator": partial(
@@ -180,16 +189,6 @@ class Doctor:
             return CheckResult(name, False, "; ".join(faults), REPAIR)
         return CheckResult(name, True, f"{self.storage.info().location}: integrity check passed")
 
-    def _languages(self, name: str) -> CheckResult:
-        return CheckResult(
-            name, True, self.language_advice() or "the vectors suit the languages of the notes"
-        )
-
-    def _forgotten(self, name: str) -> CheckResult:
-        warnings = self.forget_warnings()
-        detail = " ".join(warnings) or "their places are recorded next to the vault, too"
-        return CheckResult(name, not warnings, detail)
-
     def _folder(self, folder: Folder, name: str) -> CheckResult:
         notes = self.documents.latest(Scope(frozenset({folder.name})))
         paths = {note.path for note in notes if note.stamp}
@@ -206,11 +205,6 @@ class Doctor:
                 name, False, detail, "Mount its disk. To remove them, run: clawmem update --allow-empty"
             )
         return CheckResult(name, True, folder.root)
-
-    def _leftovers(self, name: str) -> CheckResult:
-        sentences = [leftover_sentence(name, count) for name, count in self.leftovers().items()]
-        detail = " ".join(sentences) or "every collection of files is configured"
-        return CheckResult(name, not sentences, detail)
 
     def _lexical(self, name: str) -> CheckResult:
         faults = [without_remedy(fault) for fault in self.lexical.faults()]
@@ -267,7 +261,16 @@ class Doctor:
         embedder = self.embedder()
         if embedder is None or self.embeddings.fingerprint() != embedder.fingerprint:
             return CheckResult(name, True, "not compared: no vectors of this model are stored")
-        sample = list(self._sample())
+        sample: list[
+            tuple[Document, str, Vector]
+        ] = []  # a text and its vector per document, spread over the paths
+        synced = [note for note in self.documents.latest() if note.embed_state is EmbedState.SYNCED]
+        for document in spread(sorted(synced, key=attrgetter("collection", "path")), SAMPLE):
+            if vectors := self.embeddings.of_document(document.id):
+                middle = vectors[len(vectors) // 2]
+                fragments = {fragment.seq: fragment for fragment in self.documents.fragments(document.id)}
+                fragment = fragments[middle.key.seq]
+                sample.append((document, embedding_text(fragment.context, fragment.text), middle.vector))
         fresh = embedder.embed_documents([text for _, text, _ in sample])
         wrong = [
             document.display_path
@@ -279,15 +282,11 @@ class Doctor:
         detail = f"{len(wrong)} of {len(sample)} differ from what the model gives now: {listed(wrong)}"
         return CheckResult(name, False, detail, "Run: clawmem embed --force")
 
-    def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
-        """Yield a text and its stored vector per document, for documents spread evenly over the paths."""
-        synced = [note for note in self.documents.latest() if note.embed_state is EmbedState.SYNCED]
-        for document in spread(sorted(synced, key=attrgetter("collection", "path")), SAMPLE):
-            if vectors := self.embeddings.of_document(document.id):
-                middle = vectors[len(vectors) // 2]
-                fragments = {fragment.seq: fragment for fragment in self.documents.fragments(document.id)}
-                fragment = fragments[middle.key.seq]
-                yield document, embedding_text(fragment.context, fragment.text), middle.vector
+
+def _without(faults: Callable[[], Iterable[str]], fine: str, name: str) -> CheckResult:
+    """Return a finding with *faults*; without any it is *fine*."""
+    detail = " ".join(faults())
+    return CheckResult(name, not detail, detail or fine)
 
 
 def _tested(

@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,12 +26,31 @@ _TEXT = (".md", ".markdown", ".txt")
 
 
 def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[tuple[Document, NoteFile]]:
-    """Yield *documents* as Markdown files with different names."""
+    """
+    Yield *documents* as Markdown files with different names.
+
+    The front matter of a file is repeated. That of a machine-made note is made from its record.
+    """
     taken: set[str] = set()
     for document in documents:
-        file = note_file(document, store.body(document.id) or "", taken)
-        taken.add(file.name.casefold())
-        yield document, file
+        body, head = store.body(document.id) or "", ""
+        if document.stamp is None:
+            fields = {
+                "title": document.title,
+                "type": document.content_type,
+                "date": document.authored_at,
+                "origin": str(document.origin),
+                "confidence": document.confidence,
+                "tags": list(document.tags),
+            }
+            lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+            head = f"---\n{''.join(lines)}---\n\n"
+        elif document.front_matter.strip():
+            fence = document.front_matter.strip("\n")
+            head = f"---\n{fence}\n---\n"
+        name = _free_name(document, taken)
+        taken.add(name.casefold())
+        yield document, NoteFile(name, head + body, len(head))
 
 
 def memory_lines(
@@ -86,31 +106,6 @@ class NoteFile(NamedTuple):
     name: str
     text: str
     start: int
-
-
-def note_file(document: Document, body: str, taken: Container[str]) -> NoteFile:
-    """
-    Return the file of *document*, whose name is not *taken*.
-
-    The front matter of a file is repeated. That of a machine-made note is made from its record.
-    """
-    if document.stamp is None:
-        fields = {
-            "title": document.title,
-            "type": document.content_type,
-            "date": document.authored_at,
-            "origin": str(document.origin),
-            "confidence": document.confidence,
-            "tags": list(document.tags),
-        }
-        lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
-        head = f"---\n{''.join(lines)}---\n\n"
-    elif document.front_matter.strip():
-        fence = document.front_matter.strip("\n")
-        head = f"---\n{fence}\n---\n"
-    else:
-        head = ""
-    return NoteFile(_free_name(document, taken), head + body, len(head))
 
 
 def _free_name(document: Document, taken: Container[str]) -> str:
@@ -190,16 +185,16 @@ def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
 
 
 def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iterator[bytes]:
-    yield _line(table.columns)
-    for row in table.rows:
-        if table.name == CONTENT and str(row[0]) in notes:
-            yield _line([row[0], notes[str(row[0])]])
-        else:
-            yield _line([_written(value) for value in row])
-
-
-def _written(value: Value) -> object:
-    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+    in_notes = notes if table.name == CONTENT else {}
+    for row in chain((table.columns,), table.rows):
+        values = (row[0], in_notes[str(row[0])]) if str(row[0]) in in_notes else row
+        written = json.dumps(
+            values,
+            separators=(",", ":"),
+            sort_keys=True,
+            default=lambda value: {"base64": b64encode(value).decode()},
+        )
+        yield f"{written}\n".encode()
 
 
 def _read(value: Any, reader: BundleReader) -> Value:
@@ -216,10 +211,6 @@ def _whole_body(row: tuple[Value, ...]) -> tuple[Value, ...]:
     if not isinstance(body, str) or body_hash(body) != digest:
         raise ValueError(f"the text of {digest!r} is another one")
     return row
-
-
-def _line(value: object) -> bytes:
-    return f"{json.dumps(value, separators=(',', ':'), sort_keys=True)}\n".encode()
 
 
 Load = Callable[[Path, Iterable[RecordTable], Mapping[str, int]], None]
