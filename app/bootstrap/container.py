@@ -355,7 +355,7 @@ class UseCases(containers.DeclarativeContainer):
         strict=plan.merge_strict,
         least=plan.min_confidence,
     )
-    synthesis = use_case("maintenance.synthesis:Synthesis")
+    synthesis = use_case("maintenance.lanes:Synthesis")
     cleanup = use_case("maintenance.lanes:Cleanup")
     observations: ObservationSelector = use_case("maintenance.consolidation:ObservationSelector")
     phases = use_case("maintenance.lanes:Phases")

@@ -1,24 +1,34 @@
-"""Maintenance lanes: one worker each, due by the journal, in which each run or the reason for none is recorded."""
+"""
+Maintenance lanes: one worker each, due by the journal, in which each run or the reason for none is recorded.
+
+The last phase of their work draws conclusions that follow from several memories and that none of them states.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
+from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
-from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.retrieval.receipts import Retention
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
+from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.lifecycle.policy import surfaced_stats
+from clawmem.domain.maintenance import deduction
+from clawmem.domain.maintenance.contradiction_gate import heuristic
+from clawmem.domain.maintenance.deduction import Candidate, Draft, RejectionReason
 from clawmem.domain.maintenance.schedule import (
     LEASE_MS,
     RECENT_MS,
@@ -30,10 +40,14 @@ from clawmem.domain.maintenance.schedule import (
     stale_first,
 )
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError, VaultLocked
 from clawmem.ports.files import StopSignal
 from clawmem.ports.journal import Journal, Run, RunStatus
+from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.models import ModelAnswers
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope
+from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Receipts, Telemetry
 
 GATE = "gate"
@@ -45,6 +59,137 @@ AT_ONCE = 200  # records per transaction of the cleanup
 ROUNDS = 50  # transactions per kind of record and run
 _MINUTE_MS = 60_000
 _LOOKED_AT = 5  # latest runs of a phase among which a finished one is searched
+DEDUCTION = "deduction"
+DEDUCTIVE = "deductive"
+WEEK_MS = 7 * DAY_MS
+EARLIER = 20  # earlier conclusions that a new one is compared with
+RELATED = 10  # relations between the sources that the judge's prompt lists
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """Draws conclusions from decisions, preferences, milestones and problems of the last week."""
+
+    documents: DocumentStore
+    relations: RelationStore
+    transactions: Transactions
+    memories: Memories
+    clock: Clock
+    ask: Ask | None
+
+    def __call__(
+        self,
+        run: PhaseRun,
+        choose: Callable[[Sequence[Document]], Sequence[Document]] = lambda documents: documents,
+    ) -> PhaseRun:
+        """
+        Draft and judge conclusions, and store the accepted ones.
+
+        Args:
+            choose: Selects the memories to use from all eligible ones, which are sorted by time, latest first.
+
+        Raises:
+            VaultError: conclusions stored before it persist.
+        """
+        machine_made = self.documents.latest(Scope(frozenset({COLLECTION})))
+        drawn = [note for note in machine_made if note.content_type == DEDUCTIVE]
+        edges = self.relations.inbound([note.id for note in drawn], {RelationKind.SUPPORTING}, limit=1000)
+        used = {edge.source for edge in edges if edge.origin == DEDUCTION}
+        since = iso_utc(self.clock.now_ms() - WEEK_MS)
+        recent = [
+            note
+            for note in machine_made
+            if note.content_type in deduction.TYPES and note.authored_at >= since and note.id not in used
+        ]
+        pool = [Candidate(note.id, self.documents.body(note.id) or "") for note in choose(recent)]
+        earlier = {note.title: note.id for note in drawn[:EARLIER]}  # conclusions as document ids by title
+        run.selected = len(pool)
+        run.metrics = dict.fromkeys((*deduction.ACCEPTANCES, *RejectionReason), 0)
+        if self.ask is None or len(pool) < deduction.LEAST_SOURCES:
+            return run
+        prompt = deduction.draft_prompt([candidate.text[:600] for candidate in pool])
+        drafts = deduction.read_drafts(run.ask(self.ask, deduction.DRAFTS, prompt))
+        run.processed = len(drafts)
+        for number, draft in enumerate(drafts, start=1):
+            cited = deduction.sources(draft, pool)
+            answer = None
+            if deduction.draft_fault(draft, pool) is None:
+                answer = run.ask(self.ask, deduction.JUDGE, self._question(draft, cited))
+            outcomes = deduction.judge_draft(draft, pool, answer)
+            if deduction.ACCEPTED in outcomes and deduction.is_known(draft.conclusion, list(earlier)):
+                outcomes = (*outcomes, RejectionReason.KNOWN)
+            for outcome in outcomes:
+                run.metrics[outcome] += 1
+            if isinstance(outcomes[-1], RejectionReason):
+                ids = [candidate.document_id for candidate in cited]
+                run.decide(Verdict.REFUSE, ids, deduction.WHY[outcomes[-1]], draft=number)
+            else:
+                why = "the judging model says that the quoted sentences support it"
+                if deduction.UNJUDGED in outcomes:
+                    why = "the judging model gave no usable answer"
+                self._save(draft, cited, earlier, run, why, number)
+        return run
+
+    def _question(self, draft: Draft, cited: Sequence[Candidate]) -> str:
+        ids = [candidate.document_id for candidate in cited]
+        titles = {document.id: document.title for document in self.documents.many(ids).values()}
+        edges = self.relations.outbound(ids, limit=RELATED)
+        related = [
+            f"{titles[edge.source]!r} {edge.kind} {titles[edge.target]!r}"
+            for edge in edges
+            if edge.target in titles
+        ]
+        return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
+
+    def _save(
+        self,
+        draft: Draft,
+        cited: Sequence[Candidate],
+        earlier: dict[str, int],
+        run: PhaseRun,
+        why: str,
+        number: int,
+    ) -> None:
+        """Store a draft, unless it was forgotten or one of its sources changed."""
+        now, ids = iso_utc(self.clock.now_ms()), sorted(candidate.document_id for candidate in cited)
+        name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        path = f"deductions/{now[:10]}-{'-'.join(map(str, ids))}-{name}.md"
+        text = "\n".join(candidate.text for candidate in cited)
+        premises = tuple(premise for premise in draft.premises if is_grounded(premise, text))
+        with run.effect(self.transactions):
+            served = [note for note in self.documents.many(ids).values() if note.inactive is None]
+            known = self.documents.at(COLLECTION, path)
+            if len(served) < len(ids) or (known and known.inactive is InactiveReason.FORGOTTEN):
+                why = "one of its notes changed in the meantime, or the conclusion was forgotten"
+                run.decide(Verdict.REFUSE, ids, why, draft=number)
+                return
+            made = self.memories.write(
+                path,
+                title_of(draft.conclusion),
+                deduction.body(
+                    draft._replace(premises=premises), sorted(note.display_path for note in served)
+                ),
+                DEDUCTIVE,
+                deduction.CONFIDENCE,
+                now,
+                tags=(DEDUCTIVE,),
+                sources=served,
+                origin=Origin.MODEL,
+            )
+            edges = [
+                Relation(source, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, DEDUCTION, now)
+                for source in ids
+            ]
+            for title in deduction.similar_titles(draft.conclusion, list(earlier)):
+                conflict, kind = heuristic(draft.conclusion, title), RelationKind.CONTRADICTS
+                if conflict.contradictory and earlier[title] != made:
+                    reasoning = {"reasoning": conflict.reason}
+                    edges.append(
+                        Relation(made, earlier[title], kind, conflict.confidence, DEDUCTION, now, reasoning)
+                    )
+            self.relations.put(edges)
+            run.decide(Verdict.CONCLUDE, ids, why, draft=number, made=made)
+        earlier[draft.conclusion] = made
 
 
 class Phase(NamedTuple):
