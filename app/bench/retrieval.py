@@ -6,7 +6,7 @@ import math
 import random
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
@@ -18,6 +18,7 @@ from clawmem.app.bench.collection import JudgedCollection
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate
@@ -89,8 +90,6 @@ def _resamples(count: int) -> Places:
 
 POOLED = "corpus"
 DEPTH = 100
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,6 +17,7 @@ from importlib.resources import files
 from threading import Event, Timer
 from typing import Any
 
+from clawmem.app.services.progress import Progress
 from clawmem.ports.errors import InvalidInput
 
 ROOM = 60  # most characters of a value in a reason
@@ -25,8 +26,6 @@ LONGEST_LINE = 16_000_000  # bytes; protects against a line that never ends
 ENDING_S = 1.0  # time for the process to exit after it closed its output, or after the last case
 LAST_LINES = 10  # lines of stderr to report
 REFUSAL = {"error": True}
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

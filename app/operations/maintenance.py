@@ -457,7 +457,7 @@ def curate(services: Services) -> CuratorReport:
         f"{check.check}: {check.detail} {check.way_out}" for check in services.doctor() if not check.ok
     ]
     place = settings.vault.with_name(CURATOR_REPORT)
-    report = services.curator.examine(settings.archive_policy, settings.collections, problems, str(place))
+    report = services.curator.examine(settings.archive_policy, problems, str(place))
     write_whole(place, json.dumps(asdict(report), indent=1).encode())  # a hook may read it at this moment
     return report
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import groupby
 
+from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.text.vocabulary import STOP_WORDS
@@ -21,7 +22,6 @@ BATCH = 256  # texts or lines per transaction: about 30 ms of writing, and the m
 DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
 MODEL_FAILED = 6  # exit code
-Progress = Callable[[int, int], None]
 GoOn = Callable[[int, int], bool]  # texts that were tried, all texts
 
 

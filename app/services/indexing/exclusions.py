@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 GIT, OWN = ".gitignore", ".clawmemignore"
 BUILT_IN = "the built-in rules"
-CONFIGURED = "exclude in the config file"
 _CONFIG_RANK, _OWN_RANK, _GIT_RANK = range(3)
 
 
@@ -99,7 +98,9 @@ class Exclusions:
         self.counts: Counter[str] = Counter()
         self.unreadable: dict[str, str] = {}
         if folder.exclude:
-            self._add(_CONFIG_RANK, RuleSource(CONFIGURED, folder.exclude, is_numbered=False))
+            self._add(
+                _CONFIG_RANK, RuleSource("exclude in the config file", folder.exclude, is_numbered=False)
+            )
 
     def note(self, path: str) -> None:
         """Read *path* if it is an ignore file."""
@@ -120,23 +121,16 @@ class Exclusions:
 
         Hidden files and private folders are not counted.
         """
-        name = path.rpartition("/")[2]
-        if is_excluded(path, self._folder.include):
-            if not name.startswith((".", "_")):
-                self.counts[f"{BUILT_IN} ({name})"] += 1
-            return True
         rule = self._rule(path, is_folder=is_folder)
-        if rule:
+        if rule and rule.source != BUILT_IN:
             self.counts[rule.source] += 1
+        elif rule and not rule.pattern.startswith((".", "_")):
+            self.counts[f"{BUILT_IN} ({rule.pattern})"] += 1
         return rule is not None or path.rpartition("/")[0] in self.unreadable
 
     def passed_over(self, path: str) -> bool:
         """Count a readable file that the pattern does not match, unless a rule excludes it; return False."""
-        if (
-            path.lower().endswith(READABLE)
-            and not is_excluded(path, self._folder.include)
-            and not self._rule(path, is_folder=False)
-        ):
+        if path.lower().endswith(READABLE) and not self._rule(path, is_folder=False):
             self.counts[f"the pattern {self._folder.pattern} ({PurePath(path).suffix})"] += 1
         return False
 
@@ -149,17 +143,18 @@ class Exclusions:
     def explained(self, path: str, *, is_folder: bool = False) -> tuple[str, Exclusion] | None:
         """Return the first part of *path* that is excluded, with the rule. A scan must have met its folders."""
         names = path.split("/")
-        for end, name in enumerate(names, start=1):
+        for end in range(1, len(names) + 1):
             part = "/".join(names[:end])
-            if is_excluded(part, self._folder.include):
-                return part, Exclusion(BUILT_IN, 0, name)
             if rule := self._rule(part, is_folder=is_folder or end < len(names)):
                 return part, rule
         return None
 
     def _rule(self, path: str, *, is_folder: bool) -> Exclusion | None:
         """Return the rule that excludes *path*, whose folders are not excluded; the first source that matches decides."""
-        for _, source in self._chain(path.rpartition("/")[0]):
+        folder, _, name = path.rpartition("/")
+        if is_excluded(path, self._folder.include):
+            return Exclusion(BUILT_IN, 0, name)
+        for _, source in self._chain(folder):
             if decision := source.decision(path, is_folder=is_folder):
                 return decision[1] if decision[0] else None
         return None

@@ -11,6 +11,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.leases import WorkLease
+from clawmem.app.services.progress import Progress
 from clawmem.ports.errors import (
     ExtraMissing,
     IndexBusy,
@@ -51,7 +52,6 @@ DOCUMENTS_AT_ONCE = 200
 NOT_THERE = (IndexUnavailable, IndexDamaged, ExtraMissing)
 REST_S = 2.0  # pause before an unreachable index is tried again
 
-Progress = Callable[[int, int], None]
 Index = TypeVar("Index", bound=DerivedIndex)
 Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import PassReport, Progress, UpdateCollection
+from clawmem.app.services.indexing.update import PassReport, UpdateCollection
+from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name, typed_folder
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.key_material import key_material_in

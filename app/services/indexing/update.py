@@ -19,6 +19,7 @@ from clawmem.app.services.indexing.folders import (
 )
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
+from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import (
     body_hash,
@@ -49,8 +50,6 @@ from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
-
-Progress = Callable[[int, int], None]  # done, total
 
 # Notes read before a commit, which an interrupted pass has to read again.
 BATCH_NOTES = 32
@@ -532,13 +531,19 @@ def former_document(
     """
     holders = documents.holding(parsed.document.hash) if parsed.body else ()
     holders = [note for note in holders if note.stamp]
-    matches = []
-    for note in holders:
-        if note.inactive is None and note.collection in roots:
-            try:
-                files.read(roots[note.collection], note.path)
-            except SourceUnreadable as error:
-                matches += [note] if isinstance(error, SourceMissing) else []
+    served = [note for note in holders if note.inactive is None]
+    matches = [note for note in served if has_lost_file(files, roots, note)]
     matches = matches or [note for note in holders if note.inactive is InactiveReason.REMOVED]
     matches = [note for note in matches if note.path == parsed.document.path] or matches
     return matches[0] if len(matches) == 1 else None
+
+
+def has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:
+    """Whether the file of *document* is gone, where its collection has a folder; False if it only cannot be read."""
+    if not document.stamp or document.collection not in roots:
+        return False
+    try:
+        files.read(roots[document.collection], document.path)
+    except SourceUnreadable as error:
+        return isinstance(error, SourceMissing)
+    return False

@@ -11,8 +11,9 @@ from time import monotonic
 
 from clawmem.app.services.indexing.exclusions import GIT, OWN
 from clawmem.app.services.indexing.folders import Folder, Ownership
-from clawmem.app.services.indexing.update import PassReport, Progress
+from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.services.leases import WorkLease
+from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.files import FolderWatcher, PathChange, StopSignal

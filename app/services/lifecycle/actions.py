@@ -13,6 +13,7 @@ from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.indexing.update import has_lost_file
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
 from clawmem.domain.lifecycle.policy import (
@@ -29,7 +30,7 @@ from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import ClaimKind, DocumentStore, SuccessionStore
-from clawmem.ports.errors import InvalidInput, NotFound, NotServed, SourceMissing, SourceUnreadable
+from clawmem.ports.errors import InvalidInput, NotFound, NotServed
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry, ActJournal
 from clawmem.ports.records import Document, InactiveReason
@@ -272,7 +273,9 @@ class Lifecycle:
         Restoring counts as an access, so that the next sweep does not archive the documents again. Other documents,
         such as forgotten ones, are left unchanged.
         """
-        gone = {note.id for note in documents if self._has_lost_file(note)}
+        # The next pass keeps a document whose file cannot be read.
+        roots = {folder.name: folder.root for folder in self.folders}
+        gone = {note.id for note in documents if has_lost_file(self.files, roots, note)}
         known = self.documents.many(note.id for note in documents if note.id not in gone)
         archived = [note for note in known.values() if note.inactive is InactiveReason.ARCHIVED]
         archived.sort(key=attrgetter("id"))
@@ -285,16 +288,6 @@ class Lifecycle:
         problem = "{} stays archived: its file is gone. Put the file back, then restore it again."
         problems = [problem.format(note.display_path) for note in documents if note.id in gone]
         return RestoreReport([*map(titled_file, archived)], problems)
-
-    def _has_lost_file(self, document: Document) -> bool:
-        roots = {folder.name: folder.root for folder in self.folders}
-        if not document.stamp or document.collection not in roots:
-            return False
-        try:
-            self.files.read(roots[document.collection], document.path)
-        except SourceUnreadable as error:  # the next pass keeps a document whose file cannot be read
-            return isinstance(error, SourceMissing)
-        return False
 
     def latest(self, limit: int) -> list[RecordedAct]:
         """Return the latest acts, the last one first."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from clawmem.app.services.indexing.collections import leftover_collections
 from clawmem.app.services.lifecycle.actions import Lifecycle
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -72,6 +71,7 @@ class Curator:
     lexical: LexicalIndex
     embeddings: EmbeddingStore
     lifecycle: Lifecycle
+    leftovers: Collection[str]
     clock: Clock
 
     def duplicates(self, most: int = MOST) -> list[Duplicate]:
@@ -110,7 +110,6 @@ class Curator:
     def examine(
         self,
         policy: ArchivePolicy | None,
-        configured: Collection[str],
         problems: Sequence[str],
         written_to: str,
     ) -> CuratorReport:
@@ -118,7 +117,6 @@ class Curator:
         Return the result of an examination.
 
         Args:
-            configured: The names of the configured collections.
             problems: Sentences about other problems that the caller found.
         """
         top_score = 0.0
@@ -151,7 +149,7 @@ class Curator:
             retrieval={"bm25Pass": is_found, "topScore": round(top_score, 4)},
             collections={
                 "total": len(self.documents.collections()),
-                "orphaned": sorted(leftover_collections(self.documents, configured)),
+                "orphaned": sorted(self.leftovers),
                 "neverAccessedPct": round(100 * unused, 1),
             },
             actions=[*problems, *(sentence for sentence, is_due in advice.items() if is_due)],

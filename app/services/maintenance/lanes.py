@@ -385,18 +385,11 @@ class Lanes:
             is_held = False
         if not is_held:
             return [self._skip(name, GATE, SkipReason.LEASE.value)]
-
-        def check() -> None:
-            lease.renew()
-            lease.check()
-            if stops():
-                raise LaneStopped
-
         runs: list[Run] = []
         try:
             for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
                 if not (paced and phase.every_ms and self.left_ms(name, phase.name, phase.every_ms)):
-                    runs.append(self._run(name, phase, check))
+                    runs.append(self._run(name, phase, lease_check(lease, stops)))
                     if runs[-1].reason in (LOST, STOPPED):
                         break
         finally:
@@ -452,3 +445,15 @@ class Lanes:
         now = iso_utc(self.clock.now_ms())
         run = Run(name.value, phase, RunStatus.SKIPPED, now, reason, finished_at=now)
         return replace(run, id=self.journal.begin(run))
+
+
+def lease_check(lease: WorkLease, stops: Callable[[], bool]) -> Callable[[], None]:
+    """Return a function that renews and checks the lease, and raises `LaneStopped` if the lane shall stop."""
+
+    def check() -> None:
+        lease.renew()
+        lease.check()
+        if stops():
+            raise LaneStopped
+
+    return check
