@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
-from clawmem.domain.documents.identity import document_without_file
+from clawmem.domain.documents.identity import document_without_file, is_forgotten
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
@@ -122,7 +122,7 @@ class SyncIssues:
         """Store the document of *issue*; return its id and whether it was created or updated, ``None`` if forgotten."""
         path = f"{_FOLDER}/{_UNSAFE.sub('_', issue.id).lstrip('.') or '_'}.md"
         before = self.documents.at(COLLECTION, path)
-        if before and before.inactive is InactiveReason.FORGOTTEN:
+        if is_forgotten(before):
             return None
         now = iso_utc(self.clock.now_ms())
         body, title, *labels = redact_parts([_body(issue), issue.title or issue.id, *issue.labels])

@@ -127,7 +127,6 @@ class SaveSession:
 
 MEMORY, SESSIONS, EXTRA = "memory", "sessions", "extra"
 MEMORY_FILES = f"{{MEMORY.md,memory.md,{FOLDER}/**/*.md}}"
-LONGEST_SNIPPET = 700  # characters, as in OpenClaw
 
 
 class AgentSettings(BaseModel):
@@ -200,7 +199,7 @@ class AgentMemory:
                 result.span.start_line if result.span else result.start_line,
                 result.span.end_line if result.span else result.end_line,
                 round(result.score, 4),
-                result.body[result.span.start : result.span.end][:LONGEST_SNIPPET] if result.span else "",
+                result.body[result.span.start : result.span.end][:700] if result.span else "",
                 source_of(result.document.collection),
                 result.legs.get("vector"),
                 result.legs.get("passage"),

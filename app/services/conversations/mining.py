@@ -29,7 +29,7 @@ from clawmem.domain.conversations.units import (
     units_of,
 )
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.identity import document_without_file
+from clawmem.domain.documents.identity import document_without_file, is_forgotten
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.times import iso_utc
@@ -162,7 +162,7 @@ class MineConversations:
             progress(done, total)
         if not any(counts.added or counts.updated for counts in run.report.sources.values()):
             known = self.documents.sources(options.collection).values()
-            if forgotten := sum(map(_is_forgotten, known)):
+            if forgotten := sum(map(is_forgotten, known)):
                 run.report.remarks.append(
                     f"Documents forgotten on request, which no import brings back: {forgotten}."
                 )
@@ -225,7 +225,7 @@ class _Import:
         state = Cursor(len(units), int(digest[:15], 16), version)
         paths = [unit_path(key, number) for number in range(1, max(len(units), units_before) + 1)]
         if state.offset == digest_before or (version, len(units)) < (version_before, units_before):
-            forgotten = sum(_is_forgotten(self._at(path)) for path in paths[: len(units)])
+            forgotten = sum(is_forgotten(self._at(path)) for path in paths[: len(units)])
             counts.forgotten += forgotten
             counts.unchanged += len(units) - forgotten
             return
@@ -273,7 +273,7 @@ class _Import:
             is_served = known is not None and known.inactive is not InactiveReason.REMOVED
             if unit.messages[-1].at_ms < since:
                 pass
-            elif _is_forgotten(known):
+            elif is_forgotten(known):
                 counts.forgotten += 1
             elif known and is_served and known.source_hash == unit.digest:
                 counts.unchanged += 1
@@ -338,7 +338,3 @@ class _Import:
             return ""
         self._stores.publisher.withdraw([known.id], InactiveReason.REMOVED)
         return "removed"
-
-
-def _is_forgotten(document: Document | None) -> bool:
-    return document is not None and document.inactive is InactiveReason.FORGOTTEN

@@ -18,10 +18,8 @@ from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace, LexicalInde
 from clawmem.ports.records import IndexRecord, LexicalEntry, Marker, Role
 from clawmem.ports.vault import Vault
 
-PRIVATE_FOLDER = 0o700
 BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
 LEASE_MS = 60_000
-ASKED_EVERY_S = 0.005  # polling interval while waiting for a lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Engines:
         index = cast("Callable[[IndexPlace], DerivedIndex]", opener)(self._place(record))
         if not self.read_only:
             with suppress(OSError):  # indexes in an object store have no folder
-                Path(self.folder).chmod(PRIVATE_FOLDER)
+                Path(self.folder).chmod(0o700)
         return index
 
     def discard(self, record: IndexRecord) -> None:
@@ -105,7 +103,7 @@ class Indexer:
         )
         until = monotonic() + patience_s
         while not (is_held := lease.acquire()) and monotonic() < until:
-            sleep(ASKED_EVERY_S)  # writers hold the lease for one batch and take it again at once
+            sleep(0.005)  # writers hold the lease for one batch and take it again at once
         try:
             yield lease if is_held else None
         finally:

@@ -23,10 +23,6 @@ from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
 Split = Callable[[str, int], list[Fragment]]  # the fragments of a body that begins on a line of its file
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
 
-# A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
-SETTLED_AFTER_MS = 2000
-UNSETTLED_NS = 0
-
 # Fragment numbers have twenty bits in a vault; a file with more lines is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
 # Bytes. Indexing takes about 14 times as much memory, and 2 s of CPU time for each MB with its vectors.
@@ -127,9 +123,12 @@ def parse_source(
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
-    """Return *stamp* for the record; if it is too recent to be trusted, one that matches no file."""
-    fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
-    return SourceStamp(stamp.size, UNSETTLED_NS) if fresh else stamp
+    """
+    Return *stamp* for the record; of the last two seconds, one that matches no file.
+
+    A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
+    """
+    return SourceStamp(stamp.size, 0) if now_ms - stamp.mtime_ns // 1_000_000 < 2000 else stamp
 
 
 def check_readable(data: bytes, path: str, extract: TextExtractor | None) -> None:

@@ -16,8 +16,6 @@ from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
 
-_SQLITE_FILES = ("", "-wal", "-shm", "-journal")  # of a vault; those of clawmem begin with "."
-
 
 class RestrictedFolder(InvalidInput):
     """A folder that must not be read into a vault, or not by a program."""
@@ -149,7 +147,7 @@ class GuardedFiles:
 def is_own(path: Path, own: Sequence[Path]) -> Restriction | None:
     """Return a restriction if *path* is one of the files *own*, a file derived from one, or below such a folder."""
     for file in own:
-        names = [f"{file.name}{ending}" for ending in _SQLITE_FILES]
+        names = [f"{file.name}{ending}" for ending in ("", "-wal", "-shm", "-journal")]  # those of SQLite
         for place in (path, *path.parents):
             if place.parent == file.parent and (
                 place.name in names or place.name.startswith(f"{file.name}.")

@@ -59,11 +59,6 @@ class Reading:
     body: str
     people: tuple[str, ...]
 
-    @property
-    def has_own_triples(self) -> bool:
-        """Whether its facts were stored when the document was captured."""
-        return self.document.collection == OWN_COLLECTION
-
 
 @dataclass(frozen=True, slots=True)
 class EnrichReport:
@@ -203,10 +198,10 @@ class Enrich:
         body = self.documents.body(document_id) or ""
         return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
 
-    def _noted_people(self) -> list[str]:
-        """Return the names of the people who have a note of their own, so that a first name means one of them."""
+    def _resolve(self, reading: Reading) -> Resolve:
+        """Return how names are resolved: a first name also means one of the people who have a note of their own."""
         notes = self.documents.many(self.documents.ids(content_types={"person"})).values()
-        return [redact(note.title) for note in notes]
+        return Resolve(self.entities, (*reading.people, *(redact(note.title) for note in notes)))
 
     # -- by rules -----------------------------------------------------------------------------------
 
@@ -218,7 +213,7 @@ class Enrich:
             reading.body,
             lambda word: rarity(count, self.lexical.holding(Term(fold(word)), Grain.DOCUMENT)),
         )
-        resolve = Resolve(self.entities, (*reading.people, *self._noted_people()))
+        resolve = self._resolve(reading)
         entities = resolve.all(_names(reading, resolve))
         with self.transactions.writing():
             if not self._is_unchanged(reading):
@@ -294,7 +289,7 @@ class Enrich:
             return report
 
         text = reading.body[: enrichment.SHOWN]
-        resolve = Resolve(self.entities, (*reading.people, *self._noted_people()))
+        resolve = self._resolve(reading)
         names = enrichment.read_names(named, reading.title, text, document.content_type)
         names = [*names, *_names(reading, resolve)][: cap_of(document.content_type)]
         with self.transactions.writing():
@@ -303,7 +298,7 @@ class Enrich:
             noted = self._put_note(Note(document.id, *content, origin=model))
             new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
             triples = 0
-            if not reading.has_own_triples:
+            if document.collection != OWN_COLLECTION:  # else they were stored when it was captured
                 statements, since = enrichment.read_statements(named, text), document.authored_at
                 triples = Facts(self.documents, self.triples).record(
                     document.id,
@@ -390,7 +385,7 @@ class Enrich:
     def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
         """Set the mentions of a document; return the number of new ones."""
         document_id = reading.document.id
-        if reading.has_own_triples and reading.document.path.startswith("entities/"):
+        if reading.document.display_path.startswith(f"{OWN_COLLECTION}/entities/"):
             return 0  # a page about one entity declares its mentions
         for entity in entities:
             if not is_generic(entity.kind):

@@ -38,8 +38,6 @@ from clawmem.ports.sessions import UsageStore
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Telemetry
 
-FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
-RESTORABLE = "A backup is opened with --vault FILE; a bundle is read with: clawmem import bundle FILE"
 MOST = 5  # proposals of each kind, and suggested documents, as a person has to read them
 
 
@@ -264,7 +262,8 @@ class Lifecycle:
             raise
         except NotFound as error:
             near = candidates_of(self.documents, self.archived(address, limit=MOST))
-            raise NotFound("archived document", error.name, candidates=near, remark=RESTORABLE) from error
+            remark = "A backup is opened with --vault FILE; a bundle is read with: clawmem import bundle FILE"
+            raise NotFound("archived document", error.name, candidates=near, remark=remark) from error
 
     def restore(self, documents: Sequence[Document], by: str, why: str = "") -> RestoreReport:
         """
@@ -306,7 +305,7 @@ class Lifecycle:
             raise NotFound("act", str(act_id))
         [last] = self.acts.latest(1, entry.document_id)
         document = self.documents.get(entry.document_id)
-        if document is None or FOR_GOOD & {entry.act, last.act}:
+        if document is None or {Act.FORGET, Act.PURGE} & {entry.act, last.act}:
             raise InvalidInput("NOT_UNDOABLE", "What was forgotten is gone and cannot be brought back.")
         if last.id != entry.id:
             later = f"{document.display_path} has been changed since, by act {last.id} ({last.act})."

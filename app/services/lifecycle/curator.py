@@ -28,8 +28,6 @@ SHORTEST = 4  # letters of a word that is compared
 GOOD = 0.3  # least score at which a note counts as found by its own title
 OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
 
-_STATES = ("active", "archived", "forgotten", "pinned", "snoozed")
-
 
 class Duplicate(NamedTuple):
     """A note, the note that says the same and is kept, and the share of words that both contain."""
@@ -139,7 +137,10 @@ class Curator:
         return CuratorReport(
             timestamp=iso_utc(self.clock.now_ms()),
             health={
-                **{state: getattr(status, state) for state in _STATES},
+                **{
+                    state: getattr(status, state)
+                    for state in ("active", "archived", "forgotten", "pinned", "snoozed")
+                },
                 "neverAccessed": status.never_accessed,
                 "embeddingBacklog": self.embeddings.counts().pending,
                 "infrastructure": list(problems),

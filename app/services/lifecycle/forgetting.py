@@ -45,11 +45,9 @@ from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
 
 PART = 200  # documents per transaction; each part looks at every document that is not served
-BY = "forget record"  # author of the acts in a recreated vault
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LOOKED_AT = 20  # results per probe
-_LAST_DAY = "9999-12-31T23:59:59.999Z"
 
 
 class ForgetReport(NamedTuple):
@@ -206,7 +204,7 @@ class Forgetting:
         self.vault.receipts.forget(
             receipt.id for receipt in receipts if names_forgotten(receipt.content, gone, marks)
         )
-        self.vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
+        self.vault.answers.trim("9999-12-31")  # all of them, as their questions are unknown
 
     def _report(self, texts: Sequence[str], forgotten: tuple[Document, ...]) -> ForgetReport:
         """Return the *forgotten* documents and what in their *texts* no other document contains."""
@@ -443,7 +441,7 @@ class ForgottenPlaces:
                     empty = document_without_file(place.collection, place.path, "", "", place.at, place.at)
                     number = document.id if document else self.documents.save(empty, "", ())
                     self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
-                    self.acts.add([ActEntry(number, Act.FORGET, BY, place.at)])
+                    self.acts.add([ActEntry(number, Act.FORGET, "forget record", place.at)])
         self.complete()
         return len(waiting)
 

@@ -17,6 +17,7 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS, title_of
+from clawmem.domain.documents.identity import is_forgotten
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.contradiction_gate import (
@@ -57,13 +58,9 @@ from clawmem.ports.telemetry import Telemetry
 
 ORIGIN = "consolidation"
 BY_MODEL = "a model says that they say the same"
-BY_WORDS = "they say the same words"
 APART = "they were taken apart"
-CHANGED = "one of them changed in the meantime, or the merged note was forgotten"
-JUDGED_BY_MODEL = "a model says that they contradict each other"
 AT_ONCE = 20  # observations in one prompt
 JUDGED = 10  # pairs per run that the model judges
-_NAME_CHARS = 12
 _MOST_RELATIONS = 1000  # of each document
 SCORED = 300  # most observations whose nearest neighbours are searched
 _FRAGMENTS = 4  # fragments of one document that may precede the next document in the hits
@@ -311,13 +308,12 @@ class Consolidation:
             return
         # The path is derived from the members alone, so that a forgotten document is not written again.
         names = "\0".join(sorted(member.document.path for member in group.members))
-        name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
+        name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:12]
         path = f"{patterns.FOLDER}/{group.members[0].document.authored_at[:10]}-{name}.md"
         with run.effect(self.transactions):
-            earlier = self.documents.at(COLLECTION, path)
-            is_forgotten = earlier is not None and earlier.inactive is InactiveReason.FORGOTTEN
-            if is_forgotten or not self._are_served(group.ids):
-                run.decide(Verdict.REFUSE, group.ids, CHANGED)
+            if is_forgotten(self.documents.at(COLLECTION, path)) or not self._are_served(group.ids):
+                why = "one of them changed in the meantime, or the merged note was forgotten"
+                run.decide(Verdict.REFUSE, group.ids, why)
                 return
             created = self._write(group, path)
             self._copy_facts(group.ids, created)
@@ -407,7 +403,7 @@ class Consolidation:
             superseded |= {older.id} if policy is Policy.SUPERSEDE else set()
             outcome = Verdict.SUPERSEDE if policy is Policy.SUPERSEDE else Verdict.LINK
             # A model's reasoning may quote the notes: it is stored with their relation, which is deleted with them.
-            why = JUDGED_BY_MODEL if verdict else conflict.reason
+            why = "a model says that they contradict each other" if verdict else conflict.reason
             if run.dry_run:
                 run.decide(outcome, (newer.id, older.id), why, confidence=conflict.confidence)
                 continue
@@ -488,7 +484,7 @@ class _Grouping:
             if len(members) > 1:
                 members.sort(key=lambda member: member.when, reverse=True)
                 text, score = members[0].statement.text, round(lowest, 4)
-                self.groups.append(Group(text, tuple(members), BY_WORDS, score))
+                self.groups.append(Group(text, tuple(members), "they say the same words", score))
                 self.members.update(member.id for member in members)
 
     def _score(self, member: Observation, other: Observation) -> float:

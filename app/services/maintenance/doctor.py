@@ -45,9 +45,6 @@ NAMED = 3  # names listed in a message
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
 SAMPLE = 20  # stored vectors that are computed again for comparison
-RERANK_TIMEOUT_S = 20.0  # per question; a small model on one core reads about one text per second
-GENERATE_TIMEOUT_S = 30.0
-ANSWER_TOKENS = 60
 COMPARED = 4  # texts per question to a reranker
 
 
@@ -330,7 +327,7 @@ def reranker_fault(reranker: Reranker) -> str | None:
     for number, golden in enumerate(GOLDEN):
         texts = [GOLDEN[(number + step) % len(GOLDEN)].wrong for step in range(COMPARED)]
         texts[number % COMPARED] = golden.right
-        scores.append(reranker.rerank(golden.question, texts, timeout_s=RERANK_TIMEOUT_S))
+        scores.append(reranker.rerank(golden.question, texts, timeout_s=20.0))
     if any(len(row) != COMPARED or not all(0 <= score <= 1 for score in row) for row in scores):
         return "a score is missing, or not from 0 to 1"
     places = [number % COMPARED for number in range(len(GOLDEN))]
@@ -339,7 +336,7 @@ def reranker_fault(reranker: Reranker) -> str | None:
 
 def generator_fault(generator: Generator) -> str | None:
     """Return the fault in the JSON that *generator* writes on request, or ``None``."""
-    ask = partial(generator.generate, timeout_s=GENERATE_TIMEOUT_S, max_tokens=ANSWER_TOKENS, schema=_VERDICT)
+    ask = partial(generator.generate, timeout_s=30.0, max_tokens=60, schema=_VERDICT)
     is_usable = json_answer(ask, _QUESTION, _VERDICT) is not None
     return None if is_usable else "asked for JSON of a given shape, it wrote something else, twice"
 

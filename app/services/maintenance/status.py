@@ -26,10 +26,7 @@ from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Analytics, Question, Receipts, Telemetry
 
-DAY = len("2026-03-31")
-MOST_STEPS = 3
 BACKUP_MARK = ".backup"  # ending of the file next to the vault that a backup leaves
-RECENT = 5  # sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +123,11 @@ class Status:
             roles=self.roles(),
             notes=self.notes.counts(),
             relations={kind.value: count for kind, count in self.relations.counts().items()},
-            stale_documents=sum("" < review[:DAY] < now[:DAY] for review in reviews),
+            stale_documents=sum("" < review[:10] < now[:10] for review in reviews),
             average_access_count=round(sum(accesses) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
-            recent_sessions=self.sessions.recent(RECENT),
-            next_steps=[*self._next_steps(info, collections, embeddings)][:MOST_STEPS],
+            recent_sessions=self.sessions.recent(5),
+            next_steps=[*self._next_steps(info, collections, embeddings)][:3],
         )
 
     def _next_steps(

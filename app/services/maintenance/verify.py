@@ -42,10 +42,6 @@ SAMPLE = 50  # documents that are searched for
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
 DEPTH = 200  # hits among which a document must be found by one of its rare words
 
-NOT_INDEXED = "is on disk, but not in the vault."
-CHANGED = "was changed on disk since it was indexed."
-GONE = "is in the vault, but its file is gone."
-
 
 @dataclass(frozen=True, slots=True)
 class Verify:
@@ -119,7 +115,7 @@ class Verify:
         for path, document in sorted(known.items()):
             is_missing = document.inactive is None and document.stamp and path not in present
             if is_missing and not is_hidden(path, scan.unreadable):
-                yield f"{document.display_path} {GONE}"
+                yield f"{document.display_path} is in the vault, but its file is gone."
 
     def _file(self, folder: Folder, file: SourceFile, known: Document | None) -> Iterator[str]:
         if is_forgotten(known):
@@ -133,10 +129,10 @@ class Verify:
                 parse = partial(parse_source, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract)
                 body = parse(data, folder.name, file.path, file.stamp).body
                 if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
-                    yield f"{name} {NOT_INDEXED}"
+                    yield f"{name} is on disk, but not in the vault."
             else:
                 check_readable(data, file.path, folder.extract)
-                yield f"{name} {CHANGED}"
+                yield f"{name} was changed on disk since it was indexed."
         except SourceUnreadable as error:
             if known and known.inactive is None:
                 yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."

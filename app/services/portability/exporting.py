@@ -19,8 +19,6 @@ from clawmem.ports.knowledge import Entity, RelationStore, TripleStore
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
 
-_EVERY_RELATION = 1_000_000
-_ORIGIN = "origin:"
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
 _TEXT = (".md", ".markdown", ".txt")
 
@@ -62,14 +60,14 @@ def memory_lines(
         body = store.body(document.id) or ""
         if not body.strip():
             continue
-        edges = relations.outbound([document.id], limit=_EVERY_RELATION)
+        edges = relations.outbound([document.id], limit=1_000_000)
         memory = ForeignMemory(
             document.display_path,
             body,
             document.title,
             document.content_type,
             document.authored_at,
-            tuple(tag for tag in document.tags if not tag.startswith(_ORIGIN)),
+            tuple(tag for tag in document.tags if not tag.startswith("origin:")),
             document.confidence,
             document.is_pinned,
             document.snoozed_until or "",
