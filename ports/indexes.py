@@ -51,15 +51,9 @@ def stems(text: str) -> list[str]:
 
 @cache
 def _stem(word: str) -> str:
-    return _stemmer()(word)
-
-
-@cache
-def _stemmer() -> Callable[[str], str]:
     from snowballstemmer import stemmer  # of the extras; it loads all languages
 
-    stem: Callable[[str], str] = stemmer("porter").stemWord
-    return stem
+    return str(stemmer("porter").stemWord(word))
 
 
 class SearchIndex(Protocol):

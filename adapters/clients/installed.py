@@ -38,7 +38,6 @@ _OF_GEMINI = {"UserPromptSubmit": "BeforeAgent", "SessionStart": "SessionStart",
 GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True, has_matcher=False)
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
-OUR_PLUGIN = "clawmem"
 PLUGIN_SETTINGS = "\nconst settings = "
 
 
@@ -134,7 +133,7 @@ class SettingsFile:
         """Whether the plugin of clawmem for Claude Code is switched on, which brings hooks and tools itself."""
         plugins = self._parse(read(self._file)).get("enabledPlugins")
         switched_on = [name for name, on in plugins.items() if on] if isinstance(plugins, dict) else []
-        return any(name.partition("@")[0] == OUR_PLUGIN for name in switched_on)
+        return any(name.partition("@")[0] == "clawmem" for name in switched_on)
 
     def _parse(self, text: str | None) -> Values:
         try:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from clawmem.adapters.models.store import EMBED, GENERATE, RERANK, ModelFolder, require, sha256_of
@@ -47,8 +46,7 @@ class PublishedModel(NamedTuple):
 
 
 # What `models use` installs together, by one word.
-SETS = MappingProxyType({"better": (BGE_SMALL, MS_MARCO), "multilingual": ("multilingual-e5",)})
-
+SETS = {"better": (BGE_SMALL, MS_MARCO), "multilingual": ("multilingual-e5",)}
 
 _BGE = "Xenova/bge-small-en-v1.5", "ea104dacec62c0de699686887e3f920caeb4f3e3"
 _E5 = "Xenova/multilingual-e5-small", "761b726dd34fb83930e26aab4e9ac3899aa1fa78"

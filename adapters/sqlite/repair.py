@@ -227,13 +227,7 @@ def mend(db: Database) -> tuple[list[str], list[str]]:
                 db.write("insert or ignore into content values (?, ?)", (digest, body))
                 sql = "update documents set hash = ?, inactive = 'archived' where id = ?"
                 db.write(sql, (digest, number))
-    drop_dangling(db)
-    db.write(_DERIVED)
-    return lost, damaged
-
-
-def drop_dangling(db: Database) -> None:
-    """Delete records that refer to lost records, until no reference is dangling."""
+    # Records that refer to lost records are deleted, until no reference is dangling.
     while broken := db.rows('select distinct "table", "parent", fkid from pragma_foreign_key_check'):
         for table, parent, number in broken:
             sql = 'select "from", "to", on_delete from pragma_foreign_key_list(?) where id = ?'
@@ -241,6 +235,8 @@ def drop_dangling(db: Database) -> None:
             act = f"update {table} set {column} = null" if on_delete == "SET NULL" else f"delete from {table}"
             condition = f"{column} is not null and {column} not in (select {key or 'rowid'} from {parent})"
             db.write(f"{act} where {condition}")
+    db.write(_DERIVED)
+    return lost, damaged
 
 
 def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:

@@ -11,20 +11,22 @@ from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments, SqliteProperties
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.indexes import SqliteLeases, SqliteOutbox, SqliteSketches
-from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteNotes, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.sqlite.links import SqliteDerivations, SqliteLinks, SqliteSuccessions
-from clawmem.adapters.sqlite.schema import prepare, version
-from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
-from clawmem.adapters.sqlite.store import Store
-from clawmem.adapters.sqlite.telemetry import (
+from clawmem.adapters.sqlite.logs import (
+    SqliteActs,
+    SqliteForgottenTexts,
+    SqliteJournal,
     SqliteLedger,
     SqliteModelAnswers,
     SqliteModelFailures,
     SqliteReceipts,
     SqliteTelemetry,
 )
+from clawmem.adapters.sqlite.schema import prepare, version
+from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
+from clawmem.adapters.sqlite.store import Store
 from clawmem.adapters.sqlite.vault_file import refuse_empty
 from clawmem.ports.errors import (
     InterruptedAfterCommit,

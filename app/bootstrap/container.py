@@ -164,7 +164,7 @@ class Gateways(containers.DeclarativeContainer):
     exports = Singleton(
         adapter("conversations.exports:DiskExports"),
         Object(adapter("files.transcripts:messages_in")),
-        Object(lazy("domain.documents.encoding:decoded_text")),
+        Object(lambda data: lazy("domain.documents.encoding:decode")(data).text),
     )
     tracker = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
     agent_sessions: Callable[..., Any] = gateway("sqlite.agent_sessions:OpenClawSessions")

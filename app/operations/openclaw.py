@@ -22,17 +22,22 @@ from clawmem.app.services.indexing.serving_embedder import STATIC
 from clawmem.app.services.openclaw import AgentSettings, MemoryHit, source_of
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.openclaw.flush import (
+from clawmem.domain.openclaw import (
+    FOLDER,
     LARGEST_TRANSCRIPT,
+    LEAST_OF_WORD_VECTORS,
+    LEAST_SCORE,
+    MOST_RESULTS,
     NO_REPLY,
     RESERVE_TOKENS,
     SOFT_TOKENS,
+    Message,
+    Pruned,
     flush_threshold,
+    is_cache_expired,
     is_flush_due,
+    prune,
 )
-from clawmem.domain.openclaw.pruning import Message, Pruned, is_cache_expired, prune
-from clawmem.domain.openclaw.ranking import LEAST_OF_WORD_VECTORS, LEAST_SCORE, MOST_RESULTS
-from clawmem.domain.openclaw.session_notes import FOLDER
 from clawmem.ports.errors import EmbeddingError, ModelError, NotFound
 
 if TYPE_CHECKING:

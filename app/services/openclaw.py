@@ -13,11 +13,11 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.openclaw.chunks import chunk_fragments
-from clawmem.domain.openclaw.session_notes import (
+from clawmem.domain.openclaw import (
     FOLDER,
     LAST_MESSAGES,
     SessionSize,
+    chunk_fragments,
     is_session_due,
     session_path,
     session_text,

@@ -14,12 +14,10 @@ from rapidfuzz.distance import Levenshtein
 from clawmem.domain.capture.cues import Kind, kind_of, sentences, spoken_text
 from clawmem.domain.retrieval.versions import CHANGE
 from clawmem.domain.text.vocabulary import STOP_WORDS
-from clawmem.domain.text.words import token_count, words
+from clawmem.domain.text.words import CHARACTERS_A_TOKEN, token_count, words
 from clawmem.ports.sessions import Speaker
 
 ELLIPSIS = "…"
-
-_CHARACTERS_A_TOKEN = 4  # the estimate that all budgets use
 
 WORTH_CUTTING = 20  # tokens; in less remaining room a cut line is not useful
 
@@ -31,7 +29,7 @@ def packed(lines: Iterable[str], budget: int) -> list[str]:
         if token_count("\n".join([*fitting, line])) > budget:
             room = budget - token_count("\n".join([*fitting, ""]))
             return (
-                [*fitting, shortened(line, room * _CHARACTERS_A_TOKEN)] if room >= WORTH_CUTTING else fitting
+                [*fitting, shortened(line, room * CHARACTERS_A_TOKEN)] if room >= WORTH_CUTTING else fitting
             )
         fitting.append(line)
     return fitting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
@@ -74,17 +75,11 @@ def authored_at(
 
 
 def _days(text: str) -> Iterator[int]:
-    if any(map(str.isdecimal, text)):
-        for pattern in _DATES:
-            days = (_day(match) for match in pattern.finditer(text))
-            yield from (day for day in days if day is not None)
-
-
-def _day(match: re.Match[str]) -> int | None:
-    parts = match.groupdict()
-    month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
-    try:
-        day = datetime(int(parts["y"]), month, int(parts.get("d") or 1))
-    except ValueError:
-        return None
-    return (day - EPOCH) // MILLISECOND if FIRST_YEAR <= day.year <= LAST_YEAR else None
+    for pattern in _DATES if any(map(str.isdecimal, text)) else ():
+        for match in pattern.finditer(text):
+            parts = match.groupdict()
+            month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
+            with suppress(ValueError):
+                day = datetime(int(parts["y"]), month, int(parts.get("d") or 1))
+                if FIRST_YEAR <= day.year <= LAST_YEAR:
+                    yield (day - EPOCH) // MILLISECOND

@@ -37,11 +37,6 @@ def decode(data: bytes) -> DecodedText:
     return DecodedText(text.replace("\r\n", "\n"), warning)
 
 
-def decoded_text(data: bytes) -> str:
-    """Return the text of *data* in whatever encoding `decode` recognises."""
-    return decode(data).text
-
-
 def _utf_8(data: bytes) -> tuple[str, str | None]:
     try:
         return data.decode("utf-8"), None

@@ -20,7 +20,6 @@ from enum import StrEnum
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
-from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from clawmem.domain.retrieval.intent import Intent
@@ -84,14 +83,12 @@ FOR_STRUCTURE, FOR_MEANING = 0.6, 0.4  # weights of the kind of relation and of 
 OTHER_STRUCTURE = 1.0  # for the kinds supporting, contradicts and usage
 
 _KINDS = (RelationKind.CAUSAL, RelationKind.SEMANTIC, RelationKind.TEMPORAL, RelationKind.ENTITY)
-STRUCTURE: Mapping[Intent, Mapping[RelationKind, float]] = MappingProxyType(
-    {
-        Intent.WHY: dict(zip(_KINDS, (5.0, 2.0, 0.5, 1.0), strict=True)),
-        Intent.WHEN: dict(zip(_KINDS, (1.0, 2.0, 5.0, 0.5), strict=True)),
-        Intent.ENTITY: dict(zip(_KINDS, (2.0, 3.0, 1.0, 6.0), strict=True)),
-        Intent.WHAT: dict(zip(_KINDS, (1.0, 5.0, 1.0, 2.0), strict=True)),
-    }
-)
+STRUCTURE: Mapping[Intent, Mapping[RelationKind, float]] = {
+    Intent.WHY: dict(zip(_KINDS, (5.0, 2.0, 0.5, 1.0), strict=True)),
+    Intent.WHEN: dict(zip(_KINDS, (1.0, 2.0, 5.0, 0.5), strict=True)),
+    Intent.ENTITY: dict(zip(_KINDS, (2.0, 3.0, 1.0, 6.0), strict=True)),
+    Intent.WHAT: dict(zip(_KINDS, (1.0, 5.0, 1.0, 2.0), strict=True)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +205,12 @@ BUDGET = 30
 _SEMANTIC, _CAUSAL, _ENTITY = RelationKind.SEMANTIC, RelationKind.CAUSAL, RelationKind.ENTITY
 _TEMPORAL, _SUPPORTING = RelationKind.TEMPORAL, RelationKind.SUPPORTING
 
-META_PATHS: Mapping[Intent, Sequence[Sequence[RelationKind]]] = MappingProxyType(
-    {
-        Intent.WHY: ((_SEMANTIC, _CAUSAL), (_CAUSAL, _SEMANTIC), (_SEMANTIC, _SEMANTIC)),
-        Intent.ENTITY: ((_ENTITY, _SEMANTIC), (_ENTITY, _ENTITY), (_SEMANTIC, _ENTITY)),
-        Intent.WHEN: ((_TEMPORAL, _SEMANTIC), (_SEMANTIC, _TEMPORAL)),
-        Intent.WHAT: ((_SEMANTIC, _SEMANTIC), (_SEMANTIC, _SUPPORTING)),
-    }
-)
+META_PATHS: Mapping[Intent, Sequence[Sequence[RelationKind]]] = {
+    Intent.WHY: ((_SEMANTIC, _CAUSAL), (_CAUSAL, _SEMANTIC), (_SEMANTIC, _SEMANTIC)),
+    Intent.ENTITY: ((_ENTITY, _SEMANTIC), (_ENTITY, _ENTITY), (_SEMANTIC, _ENTITY)),
+    Intent.WHEN: ((_TEMPORAL, _SEMANTIC), (_SEMANTIC, _TEMPORAL)),
+    Intent.WHAT: ((_SEMANTIC, _SEMANTIC), (_SEMANTIC, _SUPPORTING)),
+}
 
 
 def forward_push(

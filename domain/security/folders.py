@@ -62,10 +62,14 @@ def restriction_of(folder: str, home: str) -> Restriction | None:
         return Restriction.UPWARDS
     if own[: len(parts)] == parts:
         return Restriction.HOME
-    below_home = parts[: len(own)] == own
-    if not below_home and (restriction := _abroad(parts)):
-        return restriction
-    return _private(parts[len(own) :] if below_home else parts)
+    if parts[: len(own)] == own:
+        return _private(parts[len(own) :])
+    first = parts[1] if parts[0] == "private" and len(parts) > 1 else parts[0]  # target of links on macOS
+    if first in SYSTEM:
+        return Restriction.SYSTEM
+    if first in HOMES:
+        return Restriction.HOME if len(parts) == 1 else Restriction.OTHERS
+    return _private(parts)
 
 
 def restriction_inside(path: str, above: str, home: str) -> Restriction | None:
@@ -91,16 +95,6 @@ def _private(parts: Sequence[str]) -> Restriction | None:
         return Restriction.OWN
     is_secret = is_of_programs or not SECRET.isdisjoint(parts) or parts[-1].endswith(SECRET_ENDINGS)
     return Restriction.SECRET if is_secret else None
-
-
-def _abroad(parts: Sequence[str]) -> Restriction | None:
-    """Return the restriction of a folder outside of the user's home; ``None`` if there is none."""
-    first = parts[1] if parts[0] == "private" and len(parts) > 1 else parts[0]  # target of links on macOS
-    if first in SYSTEM:
-        return Restriction.SYSTEM
-    if first in HOMES:
-        return Restriction.HOME if len(parts) == 1 else Restriction.OTHERS
-    return None
 
 
 def _parts(path: str) -> list[str]:

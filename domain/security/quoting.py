@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from clawmem.domain.security.injections import find_injections
+from clawmem.domain.security.escaping import escape
+from clawmem.domain.security.injections import find_injections, has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.records import Origin, one_line
 
 if TYPE_CHECKING:
@@ -16,6 +19,18 @@ if TYPE_CHECKING:
 _PLAIN = str.maketrans({**dict.fromkeys('"“”„‟«»″‶❝❞〝〞〟＂`´', "’"), "*": "∗", "＊": "∗"})
 
 LEFT_OUT = "[left out: an order to an assistant]"
+PLACEHOLDER = "[content filtered for security]"
+MOST_CHARACTERS = 10_000  # above the limit of any block
+
+
+def safe(text: str) -> str:
+    """Return *text* escaped and redacted, or a placeholder if it gives orders to the reader."""
+    return _safe(text[:MOST_CHARACTERS])
+
+
+@lru_cache(1024)  # titles and kinds recur within a block and from block to block
+def _safe(shown: str) -> str:
+    return PLACEHOLDER if has_injection(shown) else escape(redact(shown))
 
 
 def quotation(lead: str, text: str) -> list[str]:

@@ -1,7 +1,6 @@
 """The three surfacing profiles: limits on tokens, results and time, and confidence thresholds."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 BALANCED = "balanced"
@@ -42,13 +41,11 @@ class Profile(NamedTuple):
     deepen_within_s: float = 0.0
 
 
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        "speed": Profile("speed", 400, 0, 5, False, 0.0, 0.65, 0.24, 0.18),
-        BALANCED: Profile(BALANCED, 800, 200, 10, True, 0.9, 0.55, 0.20, 0.15),
-        "deep": Profile("deep", 1200, 250, 15, True, 2.0, 0.45, 0.16, 0.12, 6.0, True, 4.0),
-    }
-)
+PROFILES: Mapping[str, Profile] = {
+    "speed": Profile("speed", 400, 0, 5, False, 0.0, 0.65, 0.24, 0.18),
+    BALANCED: Profile(BALANCED, 800, 200, 10, True, 0.9, 0.55, 0.20, 0.15),
+    "deep": Profile("deep", 1200, 250, 15, True, 2.0, 0.45, 0.16, 0.12, 6.0, True, 4.0),
+}
 
 
 def profile_named(name: str, budget: int | None = None) -> Profile:

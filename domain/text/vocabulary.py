@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
 
 LEAST_FUNCTION_WORDS = 2  # of a language that a question must have: "die" alone is English as well
 
 # English has also the pieces that an apostrophe cuts off: "don't" is "don" and "t".
-FUNCTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        language: frozenset(text.split())
-        for language, text in {
-            "en": """
+FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
+    language: frozenset(text.split())
+    for language, text in {
+        "en": """
     a about above after again all also am an and any are as at be because been before being below between both
     but by can could did do does doing during each few for from further had has have having he her here hers
     herself him himself his how i if in into is it its itself just me more most my myself no nor not of off on
@@ -27,7 +25,7 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     where which while who whom whose why will with would you your yours yourself yourselves
     s t d m re ve ll don didn doesn isn wasn weren won wouldn couldn shouldn hasn haven hadn aren ain
     """,
-            "de": """
+        "de": """
     aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist da dann das dass dein deine dem den
     der des die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euch
     euer für gab gibt habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ist ja jede jedem
@@ -37,33 +35,32 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     welches wem wen wenn wer werde werden wessen wie wieder wieso wieviel will wir wird wo wohin wollen worden wurde wurden
     zu zum zur
     """,
-            "fr": """
+        "fr": """
     ai as au aux avec avez avons c ce cela ces cet cette chez combien comment d dans de depuis des du elle elles en est et
     étaient était été être eu eux il ils j je l la le les leur leurs lui m ma mais me mes moi mon n ne nos notre nous on ont
     ou où par pas pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se ses si son sont sur t ta te tes
     toi ton tu un une vos votre vous y
     """,
-            "es": """
+        "es": """
     a al como cómo con cuál cuáles cuando cuándo cuánta cuántas cuánto cuántos de del desde donde dónde e el él ella ellas
     ellos en entre era eran es esa ese eso esta está están este esto estos fue fueron ha han hasta hay he la las le les lo
     los me mi mis más muy ni no nos nosotros nuestra nuestro o os para pero por porque qué que quién quiénes se ser si sin
     sobre son su sus también te tiene tienen tu tus un una uno unos y ya yo
     """,
-            "pt": """
+        "pt": """
     a à ao aos as às com como da das de dela dele deles do dos e é ela elas ele eles em entre era eram essa esse esta está
     estão este eu foi foram há isso isto já lhe mas me meu meus minha minhas muito na nas não nem no nos nós nossa nosso num
     numa o onde os ou para pela pelo por porque quais qual quando quanta quantas quanto quantos que quem se sem ser seu seus
     sobre sua suas são também te tem têm teu tinha tu um uma você
     """,
-            "it": """
+        "it": """
     a ad ai al alla alle allo anche c che chi ci come con cosa cui da dai dal dalla dalle dallo de dei del della delle dello
     di dove e è ed era erano gli ha hai hanno ho i il in io l la le lei li lo loro lui ma mi mia mie mio né negli nei nel
     nella nelle nello noi non nostra nostro o per perché più qual quale quali quando quanta quante quanti quanto quella
     quello questa questo se sei si sia siamo sono sta su sua sue sugli sui sul sulla suo ti tra tu tua tuo un una uno vi voi
     """,
-        }.items()
-    }
-)
+    }.items()
+}
 STOP_WORDS = FUNCTION_WORDS["en"]
 
 
@@ -73,83 +70,76 @@ def _numbered(text: str, first: int = 1) -> dict[str, int]:
     return {name: number for number, line in enumerate(lines, first) for name in line.split()}
 
 
-MONTHS: Mapping[str, int] = MappingProxyType(
-    _numbered(
-        """
-        january jan januar jänner jaenner janvier enero janeiro gennaio
-        february feb februar février febrero fevereiro febbraio
-        march mar märz maerz mars marzo março
-        april apr avril abril aprile
-        may mai mayo maio maggio
-        june jun juni juin junio junho giugno
-        july jul juli juillet julio julho luglio
-        august aug août agosto
-        september sep sept septembre septiembre setembro settembre
-        october oct oktober okt octobre octubre outubro ottobre
-        november nov novembre noviembre novembro
-        december dec dezember dez décembre diciembre dezembro dicembre
-        """
-    )
+MONTHS: Mapping[str, int] = _numbered(
+    """
+    january jan januar jänner jaenner janvier enero janeiro gennaio
+    february feb februar février febrero fevereiro febbraio
+    march mar märz maerz mars marzo março
+    april apr avril abril aprile
+    may mai mayo maio maggio
+    june jun juni juin junio junho giugno
+    july jul juli juillet julio julho luglio
+    august aug août agosto
+    september sep sept septembre septiembre setembro settembre
+    october oct oktober okt octobre octubre outubro ottobre
+    november nov novembre noviembre novembro
+    december dec dezember dez décembre diciembre dezembro dicembre
+    """
 )
-WEEKDAYS: Mapping[str, int] = MappingProxyType(
-    _numbered(
-        """
-        monday mon montag lundi lunes segunda-feira lunedì
-        tuesday tues tue dienstag mardi martes terça-feira martedì
-        wednesday wed mittwoch mercredi miércoles quarta-feira mercoledì
-        thursday thurs thur thu donnerstag jeudi jueves quinta-feira giovedì
-        friday fri freitag vendredi viernes sexta-feira venerdì
-        saturday sat samstag sonnabend samedi sábado sabato
-        sunday sun sonntag dimanche domingo domenica
-        """,
-        first=0,
-    )
+WEEKDAYS: Mapping[str, int] = _numbered(
+    """
+    monday mon montag lundi lunes segunda-feira lunedì
+    tuesday tues tue dienstag mardi martes terça-feira martedì
+    wednesday wed mittwoch mercredi miércoles quarta-feira mercoledì
+    thursday thurs thur thu donnerstag jeudi jueves quinta-feira giovedì
+    friday fri freitag vendredi viernes sexta-feira venerdì
+    saturday sat samstag sonnabend samedi sábado sabato
+    sunday sun sonntag dimanche domingo domenica
+    """,
+    first=0,
 )
 # First months of the northern seasons.
-SEASONS: Mapping[str, int] = MappingProxyType(
-    {name: 3 * number for name, number in _numbered(
+SEASONS: Mapping[str, int] = {
+    name: 3 * number
+    for name, number in _numbered(
         """
         spring frühling frühjahr printemps primavera
         summer sommer été verano verão estate
         autumn fall herbst automne otoño outono autunno
         winter hiver invierno inverno
         """
-    ).items()}
-)  # fmt: skip
+    ).items()
+}
 # Words that are more often something else in another of the languages are missing: "due", "once", "un".
-NUMBERS: Mapping[str, int] = MappingProxyType(
-    {
-        **_numbered(
-            """
-            one eins uno
-            two zwei deux dos dois
-            three drei trois tres três tre
-            four vier quatre cuatro quatro quattro
-            five fünf cinq cinco cinque
-            six sechs seis
-            seven sieben sept siete sete sette
-            eight acht huit ocho oito otto
-            nine neun neuf nueve nove
-            ten zehn dix diez dez dieci
-            eleven elf onze undici
-            twelve zwölf douze doce doze dodici dozen dutzend
-            """
-        ),
-        **dict.fromkeys("hundred hundert cien cem cento".split(), 100),
-        **dict.fromkeys("thousand tausend mille".split(), 1_000),
-        **dict.fromkeys("million millionen millions millones milhões milioni".split(), 1_000_000),
-    }
-)
-ORDINALS: Mapping[str, int] = MappingProxyType(
-    _numbered(
+NUMBERS: Mapping[str, int] = {
+    **_numbered(
         """
-        first erste ersten erstes erster
-        second zweite zweiten zweites zweiter
-        third dritte dritten drittes dritter
-        fourth vierte vierten viertes vierter
-        fifth fünfte fünften fünftes fünfter
+        one eins uno
+        two zwei deux dos dois
+        three drei trois tres três tre
+        four vier quatre cuatro quatro quattro
+        five fünf cinq cinco cinque
+        six sechs seis
+        seven sieben sept siete sete sette
+        eight acht huit ocho oito otto
+        nine neun neuf nueve nove
+        ten zehn dix diez dez dieci
+        eleven elf onze undici
+        twelve zwölf douze doce doze dodici dozen dutzend
         """
-    )
+    ),
+    **dict.fromkeys("hundred hundert cien cem cento".split(), 100),
+    **dict.fromkeys("thousand tausend mille".split(), 1_000),
+    **dict.fromkeys("million millionen millions millones milhões milioni".split(), 1_000_000),
+}
+ORDINALS: Mapping[str, int] = _numbered(
+    """
+    first erste ersten erstes erster
+    second zweite zweiten zweites zweiter
+    third dritte dritten drittes dritter
+    fourth vierte vierten viertes vierter
+    fifth fünfte fünften fünftes fünfter
+    """
 )
 
 NEWEST = frozenset(

@@ -19,7 +19,7 @@ _WORD = re.compile(f"[{''.join(_RANGES)}]+|[^\\W_{''.join(_RANGES)}]+")
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
 _SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
-_CHARACTERS_A_TOKEN = 4
+CHARACTERS_A_TOKEN = 4  # the estimate of all budgets
 # Unicode's Default_Ignorable_Code_Point, apart from the selectors of variants; for a set of a pattern.
 IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
@@ -83,7 +83,7 @@ _VISIBLE, _FOLDED = _Visible(), _Folded()
 
 def token_count(text: str) -> int:
     """Return the number of tokens by the estimate of all budgets: four characters each, rounded up."""
-    return -(-len(text) // _CHARACTERS_A_TOKEN)
+    return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
 def normalise(text: str) -> str:

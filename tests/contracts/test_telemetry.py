@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from clawmem.adapters.sqlite.telemetry import answer_key
+from clawmem.adapters.sqlite.logs import answer_key
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.telemetry import (
     MODEL,

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.openclaw.chunks import chunk_fragments
-from clawmem.domain.openclaw.flush import flush_threshold, is_flush_due
-from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
-from clawmem.domain.openclaw.ranking import ranked
-from clawmem.domain.openclaw.session_notes import (
+from clawmem.domain.openclaw import (
+    Message,
+    PruningSettings,
     SessionSize,
+    chunk_fragments,
+    flush_threshold,
+    is_flush_due,
     is_session_due,
+    prune,
+    ranked,
     session_path,
     session_text,
     topic_slug,

@@ -26,8 +26,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.domain.openclaw.chunks import chunk_fragments
-from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
+from clawmem.domain.openclaw import LEAST_SCORE, MOST_RESULTS, chunk_fragments
 
 SHOWN = ("hit@1", "hit@5", "recall@5", "ndcg@10")
 

@@ -27,7 +27,7 @@ from judged import collections_in, data_hash, each, surroundings, vault_of
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.domain.security.safety import safe
+from clawmem.domain.security.quoting import safe
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.domain.text.words import token_count
 

@@ -47,8 +47,8 @@ from clawmem.domain.capture.handoff import outcome_first
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
+from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
-from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.filters import is_hidden
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import token_count, words

@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name, typed_folder
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
-from clawmem.domain.security.key_material import key_material_in
+from clawmem.domain.security.secrets import key_material_in
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan

@@ -32,7 +32,7 @@ from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import mark_changes, supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, ranked
+from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS

@@ -17,8 +17,8 @@ from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
+from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part
-from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.text.words import token_count

@@ -12,8 +12,8 @@ from clawmem.domain.briefing.blocks import block, shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.security.injections import has_injection
+from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact
-from clawmem.domain.security.safety import safe
 from clawmem.domain.text.likeness import has_words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore

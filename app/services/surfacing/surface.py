@@ -40,7 +40,7 @@ from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import UNVERIFIED, is_verified
-from clawmem.domain.security.safety import safe
+from clawmem.domain.security.quoting import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME, block, nudge, routing_hint
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, seeds_of
 from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier, without_prefixes

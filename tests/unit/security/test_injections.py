@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.security.disguise import unmask
 from clawmem.domain.security.injections import find_injections, has_injection, injection_within
-from clawmem.domain.security.safety import PLACEHOLDER, safe
+from clawmem.domain.security.quoting import PLACEHOLDER, safe
 
 ROOT = Path(__file__).parents[3]
 ESCAPE = re.compile(r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})|\\n")

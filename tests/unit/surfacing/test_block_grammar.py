@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clawmem.domain.security.origin import LEADS
-from clawmem.domain.security.quoting import label_of_others, plain_name, title_to_read
-from clawmem.domain.security.safety import safe
+from clawmem.domain.security.quoting import label_of_others, plain_name, safe, title_to_read
 from clawmem.domain.surfacing.block import Entry, block, entry_text
 from clawmem.ports.records import VERIFIED, Origin, one_line
 

@@ -1,1 +1,0 @@
-"""Policies of OpenClaw's own memory: chunks of its files, hybrid ranking, flush before compaction, pruning."""
