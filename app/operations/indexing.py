@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
 
 
-INCOMPLETE = 1  # exit code
 COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
 PERSON = "cli"  # the interface whose user may name any folder
@@ -78,7 +77,7 @@ class Reading(Result):
     def exit_code(self) -> int:
         """Return 1 where a collection was skipped, a file or folder could not be read, or the model failed."""
         is_whole = not any(report.unread for report in self.collections)
-        return 0 if is_whole and (self.embed is None or self.embed.is_whole) else INCOMPLETE
+        return 0 if is_whole and (self.embed is None or self.embed.is_whole) else 1
 
 
 def index_faults(services: Services) -> list[str]:

@@ -46,10 +46,6 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class NoParameters(Request):
-    """No parameters."""
-
-
 class Result(Record):
     """A record that an operation makes itself."""
 
@@ -226,7 +222,7 @@ class Operation(Generic[P, R]):
                 described = (Field(description=part) if isinstance(part, str) else part for part in metadata)
                 kind = Annotated[kind, *described]
             fields[parameter.name] = kind, ... if parameter.default is Parameter.empty else parameter.default
-        return create_model(self.class_name, __base__=Request, **fields)
+        return create_model(self.name.title().replace("_", ""), __base__=Request, **fields)
 
     @cached_property
     def result(self) -> type[BaseModel]:
@@ -234,7 +230,7 @@ class Operation(Generic[P, R]):
         kind: Any = self._evaluated(signature(self.function).return_annotation)
         if self.items:
             fields: dict[str, Any] = {"count": int, self.items: kind}
-            return create_model(self.class_name, __doc__=f"A list: {self.about}", **fields)
+            return create_model(self.name.title().replace("_", ""), __doc__=f"A list: {self.about}", **fields)
         return cast("type[BaseModel]", kind if issubclass(kind, BaseModel) else RootModel[kind])
 
     def record(self, result: R, *, without_nulls: bool = False) -> dict[str, Any]:
@@ -260,11 +256,6 @@ class Operation(Generic[P, R]):
         if isinstance(result, list):
             return records_table(result, self.columns) or self.empty
         return fields_text(self.record(result))
-
-    @property
-    def class_name(self) -> str:
-        """Return the name for classes made for the operation."""
-        return self.name.title().replace("_", "")
 
     @property
     def reads(self) -> bool:

@@ -196,8 +196,5 @@ def few(names: Sequence[str], most: int = 3) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return the count and the noun, such as ``1 file``, ``2,000 files`` or ``2 memories``."""
-    if count == 1:
-        return f"1 {noun}"
-    ends_in_y = noun.endswith("y") and noun[-2:-1] not in "aeiou"
-    return f"{count:,} {noun[:-1]}ies" if ends_in_y else f"{count:,} {noun}s"
+    """Return the count and the noun, such as ``1 file`` or ``2,000 files``."""
+    return f"{count:,} {noun}{'s' if count != 1 else ''}"

@@ -60,7 +60,6 @@ CHAT_NEEDS = (
     "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names. "
     "If these are notes, run: clawmem collection add PATH"
 )
-SHOWN = 10  # faults and foreign files that a person is shown
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
 
 
@@ -72,10 +71,7 @@ def _conversation_places(paths: Iterable[str] | None, vault: Path) -> list[str]:
 
 def _checked(settings: Settings, request: Any, caller: str) -> Settings:
     """Return *settings*; refuse a wrong call before it creates a vault."""
-    fault, places = (
-        fault_of_name(request.collection) or "",
-        _conversation_places(request.paths, settings.vault),
-    )
+    fault, places = fault_of_name(request.collection), _conversation_places(request.paths, settings.vault)
     if request.collection in settings.collections:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
     elif request.since and parse_iso(request.since) is None:
@@ -93,7 +89,7 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
     done = asdict(report)
     yield from counts_text({"dry run": report.dry_run, **done["sources"], "unchanged files": report.skipped})
     for what, lines in {"Faults": report.faults, "Files without a conversation": report.foreign}.items():
-        yield from [f"{what}: {len(lines):,}", *map(one_line, lines[:SHOWN])] if lines else ()
+        yield from [f"{what}: {len(lines):,}", *map(one_line, lines[:10])] if lines else ()
     if report.foreign:
         yield CHAT_NEEDS
     elif not report.sources and not report.skipped:

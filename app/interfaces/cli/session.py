@@ -36,20 +36,15 @@ _UNSHOWN = re.compile(
 Progress = Callable[[int, int], None]  # completed, total
 
 
-def json_text(value: object, *, indent: int | None = 2) -> str:
+def show_json(value: object) -> None:
     """
-    Return *value* as JSON, dataclasses included; NaN and infinities become null.
+    Print *value* as JSON, dataclasses included; NaN and infinities become null.
 
     Characters that end lines, move the cursor or reorder text are escaped.
     """
     plain = to_jsonable_python(value, inf_nan_mode="null", fallback=dict)
-    text = encodable(json.dumps(plain, ensure_ascii=False, indent=indent))
-    return _UNSHOWN.sub(lambda match: json.dumps(match[0])[1:-1], text)
-
-
-def show_json(value: object) -> None:
-    """Print *value* as JSON, see `json_text`."""
-    show_part(json_text(value))
+    text = encodable(json.dumps(plain, ensure_ascii=False, indent=2))
+    show_part(_UNSHOWN.sub(lambda match: json.dumps(match[0])[1:-1], text))
 
 
 def show(text: str) -> None:

@@ -23,7 +23,6 @@ from clawmem.app.operations.dispatch import Busy, Dispatcher, run
 from clawmem.app.operations.operation import (
     AnyOperation,
     Effect,
-    NoParameters,
     Request,
     Result,
     error_record,
@@ -134,7 +133,7 @@ def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) ->
     if operation.method == "GET":
         parameters["others"] = Annotated[model, Query()]
     else:
-        parameters |= {"query_string": Annotated[NoParameters, Query()], "others": Annotated[model, Body()]}
+        parameters |= {"query_string": Annotated[Request, Query()], "others": Annotated[model, Body()]}
         if not any(field.is_required() for _, field in others.values()):
             default = model()  # the body may be missing
 
@@ -193,7 +192,7 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
         _add_route(app, dispatcher, route)
 
     @app.get("/export", response_model=dict[str, Any], operation_id="GET /export")
-    async def export(nothing: Annotated[NoParameters, Query()]) -> Response:
+    async def export(nothing: Annotated[Request, Query()]) -> Response:
         """Export every document with its text, page by page; a page has the state at its own reading time."""
         # Read first, so that an unreadable vault causes an error response.
         first = await dispatcher.read(lambda services: _page(services, 0))
