@@ -19,8 +19,14 @@ from clawmem.ports.records import SourceStamp
 
 DATA = Path(__file__).parent / "data"
 OWNERVAULT, HOUSEHOLDVAULT, OBSIDIANVAULT = "ownervault", "householdvault", "obsidianvault"
+VAULTS = (OWNERVAULT, HOUSEHOLDVAULT, OBSIDIANVAULT)
+BEST = 3  # the grade of an answer
 SEEN = 10  # results in which a trap does harm
 UNANSWERABLE = "unanswerable"
+KINDS = (
+    *("fact", "paraphrase", "recency", "temporal", "pin", "history", "current", "trap", "typo"),
+    *("multilingual", "cross-language", "long-note", "who-when", "linked", UNANSWERABLE),
+)
 NO_STAMP = SourceStamp(0, 0)  # a note that does not say when it was written would be of 1970
 
 

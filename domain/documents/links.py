@@ -36,14 +36,16 @@ _MARKS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
 )
 
-# A sentence that takes back what a linked note says.
+# A sentence that takes back what a linked note says, in the words of RFCs and of records of decisions.
 _TAKEN_BACK = re.compile(
     r"""
     \b(?:we|i|wir|ich)\s+(?:reversed?|revoked?|rescind(?:ed)?|withdr[ae]w|overturn(?:ed)?|widerrufen?)\s+(?:\w+\s+){0,2}
         \[\[(?P<object>[^][|#^]+)(?:\|[^][]*)?\]\]
     | \[\[(?P<subject>[^][|#^]+)(?:\|[^][]*)?\]\]\s+(?:(?:is|was|ist)\s+(?:now\s+)?(?:void|revoked|withdrawn|reversed
-        |overturned|no\s+longer\s+(?:valid|in\s+force)|hinfällig|ungültig|aufgehoben|widerrufen)
-        |no\s+longer\s+(?:holds|applies)|gilt\s+nicht\s+mehr)\b
+        |overturned|obsolete|outdated|superseded|no\s+longer\s+(?:valid|in\s+force)
+        |hinfällig|ungültig|aufgehoben|widerrufen|veraltet|überholt)|no\s+longer\s+(?:holds|applies)|gilt\s+nicht\s+mehr)\b
+    | ^(?:(?:this|it|das|diese?s?)\s+(?:\w+\s+)?)?(?:replaces|supersedes|obsoletes|ersetzt):?\s+(?:\w+\s+){0,2}
+        \[\[(?P<replaced>[^][|#^]+)(?:\|[^][]*)?\]\]
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -109,7 +111,9 @@ def taken_back(links: Sequence[Link]) -> tuple[str, ...]:
     """Return the targets that a sentence of a note takes back: "[[tariff]] is void"."""
     contexts = dict.fromkeys(link.context for link in links if link.kind is LinkKind.WIKILINK)
     found = (match for context in contexts for match in _TAKEN_BACK.finditer(context))
-    return tuple(dict.fromkeys((match["object"] or match["subject"]).strip() for match in found))
+    return tuple(
+        dict.fromkeys((match["object"] or match["subject"] or match["replaced"]).strip() for match in found)
+    )
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:

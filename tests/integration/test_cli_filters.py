@@ -81,7 +81,10 @@ def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: P
         "ofen.md": decision.format(3, "Ofen", "Der Ofen wird sonntags gebrannt."),
         "backups.md": decision.format(4, "Backups", "Hetzner keeps the backups."),
         "lunch.md": decision.format(5, "Lunch", "Lunch is at noon."),
+        "price.md": decision.format(6, "Price", "A litre costs 0.92."),
+        "tariff.md": decision.format(7, "Tariff", "We pay the night tariff."),
         "a.md": f"{dated}[[database]] is void. After [[lunch]] we reverse [[fridays|that]]. [[ofen]] gilt nicht mehr.\n",
+        "c.md": f"{dated}- This note replaces the old [[price]]. [[tariff]] is obsolete. Mia replaces [[lunch]] on Mondays.\n",
         "b.md": f"{dated}We no longer keep the backups at Hetzner.\n",
     }
     write_notes(home / "notes", notes)

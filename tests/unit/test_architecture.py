@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
+import pytest
 from process_environ import process_environ
 from programs import run_program
 
@@ -214,3 +216,11 @@ def test_what_is_public_is_explained() -> None:
         for path in inside("ports", "domain", "contracts")
         for name in undocumented(tree(path).body)
     ]
+
+
+MEASURING = [path.stem for path in ROOT.glob("tools/bench/*.py")]
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURING if not name.startswith(("test_", "conftest"))])
+def test_tools_of_measurement_import_names_that_exist(name: str) -> None:
+    import_module(name)

@@ -30,7 +30,6 @@ from wired import memory_writer
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.maintenance.lanes import summarize_run
 from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -174,7 +173,9 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
                 ticks += 1
         meanwhile = told(busy)
     idle += told(searching(vault, searches // 2))  # a busy machine is no better before than after
-    say(f"tick over {pending} pending: {tick_s:.2f} s CPU; {'; '.join(map(summarize_run, ticked))}")
+    say(
+        f"tick over {pending} pending: {tick_s:.2f} s CPU; {'; '.join(f'{run.phase} {run.status}: {run.created} made' for run in ticked)}"
+    )
     say(f"merge of all {merged.selected}: {merge_s:.2f} s CPU, {merged.created} made")
     for what, took in (("wall", [one.wall for one in held]), ("CPU", [one.cpu for one in held])):
         figures = f"median {median(took):.1f}, p95 {p95(took):.1f}, longest {max(took):.1f} ms"
