@@ -25,16 +25,6 @@ def test_identifiers(part: str) -> None:
     assert is_precise(" ".join([part] * (MAX_BARE_TERMS + 1)))
 
 
-@pytest.mark.parametrize(
-    ("given_words", "asked"), [(MAX_TERMS - 1, 63), (MAX_TERMS, 64), (MAX_TERMS + 1, 64)]
-)
-def test_a_pasted_page_asks_by_its_first_words(given_words: int, asked: int) -> None:
-    """Sixty-four distinct words are the most, counted after stop words and repetitions."""
-    query = "the the " + " ".join(f"w{n} w{n}" for n in range(given_words))
-
-    assert query_forms(query).words == tuple(f"w{n}" for n in range(asked))
-
-
 @given(QUERIES)
 def test_nothing_that_is_typed_fails(query: str) -> None:
     """Every term is a word of the query, none is empty, none twice, and there are never too many."""
