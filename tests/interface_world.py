@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import httpx2
 from command_process import run_process
 from hook_process import ask
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
+from mcp_home import over_http
 from process_environ import process_environ
 from server_process import ServerProcess, serving
 
@@ -80,23 +78,13 @@ class InterfaceWorld:
         return "\n".join(one.text for one in texts), result.structured_content
 
     async def _answered(self, tool: str, arguments: dict[str, Any]) -> Any:
-        async with self._client() as client:
+        async with over_http(self._server) as client:
             return await client.call_tool(tool, arguments)
 
     async def _read(self, uri: str) -> str:
-        async with self._client() as client:
+        async with over_http(self._server) as client:
             [content] = (await client.read_resource(uri)).contents
         return str(content.text)
-
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[Client]:
-        headers = {"Authorization": f"Bearer {self._server.token}"}
-        url = f"http://127.0.0.1:{self._server.port}/mcp/all"
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
-            Client(streamable_http_client(url, http_client=http)) as client,
-        ):
-            yield client
 
 
 @contextmanager

@@ -51,28 +51,29 @@ def added(report: Any) -> int:
     return sum(one["added"] for one in report["sources"].values())
 
 
+def packed(files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
 def broken_zip(content: bytes) -> bytes:
     """Return a ZIP file whose central directory is cut off."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("conversations.json", content)
-    return packed.getvalue()[: len(packed.getvalue()) // 2]
+    whole = packed({"conversations.json": content})
+    return whole[: len(whole) // 2]
 
 
 def flipped_zip(content: bytes) -> bytes:
     """Return a ZIP file whose member does not have its checksum."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr("conversations.json", content)
-    return packed.getvalue().replace(b"rowlocks", b"rowlucks", 1)
+    return packed({"conversations.json": content}).replace(b"rowlocks", b"rowlucks", 1)
 
 
 def bomb(content: bytes) -> bytes:
     """Return a ZIP file that expands two hundredfold and more."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("conversations.json", content[:-1] + b" " * (40 << 20) + content[-1:])
-    return packed.getvalue()
+    padded = content[:-1] + b" " * (40 << 20) + content[-1:]
+    return packed({"conversations.json": padded}, zipfile.ZIP_DEFLATED)
 
 
 BAD: dict[str, tuple[Callable[[bytes], bytes], str, str]] = {
@@ -217,14 +218,6 @@ def test_encodings_and_line_ends(invoke: Invoke, tmp_path: Path, name: str, form
     done = invoke("mine", "--no-embed", tmp_path / name)
 
     assert (done.exit_code, "messages 4, added 1" in done.stdout) == (0, True), done.output
-
-
-def packed(files: Mapping[str, str | bytes]) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return content.getvalue()
 
 
 INNER = packed({"conversations.json": json.dumps(chatgpt([OARS]))})

@@ -308,20 +308,6 @@ class TestContent:
         assert report.problems == ["b.md was skipped: it falls into 13 parts, 12 are the most."]
 
 
-class TestFrontMatter:
-    def test_malformed_values(self, world: World) -> None:
-        """Each is left out alone, and the complaint names the line of the first in the file."""
-        world.write(
-            "a.md", '---\ntitle: Ferry\nx: [unclosed\ny: b: c\nz: "\\x"\ntags: [boat]\n---\nThe text below.\n'
-        )
-
-        (problem,) = world.update().problems
-
-        assert problem.startswith("notes/a.md: front matter left out: ") and "line 3" in problem
-        assert (world.at("a.md").title, world.at("a.md").tags) == ("Ferry", ("boat",))
-        assert world.body("a.md") == "The text below.\n"
-
-
 ONE_LINE = """
 import resource, sys
 from pathlib import Path

@@ -160,14 +160,7 @@ class TestOnTheDisk:
 class TestAnOlderIndex:
     def test_whose_changes_are_forgotten(self, kept: IndexedVault, tmp_path: Path) -> None:
         """An index put back from a backup, which cannot catch up any more, is made anew."""
-        with laid_aside(kept) as folder:
-            shutil.copytree(folder, tmp_path / "backup")
-        change_notes(kept.world)
-        kept.world.indexes.keep_up()
-        generation = kept.generation
-        with laid_aside(kept) as folder:
-            shutil.rmtree(folder)
-            shutil.copytree(tmp_path / "backup", folder)
+        generation = change_behind_backup(kept, tmp_path / "backup")
 
         assert_heals(kept)
         assert kept.generation > generation
@@ -177,14 +170,7 @@ class TestAnOlderIndex:
         """One that can catch up does so; until then nothing that came after its backup is wrong or silently missing."""
         kept.world.vault.outbox.register(kept.role, kept.backend)  # has yet to see all changes: they are kept
         kept.world.indexes.keep_up()
-        with laid_aside(kept) as folder:
-            shutil.copytree(folder, tmp_path / "backup")
-        change_notes(kept.world)
-        kept.world.indexes.keep_up()
-        generation = kept.generation
-        with laid_aside(kept) as folder:
-            shutil.rmtree(folder)
-            shutil.copytree(tmp_path / "backup", folder)
+        generation = change_behind_backup(kept, tmp_path / "backup")
 
         assert_changed(kept)
         assert_clean(kept.world)
@@ -300,6 +286,19 @@ def change_notes(world: ServedWorld) -> None:
     world.update()
     world.embed()
     world.withdraw(f"{WITHDRAWN}.md", InactiveReason.FORGOTTEN)
+
+
+def change_behind_backup(kept: IndexedVault, backup: Path) -> int:
+    """Change the notes, and put the index back as it was before; the generation that served."""
+    with laid_aside(kept) as folder:
+        shutil.copytree(folder, backup)
+    change_notes(kept.world)
+    kept.world.indexes.keep_up()
+    generation = kept.generation
+    with laid_aside(kept) as folder:
+        shutil.rmtree(folder)
+        shutil.copytree(backup, folder)
+    return generation
 
 
 def interrupted(done: int, total: int) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from threading import Event, Thread
 from time import monotonic
-from typing import Any
-from urllib.request import Request, urlopen
-from uuid import uuid4
 
 import pytest
 from command_line import Invoke, write_file
+from object_store import ObjectStore
 from typer.testing import Result
 
 from clawmem.app.services.retrieval.scheduling import DEADLINE_S
@@ -20,55 +17,6 @@ from clawmem.app.services.retrieval.scheduling import DEADLINE_S
 SLACK_S = 20.0  # for opening the vault, and a busy machine
 ANIMALS = "zebra yak gnu ibex lynx otter".split()
 VERBS = ("search", "query --mode=vectors", "query")
-
-moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
-
-
-class ObjectStore:
-    """A server that speaks S3 on loopback, while it is in the mood."""
-
-    def __init__(self) -> None:
-        self._store = moto.DomainDispatcherApplication(moto.create_backend_app)
-        self._port = 0
-        self._hold = Event()
-        self.mood = "refusing"
-        self.be("open")
-
-    def be(self, mood: str) -> None:
-        """Be ``open``, ``failing`` with an error of the server, ``hanging`` without a word, or ``refusing`` to listen."""
-        was, self.mood = self.mood, mood
-        if mood == "hanging":
-            self._hold.clear()
-        else:
-            self._hold.set()
-        if mood == "refusing" and was != mood:
-            self._server.shutdown()
-            self._server.server_close()
-            self._thread.join()
-        elif was == "refusing" and was != mood:
-            self._listen()
-
-    @property
-    def endpoint(self) -> str:
-        """Its address, which stays the same."""
-        return f"http://127.0.0.1:{self._port}"
-
-    def _listen(self) -> None:
-        from werkzeug.serving import make_server
-
-        self._server = make_server("127.0.0.1", self._port, self._answer, threaded=True)
-        self._server.daemon_threads = True
-        self._port = self._server.server_port
-        self._thread = Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-
-    def _answer(self, environ: dict[str, Any], start: Callable[..., object]) -> Any:
-        if self.mood == "hanging":
-            self._hold.wait(60)
-        if self.mood == "open":
-            return self._store(environ, start)
-        start("500 Internal Server Error", [("Content-Length", "0")])
-        return [b""]
 
 
 @pytest.fixture(scope="module")
@@ -86,21 +34,13 @@ class RemoteVault:
         self._store = store
         self._invoke = invoke
         self._place = place
-        self._bucket = uuid4().hex
-        urlopen(Request(f"{store.endpoint}/{self._bucket}", method="PUT")).close()
+        self._options = store.options()
         self.store_is("open")
 
     def store_is(self, mood: str) -> None:
         """Change the mood of the store. When it is bad there is no need to wait for it for long."""
         self._store.be(mood)
-        options = {
-            "uri": f"s3://{self._bucket}/indexes",
-            "endpoint": self._store.endpoint,
-            "region": "us-east-1",
-            "access_key_id": "anyone",
-            "secret_access_key": "anything",
-            "timeout": "30s" if mood == "open" else "1500ms",
-        }
+        options = self._options | {"timeout": "30s" if mood == "open" else "1500ms"}
         collections = {"notes": {"path": str(self._place / "notes")}}
         settings = {"backend": "lancedb", "backend_options": options, "collections": collections}
         config = self._place / "home/.config/clawmem/config.yaml"

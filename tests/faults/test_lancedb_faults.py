@@ -7,12 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
-from urllib.request import Request, urlopen
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
 import pytest
+from object_store import ObjectStore
 from programs import kill, start_program, wait_until_ready
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
@@ -31,71 +29,18 @@ HERE, LATER = Marker("vault-1", 7, "e7"), Marker("vault-1", 8, "e8")
 DOCUMENTS = 40
 
 
-class Gate:
-    """An object store on loopback behind a gate that is open, hangs, or fails whoever comes."""
-
-    def __init__(self) -> None:
-        from moto.server import DomainDispatcherApplication, create_backend_app
-        from werkzeug.serving import make_server
-
-        self.mood = "open"
-        self._store = DomainDispatcherApplication(create_backend_app)
-        self._released = Event()
-        self._server = make_server("127.0.0.1", 0, self._answer, threaded=True)
-        self._server.daemon_threads = True
-        self._thread = Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-        self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
-        self.bucket = uuid4().hex  # the store is one for the whole process
-        urlopen(Request(f"{self.endpoint}/{self.bucket}", method="PUT")).close()
-
-    def turn(self, mood: str) -> None:
-        """Be ``open``, ``hanging``, ``failing`` or, for good, ``refusing``."""
-        self.mood = mood
-        if mood == "refusing":
-            self.close()
-
-    def close(self) -> None:
-        """Let go of those who hang, and refuse connections from now on."""
-        self._released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, environ: dict[str, Any], start: Callable[..., object]) -> Any:
-        if self.mood == "open":
-            return self._store(environ, start)
-        if self.mood == "hanging":
-            self._released.wait(60)
-        start("500 Internal Server Error", [("Content-Length", "0")])
-        return [b""]
-
-
 @pytest.fixture
-def gate() -> Iterator[Gate]:
-    """An open gate with an empty bucket behind it."""
-    pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
-    made = Gate()
+def store() -> Iterator[ObjectStore]:
+    made = ObjectStore()
     yield made
-    if made.mood != "refusing":
-        made.close()
+    made.be("refusing")
 
 
 @pytest.fixture
-def place(gate: Gate, tmp_path: Path) -> Callable[..., IndexPlace]:
-    """Makes places behind the gate."""
-
-    def place(name: str = "words-1", **options: str) -> IndexPlace:
-        store = {
-            "uri": f"s3://{gate.bucket}/indexes",
-            "endpoint": gate.endpoint,
-            "region": "us-east-1",
-            "access_key_id": "anyone",
-            "secret_access_key": "anything",
-        }
-        return IndexPlace(str(tmp_path), name, options=store | options)
-
-    return place
+def place(store: ObjectStore, tmp_path: Path) -> Callable[..., IndexPlace]:
+    """Makes places in one bucket."""
+    options = store.options("1s")
+    return lambda name="words-1": IndexPlace(str(tmp_path), name, options=options)
 
 
 class TestUnreachable:
@@ -108,22 +53,22 @@ class TestUnreachable:
         ],
     )
     def test_every_call_says_so_in_time(
-        self, gate: Gate, place: Callable[..., IndexPlace], mood: str
+        self, store: ObjectStore, place: Callable[..., IndexPlace], mood: str
     ) -> None:
         """Reading, writing and opening raise IndexUnavailable once the time to answer is over."""
-        words = LanceLexicalIndex(place(timeout="1s"))
+        words = LanceLexicalIndex(place())
         words.put([entry(1, "budget")])
-        vectors = LanceVectorIndex(place("vectors-1", timeout="1s"))
+        vectors = LanceVectorIndex(place("vectors-1"))
         vectors.put([vector_of(1, 0, EAST)])
 
-        gate.turn(mood)
+        store.be(mood)
 
         for call in (
             lambda: words.search(any_of("budget"), Grain.PASSAGE, 5),
             lambda: words.put([entry(2, "budget")]),
             lambda: vectors.search(EAST, 5),
             lambda: vectors.remove(1),
-            lambda: LanceLexicalIndex(place(timeout="1s")),
+            lambda: LanceLexicalIndex(place()),
         ):
             began = time.monotonic()
             with pytest.raises(IndexUnavailable, match="Try again later"):
@@ -131,16 +76,16 @@ class TestUnreachable:
             assert time.monotonic() - began < 1 + SLACK
         assert len(words.faults()) == 1
 
-    def test_it_comes_back(self, gate: Gate, place: Callable[..., IndexPlace]) -> None:
+    def test_it_comes_back(self, store: ObjectStore, place: Callable[..., IndexPlace]) -> None:
         """When the store answers again the same handle does, without the commit that failed, which can be repeated."""
-        words = LanceLexicalIndex(place(timeout="1s"))
+        words = LanceLexicalIndex(place())
         with words.committing(HERE):
             words.put([entry(1, "budget")])
-        gate.turn("failing")
+        store.be("failing")
         with pytest.raises(IndexUnavailable), words.committing(LATER):
             words.put([entry(2, "budget")])
 
-        gate.turn("open")
+        store.be("open")
 
         assert (found(words), words.marker()) == ([1], HERE)
         with words.committing(LATER):

@@ -12,7 +12,7 @@ import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE
 from command_line import Invoke
 from fault_worlds import World
-from scripted_server import Answer, ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
+from scripted_server import Answer, ScriptedServer, scripted, well_behaved
 from typer.testing import Result
 
 from clawmem.adapters.models import server as model_server
@@ -126,19 +126,3 @@ def test_a_password_stays_with_its_server(
     assert "hunter2" not in "".join(told)
     kept = [path.read_bytes() for path in world.vault_file.parent.rglob("*") if path.is_file()]
     assert kept and not [data for data in kept if b"hunter2" in data]
-
-
-def test_another_model_behind_the_same_address(command: Invoke, server: ScriptedServer, world: World) -> None:
-    """A server that serves another model than the vault's is not asked for a question: two spaces never meet."""
-    before = stored(world)
-
-    def other(asked: ReceivedRequest) -> ScriptedReply:
-        answer = well_behaved(asked)
-        return answer if asked.body is not None else ScriptedReply(answer.body.replace(b"tiny", b"huge"))
-
-    server.answer = other
-    asked = json.loads(command("--json", "query", "yak of the mountains", "--explain").stdout)
-
-    assert asked["results"][0]["file"].endswith("yak.md")
-    assert "huge" in asked["trace"]["degraded"]["vector"]
-    assert stored(world) == before

@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from scripted_server import ScriptedServer, scripted, well_behaved
+from scripted_server import scripted, well_behaved
 
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import ConfigError
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> Iterator[ScriptedServer]:
-    """A server that embeds, and the environment that names it."""
-    with scripted(well_behaved) as server:
-        monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
-        yield server
-
-
-def test_the_server_makes_the_vectors(server: ScriptedServer, invoke: Invoke, notes: Path) -> None:
-    """A vault that is filled while a server is named holds that server's vectors, and is asked through it."""
-    assert invoke("bootstrap", notes).exit_code == 0
-
-    model = json.loads(invoke("--json", "status").stdout)["model"]
-    found = invoke("query", "--mode", "vectors", "--min-score", 0, "where do sessions live")
-
-    assert "wordllama" not in model
-    assert server.questions("/v1/embeddings")
-    assert (found.exit_code, found.stderr) == (0, "")
 
 
 def test_a_server_takes_over(invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

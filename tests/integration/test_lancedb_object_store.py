@@ -6,9 +6,9 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
+from object_store import ObjectStore
 
 from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
@@ -23,14 +23,9 @@ EAST = unit_vector(1, 0, 0)
 
 
 def loopback() -> Iterator[dict[str, str]]:
-    """Start a server of moto with the bucket ``indexes``."""
-    moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    urlopen(Request(f"http://{host}:{port}/indexes", method="PUT")).close()
-    yield {"endpoint": f"http://{host}:{port}", "access_key_id": "any", "secret_access_key": "any"}
-    server.stop()
+    store = ObjectStore()
+    yield store.options()
+    store.be("refusing")
 
 
 def minio() -> Iterator[dict[str, str]]:

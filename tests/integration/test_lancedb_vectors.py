@@ -47,33 +47,6 @@ class TestNeighbours:
         dice = random.Random(5)
         return [near(floats(dice.choice(clustered).vector), dice) for _ in range(25)]
 
-    def test_partitions_miss_few(
-        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
-    ) -> None:
-        """Where three partitions of ten are looked into, 95 of 100 true neighbours are found, with their cosines."""
-        index = small_index(place, exact_below=1000, partition_size=64, fewest_probes=1)
-        index.put(clustered)
-        index.optimize()
-
-        recalls = [recall(index, clustered, question) for question in questions]
-
-        with index._latest() as table:
-            assert table.list_indices()
-        assert sum(recalls) / len(recalls) >= 0.95
-        vectors = {one.key: one.vector for one in clustered}
-        for hit in index.search(questions[0], 10):
-            assert hit.score == pytest.approx(cosine(questions[0], vectors[hit.key]), abs=1e-5)
-
-    @pytest.mark.parametrize("exact_below", [10_000, 1000])
-    def test_few_partitions_miss_none(
-        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes], exact_below: int
-    ) -> None:
-        """While all partitions are looked into the answer is exact, like that of the scan."""
-        index = small_index(place, exact_below=exact_below, partition_size=512)
-        index.put(clustered)
-
-        assert [recall(index, clustered, question) for question in questions] == [1.0] * len(questions)
-
     def test_a_scope_misses_none(
         self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
     ) -> None:

@@ -130,16 +130,11 @@ class Steps:
 @pytest.fixture
 def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Steps]]:
     """Every progress bar of the commands to come, as if somebody were looking."""
-    return watched(monkeypatch, until=None)
-
-
-def watched(monkeypatch: pytest.MonkeyPatch, *, until: int | None) -> list[tuple[str, Steps]]:
-    """The bars that commands will show from now on; each raises once *until* documents are done."""
     shown: list[tuple[str, Steps]] = []
 
     @contextmanager
     def progress(label: str) -> Iterator[Steps]:
-        shown.append((label, Steps(until)))
+        shown.append((label, Steps()))
         yield shown[-1][1]
 
     monkeypatch.setattr("clawmem.app.interfaces.cli.operations.progress", progress)

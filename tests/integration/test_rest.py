@@ -219,6 +219,7 @@ def _ask_with_junk(world: World, described: Described, line: str, name: str, jun
     else:
         heard = world.server.ask("POST", quote(path), {**asked, name: junk})
     assert heard.status in {200, 400, 404, 409}, (line, name, junk, heard)
+    assert b"Traceback" not in heard.body and b'File "' not in heard.body
     described.validator(plain(line), heard.status).validate(json.loads(heard.body))
 
 
