@@ -131,7 +131,7 @@ class ModelSelection:
             return self._in_process(role, reason)
         except ConfigError as error:
             fault = str(error) if name in str(error) else f"{name}: {error}"
-            return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here", (fault,)))
+            return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here ({fault})"))
 
     def _served(self, role: ModelRole, server: ModelServer) -> Choice:
         adapter = imported_object(f"adapters.models.api:Api{role.capitalize()}")  # such as ApiEmbedder

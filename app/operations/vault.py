@@ -74,7 +74,6 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
     yield "questions", f"{report.recalls} recorded, {answers}"
     for provider in report.roles:
         yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
-        yield from (("  not taken", reason) for reason in provider.passed_over)
         if failure := provider.last_failure:
             since = " It has answered since." if failure.answered_at else ""
             when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"

@@ -49,14 +49,12 @@ class Provider:
     """
     The provider of a role, and the reason for its selection.
 
-    ``chosen`` is a server's address, a model's name, or `NONE`. ``passed_over`` holds the reasons why preferred models
-    were not selected. ``last_failure`` is the last failure of any provider of this role at run time.
+    ``chosen`` is a server's address, a model's name, or `NONE`. ``last_failure`` is the last failure of any provider of this role at run time.
     """
 
     role: ModelRole
     chosen: str
     reason: str
-    passed_over: tuple[str, ...] = ()
     last_failure: ModelFailure | None = None
 
 

@@ -76,9 +76,8 @@ class TestSelection:
         (folder / "manifest.json").write_text("no manifest at all", "utf-8")
         present = getattr(selection({"XDG_DATA_HOME": str(tmp_path)}), role)
 
-        (reason,) = absent.how.passed_over
-        assert f"{name!r} is not there. Run: clawmem models add {name} " in reason
-        assert "cannot be used" in present.how.passed_over[0]
+        assert f"{name!r} is not there. Run: clawmem models add {name} " in absent.how.reason
+        assert "cannot be used" in present.how.reason
 
 
 class TestWatch:

@@ -44,8 +44,6 @@ from clawmem.ports.records import Document, InactiveReason, Origin, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
-CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
-
 Action = Callable[[], str]  # changes the vault, and returns the name of the counter to raise, or nothing
 
 
@@ -242,7 +240,7 @@ class _Import:
         """Yield the outcomes of *actions* after their transactions; a dry run rolls its transaction back."""
         transactions = self._stores.transactions
         if not self._options.dry_run:
-            yield from apply_in_chunks(transactions, actions, lambda action: action(), chunk_s=CHUNK_S)
+            yield from apply_in_chunks(transactions, actions, lambda action: action())
             return
         outcomes: list[str] = []
         with suppress(_RolledBack), transactions.writing():

@@ -117,9 +117,9 @@ class ServingEmbedder:
         change = f"{chosen.chosen} is installed; to change to it, run: clawmem embed --force"
         if self._local(older) is None:
             reason = f"the model of the vectors is not available here ({chosen.reason})"
-            return Provider(chosen.role, NONE, reason, (change,))
+            return Provider(chosen.role, NONE, f"{reason}. {change}")
         name = "static" if older.startswith(STATIC) else older
-        return Provider(chosen.role, name, "the vectors are of this model", (change,))
+        return Provider(chosen.role, name, f"the vectors are of this model. {change}")
 
     def _kept(self) -> str | None:
         """

@@ -18,7 +18,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge import enrichment
 from clawmem.domain.knowledge.enrichment import Content, entity_weight, least_rarity, rarity
-from clawmem.domain.knowledge.entities import Name, cap_of, is_generic, names_in, people_of
+from clawmem.domain.knowledge.entities import cap_of, is_generic, names_in, people_of
 from clawmem.domain.knowledge.llm_answer import ModelTask
 from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.schedule import newest_first
@@ -132,16 +132,14 @@ class Enrich:
         limit: int | None = None,
         *,
         anew: bool = False,
-        newest: bool = False,
         only: Collection[int] | None = None,
         progress: Progress = lambda done, total: None,
         tell: Callable[[int, EnrichReport], None] = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich waiting documents, at most *limit*; with `anew` also those described by other models.
+        Enrich waiting documents, last written first, at most *limit*; with `anew` also those described by other models.
 
-        Documents that are unchanged since this model described them are skipped. The order is by id, or with *newest*
-        by the time of writing, latest first, without documents that cannot be enriched yet.
+        Documents that are unchanged since this model described them are skipped.
 
         Args:
             only: The documents to enrich, if they wait; ``None`` for all.
@@ -160,14 +158,10 @@ class Enrich:
             with suppress(ModelUnavailable):  # reported with the first waiting document
                 model = ask.model
                 latest = ((number, self.notes.get(number)) for number in self.documents.ids())
-                queue = sorted(
-                    {*queue, *(number for number, note in latest if note and note.origin != model)}
-                )
+                queue += [number for number, note in latest if note and note.origin != model]
         numbers = [number for number in queue if only is None or number in only]
-        if newest:
-            ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]
-            numbers = [document.id for document in newest_first(ready, len(ready))]
-        numbers = numbers[:limit]
+        ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]
+        numbers = [document.id for document in newest_first(ready, len(ready))][:limit]
         report = EnrichReport()
         for done, number in enumerate(numbers, start=1):
             part = EnrichReport()
@@ -214,7 +208,9 @@ class Enrich:
             lambda word: rarity(count, self.lexical.holding(Term(fold(word)), Grain.DOCUMENT)),
         )
         resolve = self._resolve(reading)
-        entities = resolve.all(_names(reading, resolve))
+        entities = resolve.all(
+            names_in(reading.title, reading.body, reading.people, document.content_type, resolve.is_known)
+        )
         with self.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
@@ -291,12 +287,16 @@ class Enrich:
         text = reading.body[: enrichment.SHOWN]
         resolve = self._resolve(reading)
         names = enrichment.read_names(named, reading.title, text, document.content_type)
-        names = [*names, *_names(reading, resolve)][: cap_of(document.content_type)]
+        names += names_in(
+            reading.title, reading.body, reading.people, document.content_type, resolve.is_known
+        )
         with self.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._put_note(Note(document.id, *content, origin=model))
-            new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
+            new = self._mention(
+                reading, resolve.all(names[: cap_of(document.content_type)])
+            )  # before triples: it sets kinds
             triples = 0
             if document.collection != OWN_COLLECTION:  # else they were stored when it was captured
                 statements, since = enrichment.read_statements(named, text), document.authored_at
@@ -400,12 +400,6 @@ class Enrich:
         """Whether the document is still the one that was read; a changed one waits for the next run."""
         now = self.documents.get(reading.document.id)
         return now is not None and not now.inactive and now.source_hash == reading.document.source_hash
-
-
-def _names(reading: Reading, resolve: Resolve) -> list[Name]:
-    """Return the names found in a document by rules."""
-    content_type = reading.document.content_type
-    return names_in(reading.title, reading.body, reading.people, content_type, resolve.is_known)
 
 
 def _description(title: str, content: Content | Note) -> str:
