@@ -119,16 +119,14 @@ class BenchReport:
         return percentile(self.query_ms, 0.95)
 
 
+@dataclass(frozen=True, slots=True)
 class BenchRetrieval:
     """Indexes a collection, answers every question, and compares the results with the judgements."""
 
-    def __init__(
-        self, update: UpdateCollection, embed: EmbedPending | None, pipeline: Pipeline, now_ms: int
-    ) -> None:
-        self._update = update
-        self._embed = embed
-        self._pipeline = pipeline
-        self._now_ms = now_ms
+    update: UpdateCollection
+    embed: EmbedPending | None
+    pipeline: Pipeline
+    now_ms: int
 
     def __call__(
         self,
@@ -145,31 +143,31 @@ class BenchRetrieval:
         folders = [Folder(scope, str(collection.corpus / scope)) for scope in scopes]
         began = perf_counter()
         for folder in folders or [Folder(POOLED, str(collection.corpus))]:
-            passed = self._update(folder)
+            passed = self.update(folder)
             if not passed.added + passed.updated + passed.unchanged:
                 reason = " ".join(passed.problems) or "no file matches."
                 raise InvalidInput("INVALID_INPUT", f"{folder.root} has no document to index: {reason}")
             report.documents += passed.added
         report.index_s = perf_counter() - began
-        if self._embed:
+        if self.embed:
             began = perf_counter()
-            self._embed()
+            self.embed()
             report.embed_s = perf_counter() - began
         rows: dict[str, list[Measures]] = defaultdict(list)
         for done, query in enumerate(queries, start=1):
             request = read_request(
                 query.text,
                 show_all=True,
-                now_ms=self._now_ms,
+                now_ms=self.now_ms,
                 limit=DEPTH,
                 collections=[query.scope] if scopes and query.scope else [],
                 unit=Unit.LINE if turns else Unit.DOCUMENT,
                 ranking=ranking,
             )
             began = perf_counter()
-            self._pipeline(request._replace(limit=10))
+            self.pipeline(request._replace(limit=10))
             report.query_ms.append((perf_counter() - began) * 1000)
-            work, _ = self._pipeline.rank(request)
+            work, _ = self.pipeline.rank(request)
             run = [(_item(candidate, bool(scopes)), candidate.score) for candidate in work.candidates]
             items = [item for item, _ in run]
             measures = measure(unrolled(items, collection) if turns else items, collection.grades[query.qid])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -94,22 +94,20 @@ def language_advice(documents: DocumentStore, embedder: str, question: str = "")
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Roles:
     """Determines the provider of each role, without loading a model or calling a server."""
 
-    def __init__(
-        self, chosen: Mapping[ModelRole, Callable[[], Provider]], model_failures: ModelFailures
-    ) -> None:
-        self._chosen = chosen
-        self._failures = model_failures
+    chosen: Mapping[ModelRole, Callable[[], Provider]]
+    model_failures: ModelFailures
 
     def __call__(self) -> list[Provider]:
         """Return one provider per role in a fixed order; `NONE` with the reason if the settings are invalid."""
         latest: Mapping[ModelRole, ModelFailure] = {}
         with suppress(VaultError):
-            latest = self._failures.latest()
+            latest = self.model_failures.latest()
         providers = []
-        for role, choose in self._chosen.items():
+        for role, choose in self.chosen.items():
             try:
                 provider = choose()
             except ClawmemError as error:
@@ -121,28 +119,25 @@ class Roles:
 REST_MS = 60_000  # time for which short-lived processes do not call a model that failed in another one
 
 
+@dataclass(eq=False, slots=True)
 class Watch:
     """
     Records the last failure of one role, and the first answer after it.
 
     The vault is not accessed as long as nothing fails, except once at the first answer. Errors of the recorder never
     affect the model's answer or error.
+
+    Args:
+        model: Name or address of the model for messages.
+        rest_ms: Milliseconds for which a model that failed in an earlier process is not called.
     """
 
-    def __init__(
-        self, failures: ModelFailures, clock: Clock, role: ModelRole, model: str, *, rest_ms: int = 0
-    ) -> None:
-        """
-        Args:
-            model: Name or address of the model for messages.
-            rest_ms: Milliseconds for which a model that failed in an earlier process is not called.
-        """
-        self._failures = failures
-        self._clock = clock
-        self._role = role
-        self._model = model
-        self._rest_ms = rest_ms
-        self._may_have_failed = True  # in an earlier process
+    failures: ModelFailures
+    clock: Clock
+    role: ModelRole
+    model: str
+    rest_ms: int = 0
+    _may_have_failed: bool = field(default=True, init=False)  # in an earlier process
 
     @contextmanager
     def naming(self) -> Iterator[None]:
@@ -152,14 +147,14 @@ class Watch:
         Raises:
             ModelUnavailable: the model failed recently and is not called.
         """
-        last = self._open_failure() if self._rest_ms and self._may_have_failed else None
+        last = self._open_failure() if self.rest_ms and self._may_have_failed else None
         failed_ms = parse_iso(last.failed_at) if last else None
         if last and failed_ms is not None:
-            past_ms = self._clock.now_ms() - failed_ms
-            if 0 <= past_ms < self._rest_ms:  # a negative time means that the clock was set back
+            past_ms = self.clock.now_ms() - failed_ms
+            if 0 <= past_ms < self.rest_ms:  # a negative time means that the clock was set back
                 reason = f"{last.reason}, {past_ms // 1000} seconds ago"
-                wait_s = (self._rest_ms - past_ms) / 1000
-                raise ModelUnavailable(self._model, reason, retry_after_s=wait_s)
+                wait_s = (self.rest_ms - past_ms) / 1000
+                raise ModelUnavailable(self.model, reason, retry_after_s=wait_s)
         try:
             yield
         except InputTooLong:
@@ -169,8 +164,8 @@ class Watch:
             # The bare reason: the message repeats the address and has the remedy.
             reason = error.reason if isinstance(error, ModelError) else str(error)
             with suppress(Exception):
-                now = iso_utc(self._clock.now_ms())
-                self._failures.record(ModelFailure(self._role, self._model, now, reason))
+                now = iso_utc(self.clock.now_ms())
+                self.failures.record(ModelFailure(self.role, self.model, now, reason))
             raise
 
     @contextmanager
@@ -182,13 +177,13 @@ class Watch:
             self._may_have_failed = False
             if last := self._open_failure():
                 with suppress(Exception):
-                    self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
+                    self.failures.record(replace(last, answered_at=iso_utc(self.clock.now_ms())))
 
     def _open_failure(self) -> ModelFailure | None:
         """Return the last failure of this model if no answer was recorded since."""
         with suppress(Exception):
-            last = self._failures.latest().get(self._role)
-            if last is not None and last.model == self._model and last.answered_at is None:
+            last = self.failures.latest().get(self.role)
+            if last is not None and last.model == self.model and last.answered_at is None:
                 return last
         return None
 

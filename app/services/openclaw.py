@@ -35,6 +35,7 @@ from clawmem.ports.sessions import Transcripts
 ENDING = ".jsonl"  # as OpenClaw calls transcripts
 
 
+@dataclass(eq=False, slots=True)
 class SessionFiles:
     """
     ``FileSource`` with a text for each session, without secrets.
@@ -43,28 +44,25 @@ class SessionFiles:
     ``fault`` says why the sessions could not be listed; then a pass keeps all of them.
     """
 
-    def __init__(
-        self, sessions: AgentSessions, documents: DocumentStore, collection: str, *, all_due: bool = False
-    ) -> None:
-        self._sessions = sessions
-        self._documents = documents
-        self._collection = collection
-        self._all_due = all_due
-        self.fault = ""
+    sessions: AgentSessions
+    documents: DocumentStore
+    collection: str
+    all_due: bool = False
+    fault: str = ""
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         """See `clawmem.ports.files.FileSource.scan`. Without a readable record there is no root."""
         try:
-            found = self._sessions.sessions()
+            found = self.sessions.sessions()
         except SourceUnreadable as error:
             self.fault = str(error)
             return Scan((), root_exists=False)
-        known = self._documents.sources(self._collection)
+        known = self.documents.sources(self.collection)
         files = (self._file(session, known) for session in found)
         return Scan(tuple(file for file in files if file and wanted(file.path)))
 
     def read(self, root: str, path: str) -> bytes:
-        messages = self._sessions.messages(path.removesuffix(ENDING)) if path.endswith(ENDING) else ()
+        messages = self.sessions.messages(path.removesuffix(ENDING)) if path.endswith(ENDING) else ()
         if not messages:
             raise SourceMissing(path, "there is no such session")
         texts = redact_parts([message.text for message in messages])
@@ -76,9 +74,9 @@ class SessionFiles:
         document = known.get(path)
         stamp = document.stamp if document else None
         if document and stamp:
-            indexed = SessionSize(stamp.size, (self._documents.body(document.id) or "").count("\n"))
+            indexed = SessionSize(stamp.size, (self.documents.body(document.id) or "").count("\n"))
         current = SessionSize(session.size_bytes, session.messages)
-        due = current != indexed if self._all_due else is_session_due(indexed, current)
+        due = current != indexed if self.all_due else is_session_due(indexed, current)
         if session.messages and due:
             stamp = SourceStamp(session.size_bytes, session.updated_ms * 1_000_000)
         return SourceFile(path, stamp) if stamp else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Self, TypeVar, cast
@@ -56,20 +56,20 @@ Index = TypeVar("Index", bound=DerivedIndex)
 Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
 
 
+@dataclass(eq=False)
 class ExternalIndex(Generic[Index]):
     """Handle of the external index that serves a role; it is reopened when another generation takes over."""
 
-    def __init__(self, outbox: Outbox, engines: Engines, role: Role) -> None:
-        self._outbox = outbox
-        self._engines = engines
-        self.role = role
-        self._opening = Lock()
-        self._opened: tuple[int, Index] | None = None  # generation and index
-        self._lost: tuple[IndexUnavailable, float] | None = None  # error, and when to try again
+    outbox: Outbox
+    engines: Engines
+    role: Role
+    _opening: Any = field(default_factory=Lock, init=False)
+    _opened: tuple[int, Index] | None = field(default=None, init=False)  # generation and index
+    _lost: tuple[IndexUnavailable, float] | None = field(default=None, init=False)  # and when to try again
 
     def record(self) -> IndexRecord | None:
         """Return the registry record of the serving index; ``None`` while the vault's own index serves."""
-        records = self._outbox.indexes()
+        records = self.outbox.indexes()
         return next((r for r in records if r.role is self.role and r.state is IndexState.SERVING), None)
 
     def index(self) -> Index | None:
@@ -91,7 +91,7 @@ class ExternalIndex(Generic[Index]):
                 raise IndexUnavailable(error.path, error.reason) from error
             if self._opened is None or self._opened[0] != record.generation:
                 with self.watched():
-                    self._opened = record.generation, cast("Index", self._engines.open(record))
+                    self._opened = record.generation, cast("Index", self.engines.open(record))
             return self._opened[1]
 
     @contextmanager
@@ -112,12 +112,12 @@ class ExternalIndex(Generic[Index]):
             IndexDamaged: The marker is not in this vault's history.
         """
         marker = index.marker()
-        while marker is None or not self._outbox.knows(marker):
+        while marker is None or not self.outbox.knows(marker):
             # Another process may have moved the marker since it was read, and the outbox prunes fully replicated changes.
             before, marker = marker, index.marker()
             if marker == before:
                 raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
-        return frozenset(self._outbox.after(marker, self.role).document_ids)
+        return frozenset(self.outbox.after(marker, self.role).document_ids)
 
     def release(self) -> None:
         """Drop the reference to the open index without closing it; other threads may still be using it."""

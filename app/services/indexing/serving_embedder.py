@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.models import NONE, Provider
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 STATIC = "wordllama:"  # prefix of the fingerprints of the static word vectors
 
 
+@dataclass(eq=False, slots=True)
 class ServingEmbedder:
     """
     ``Embedder`` of the currently serving space; for an empty vault, the chosen model.
@@ -30,19 +32,11 @@ class ServingEmbedder:
         by_name: Whether the settings name the model; if not, the vault may keep its vectors.
     """
 
-    def __init__(
-        self,
-        embeddings: EmbeddingStore,
-        chosen: Callable[[], Embedder],
-        local: Callable[[str], Embedder | None],
-        *,
-        by_name: bool = False,
-    ) -> None:
-        self._embeddings = embeddings
-        self._chosen = chosen
-        self._local = local
-        self._by_name = by_name
-        self._known: dict[str, Embedder] = {}
+    embeddings: EmbeddingStore
+    chosen: Callable[[], Embedder]
+    local: Callable[[str], Embedder | None]
+    by_name: bool = False
+    _known: dict[str, Embedder] = field(default_factory=dict, init=False)
 
     @property
     def fingerprint(self) -> str:
@@ -57,10 +51,10 @@ class ServingEmbedder:
     @property
     def in_process(self) -> bool:
         """Whether the serving model computes in this process. Finding out loads no weights and asks no server."""
-        stored = self._embeddings.fingerprint()
+        stored = self.embeddings.fingerprint()
         if stored and stored not in self._known:
             with suppress(ClawmemError):  # raised again when a question is embedded
-                if local := self._local(stored):
+                if local := self.local(stored):
                     self._known[stored] = local
         return is_in_process(self._known.get(stored or ""))
 
@@ -91,9 +85,9 @@ class ServingEmbedder:
             ModelError, EmbeddingError: the chosen model has no known fingerprint.
         """
         if fingerprint not in self._known:
-            embedder = self._local(fingerprint)
+            embedder = self.local(fingerprint)
             if embedder is None:
-                embedder = self._chosen()
+                embedder = self.chosen()
                 if embedder.fingerprint != fingerprint:
                     raise ModelMismatch(fingerprint, embedder.fingerprint)
             self._known[fingerprint] = embedder
@@ -102,12 +96,12 @@ class ServingEmbedder:
     def for_new_texts(self) -> Embedder:
         """Return the model of the vectors that the vault keeps, else the chosen one. Raises as `of`."""
         older = self._kept()
-        return self.of(older) if older else self._chosen()
+        return self.of(older) if older else self.chosen()
 
     def of_vault(self) -> Embedder | None:
         """Return the same as `for_new_texts`; ``None`` if the model of the vault is unavailable."""
         older = self._kept()
-        return self._local(older) if older else self._chosen()
+        return self.local(older) if older else self.chosen()
 
     def shown_provider(self, chosen: Provider) -> Provider:
         """Return the provider of the embedder of the vault, which may differ from the *chosen* one; loads nothing."""
@@ -115,7 +109,7 @@ class ServingEmbedder:
         if not older:
             return chosen
         change = f"{chosen.chosen} is installed; to change to it, run: clawmem embed --force"
-        if self._local(older) is None:
+        if self.local(older) is None:
             reason = f"the model of the vectors is not available here ({chosen.reason})"
             return Provider(chosen.role, NONE, f"{reason}. {change}")
         name = "static" if older.startswith(STATIC) else older
@@ -128,10 +122,10 @@ class ServingEmbedder:
         A model that is installed later replaces no vectors without ``--force``: embedding a large vault again takes
         long. An interrupted replacement continues.
         """
-        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
+        serving, building = self.embeddings.fingerprint(), self.embeddings.building()
         known = (serving, building.fingerprint if building else None)
-        return serving if not self._by_name and serving and self._chosen().fingerprint not in known else None
+        return serving if not self.by_name and serving and self.chosen().fingerprint not in known else None
 
     def _serving(self) -> Embedder:
-        stored = self._embeddings.fingerprint()
-        return self.of(stored) if stored else self._chosen()
+        stored = self.embeddings.fingerprint()
+        return self.of(stored) if stored else self.chosen()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.services.indexing.folders import Folder
@@ -107,6 +107,7 @@ def admitted(
     return root
 
 
+@dataclass(eq=False, slots=True)
 class GuardedFiles:
     """
     ``FileSource`` that leaves out credential stores by name, key material by content, and clawmem's own files.
@@ -118,27 +119,26 @@ class GuardedFiles:
         own: The files of clawmem itself: its vaults and its config file.
     """
 
-    def __init__(self, files: FileSource, home: Path, own: Sequence[Path]) -> None:
-        self._files = files
-        self._home = str(home)
-        self._own = own
-        self.skipped: dict[str, str] = {}
+    files: FileSource
+    home: Path
+    own: Sequence[Path]
+    skipped: dict[str, str] = field(default_factory=dict)
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         def is_open(path: str) -> bool:
-            why = restriction_inside(path, root, self._home) or is_own(Path(root, path), self._own)
+            why = restriction_inside(path, root, str(self.home)) or is_own(Path(root, path), self.own)
             if why:
                 self.skipped[path] = f"{path} was skipped: it {why}."
             return not why
 
-        return self._files.scan(
+        return self.files.scan(
             root,
             enter=lambda path: enter(path) and is_open(path),
             wanted=lambda path: wanted(path) and is_open(path),
         )
 
     def read(self, root: str, path: str) -> bytes:
-        data = self._files.read(root, path)
+        data = self.files.read(root, path)
         if kind := key_material_in(data):
             raise SourceUnreadable(path, f"it is {kind}")
         return data

@@ -64,6 +64,7 @@ class _Ended(Exception):
     """The watcher was stopped during a pass, which keeps its commits."""
 
 
+@dataclass(frozen=True, slots=True)
 class VaultWatcher:
     """
     The watcher of a vault. Of several processes one watches, and another takes over when it ends or dies.
@@ -75,10 +76,9 @@ class VaultWatcher:
         update: `clawmem.app.services.indexing.update.UpdateCollection`.
     """
 
-    def __init__(self, watcher: FolderWatcher, update: Callable[..., PassReport], lease: WorkLease) -> None:
-        self._watcher = watcher
-        self._update = update
-        self._lease = lease
+    watcher: FolderWatcher
+    update: Callable[..., PassReport]
+    lease: WorkLease
 
     def __call__(self, watched: WatchOptions, stop: StopSignal) -> None:
         """Watch until *stop* is set."""
@@ -86,12 +86,12 @@ class VaultWatcher:
         while not stop.is_set():
             former, reason = reason, self._refusal()
             if not reason:
-                turn = _Turn(self._watcher, self._update, self._lease, watched, stop)
+                turn = _Turn(self.watcher, self.update, self.lease, watched, stop)
                 # Another process may take the lease during a suspension or a long pass.
-                with suppress(LeaseLost, _Ended), closing(self._watcher):
+                with suppress(LeaseLost, _Ended), closing(self.watcher):
                     turn.run()
                 if not turn.is_locked:  # otherwise releasing the lease would wait for the writing process
-                    self._lease.release()
+                    self.lease.release()
             elif reason != former:
                 watched.tell(WatchEvent("waiting", reason))
             stop.wait(LOOKS_UP_S)
@@ -100,9 +100,9 @@ class VaultWatcher:
     def _refusal(self) -> str:
         """Acquire the lease; return why that failed, empty on success."""
         try:
-            if self._lease.acquire():
+            if self.lease.acquire():
                 return ""
-            lease = self._lease.current()
+            lease = self.lease.current()
         except VaultError as error:
             return str(error)
         return f"{lease.holder if lease else 'Another process'} watches this vault; waiting for its end."

@@ -296,12 +296,12 @@ def versions(documents: DocumentStore, notes: NoteStore, document: Document, lim
 MOST_HELD = 1000  # facts per entity that are checked
 
 
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Recording of facts, and the ending of those that others contradict. Call it inside `Transactions.writing`."""
 
-    def __init__(self, documents: DocumentStore, triples: TripleStore) -> None:
-        self._documents = documents
-        self._triples = triples
+    documents: DocumentStore
+    triples: TripleStore
 
     def record(
         self,
@@ -333,20 +333,20 @@ class Facts:
             )
             for (subject, predicate, other), sentence in statements
         ]
-        reopened = self._triples.reopen(document_id) if anew else []
+        reopened = self.triples.reopen(document_id) if anew else []
         if anew:
-            self._triples.forget(document_id)
-        new = self._triples.add(triples)
+            self.triples.forget(document_id)
+        new = self.triples.add(triples)
         self._end([*triples, *reopened])
         return new
 
     def reopen(self, document_id: int) -> None:
         """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
-        self._end(self._triples.reopen(document_id))
+        self._end(self.triples.reopen(document_id))
 
     def reapply(self, document_id: int) -> None:
         """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
-        self._end(self._triples.of_document(document_id))
+        self._end(self.triples.of_document(document_id))
 
     def _end(self, facts: Sequence[Triple]) -> None:
         """End what *facts* replace, and those of them that another document replaces: it may have been read before."""
@@ -356,26 +356,26 @@ class Facts:
             ({fact.object_id for fact in facts if fact.object_id}, Direction.INCOMING, REPLACED),
         ):
             for name in names:
-                enders = self._triples.recorded(name, MOST_HELD, direction, predicate=predicate)
+                enders = self.triples.recorded(name, MOST_HELD, direction, predicate=predicate)
                 stating |= {ender.document_id for ender in enders}
         over = [pair for number in sorted(stating) for pair in self._replaced_by(number)]
         over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
         for fact, last in over:
-            self._triples.end(fact, last.valid_from, last.document_id)
+            self.triples.end(fact, last.valid_from, last.document_id)
 
     def _replaced_by(self, document_id: int) -> Iterator[tuple[Triple, Triple]]:
         """Yield each fact that a verified document ends, with the fact that ends it."""
-        document = self._documents.get(document_id)
+        document = self.documents.get(document_id)
         if document is None or not is_verified(document.origin):
             return
-        stated = self._triples.of_document(document_id)
+        stated = self.triples.of_document(document_id)
         statements = {in_ids(fact) for fact in stated}
         for last in stated:
             touched: list[Triple] = []
             if last.predicate == MIGRATED_TO:
-                touched = self._triples.recorded(last.subject.id, MOST_HELD, Direction.OUTGOING)
+                touched = self.triples.recorded(last.subject.id, MOST_HELD, Direction.OUTGOING)
             elif last.predicate == REPLACED:
-                touched = self._triples.recorded(last.object_id, MOST_HELD, Direction.INCOMING)
+                touched = self.triples.recorded(last.object_id, MOST_HELD, Direction.INCOMING)
             yield from ((fact, last) for fact in touched if ends_statement(statements, in_ids(fact)))
 
 
