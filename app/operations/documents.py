@@ -38,17 +38,17 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
 from clawmem.app.operations.search import Compact, SearchAnswer, answer_of, answer_parts
-from clawmem.app.services.documents.listing import check_filters, docids, documents_with
+from clawmem.app.services.documents.listing import check_filters, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
     DatedDocument,
     dated_fields,
+    dated_fields_of,
     reference_to,
     successor_mark,
     with_successor,
 )
 from clawmem.app.services.documents.references import FoundLink, found_links
-from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.pipelines import SIMILAR
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.documents.properties import read_filter, sort_key
@@ -275,15 +275,14 @@ def list_documents(
         documents = sorted(documents, key=lambda note: sort_key(sorting.get(note.id, ())))[:limit]
     hidden = total - len(documents)
     remarks = [f"{plural(hidden, 'more document')}: use a higher limit."] if hidden else []
-    ids = docids(vault.documents, documents)
-    newer = current_successors(vault.documents, vault.successions, ids, moment)
+    fields = dated_fields_of(vault.documents, vault.successions, documents, moment)
     return Listing(
         count=len(documents),
         total=total,
         remarks=remarks,
         documents=[
             ListedDocument(
-                **dated_fields(document, ids[document.id], newer.get(document.id), moment),
+                **fields[document.id],
                 properties=properties_to_read(
                     [
                         (name, part.value)

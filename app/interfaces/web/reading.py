@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.documents import Text, get
 from clawmem.app.operations.search import SearchAnswer
-from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields, titled_file
-from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields_of, titled_file
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
@@ -55,12 +53,8 @@ class OpenTask(NamedTuple):
 
 def dated(services: Services, documents: Sequence[Document]) -> list[DatedDocument]:
     """Return *documents* as records, with what supersedes them."""
-    names = docids(services.vault.documents, documents)
-    newer = current_successors(services.vault.documents, services.vault.successions, names)
-    return [
-        DatedDocument(**dated_fields(document, names[document.id], newer.get(document.id)))
-        for document in documents
-    ]
+    fields = dated_fields_of(services.vault.documents, services.vault.successions, documents)
+    return [DatedDocument(**fields[document.id]) for document in documents]
 
 
 def open_tasks(services: Services, documents: Sequence[Document], limit: int = 12) -> list[OpenTask]:

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.records import DatedDocument, dated_fields
-from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.documents.records import DatedDocument, dated_fields_of
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, read_request
 from clawmem.domain.briefing.blocks import LONGEST, names_file, shortened
@@ -60,14 +58,9 @@ class FileHistory:
             if note.content_type != CONVERSATION and (reason := _reason(note.title, result.body, path)):
                 reasons.setdefault(note, reason)
         notes = sorted(reasons, key=lambda note: (note.authored_at, note.id), reverse=True)[:limit]
-        names = docids(self.documents, notes)
-        newer = current_successors(self.documents, self.successions, [note.id for note in notes])
+        fields = dated_fields_of(self.documents, self.successions, notes)
         return [
-            FileReason(
-                **dated_fields(note, names[note.id], newer.get(note.id)),
-                reason=without_orders(reasons[note], note.origin),
-            )
-            for note in notes
+            FileReason(**fields[note.id], reason=without_orders(reasons[note], note.origin)) for note in notes
         ]
 
     def _changes(self, path: str) -> list[Document]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.retrieval.versions import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, Origin
 
 
@@ -94,6 +95,18 @@ def dated_fields(
         "superseded_by": successor_of(superseded_by),
         "changed_after": change_after(document, as_of),
     }
+
+
+def dated_fields_of(
+    store: DocumentStore,
+    successions: SuccessionStore,
+    documents: Sequence[Document],
+    as_of: str | None = None,
+) -> dict[int, dict[str, Any]]:
+    """Return the fields of a `DatedDocument` of each of *documents*, by its id."""
+    names = docids(store, documents)
+    newer = current_successors(store, successions, names, as_of)
+    return {note.id: dated_fields(note, names[note.id], newer.get(note.id), as_of) for note in documents}
 
 
 def change_after(document: Document, as_of: str | None) -> str | None:

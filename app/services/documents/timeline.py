@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields
-from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, Scope
@@ -102,10 +100,9 @@ class ReadTimeline:
         earlier = self.documents.written_before(document.id, before, within)
         later = self.documents.written_after(document.id, after, within)
         documents = self.documents.many([*earlier, document.id, *later])
-        names = docids(self.documents, list(documents.values()))
-        newer = current_successors(self.documents, self.successions, documents, as_of)
+        fields = dated_fields_of(self.documents, self.successions, [*documents.values()], as_of)
         entries = {
-            number: TimelineDocument(id=number, **dated_fields(note, names[number], newer.get(number), as_of))
+            number: TimelineDocument(id=number, **fields[number])
             for number, note in documents.items()
             if as_of is None or note.authored_at < as_of or number == document.id
         }
