@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.resources import files
 from threading import Event, Timer
@@ -95,6 +95,7 @@ class NoAnswer(Exception):
     """The program failed to answer a case; the message says how."""
 
 
+@dataclass(eq=False, slots=True)
 class PortProgram:
     """
     The program that is tested, started on first use and again after it failed.
@@ -107,11 +108,10 @@ class PortProgram:
         timeout_s: Seconds for one case.
     """
 
-    def __init__(self, command: str, timeout_s: float) -> None:
-        self._command = command
-        self._timeout_s = timeout_s
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+    command: str
+    timeout_s: float
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _stderr: Any = field(default_factory=tempfile.TemporaryFile, init=False)
 
     def ask(self, case_id: str, policy: str, given: Any) -> dict[str, Any]:
         """
@@ -129,7 +129,7 @@ class PortProgram:
             is_over.set()
             _kill(process)
 
-        timer = Timer(self._timeout_s, expire)
+        timer = Timer(self.timeout_s, expire)
         timer.daemon = True
         timer.start()
         try:
@@ -139,7 +139,7 @@ class PortProgram:
                 process.stdin.flush()
             return _answer(process.stdout.readline(LONGEST_LINE), case_id, process)
         except NoAnswer as error:
-            late = f"gave no answer within {self._timeout_s:g} s; is every line ended and flushed at once?"
+            late = f"gave no answer within {self.timeout_s:g} s; is every line ended and flushed at once?"
             self._end()
             self._stderr.seek(0)
             last = self._stderr.read().decode("utf-8", "replace").rstrip().splitlines()[-LAST_LINES:]
@@ -162,7 +162,7 @@ class PortProgram:
     def _started(self) -> subprocess.Popen[bytes]:
         try:
             # Windows splits the command by its own rules.
-            parts = self._command if sys.platform == "win32" else shlex.split(self._command)
+            parts = self.command if sys.platform == "win32" else shlex.split(self.command)
             return subprocess.Popen(
                 parts,
                 stdin=subprocess.PIPE,
@@ -173,7 +173,7 @@ class PortProgram:
         except (OSError, ValueError, IndexError) as error:  # IndexError: an empty command
             reason = getattr(error, "strerror", None) or "it is no command"
             raise InvalidInput(
-                "INVALID_INPUT", f"--cmd {self._command!r} cannot be started: {reason}."
+                "INVALID_INPUT", f"--cmd {self.command!r} cannot be started: {reason}."
             ) from error
 
     def _end(self) -> None:
