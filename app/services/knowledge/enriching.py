@@ -132,14 +132,16 @@ class Enrich:
         limit: int | None = None,
         *,
         anew: bool = False,
+        newest: bool = False,
         only: Collection[int] | None = None,
         progress: Progress = lambda done, total: None,
         tell: Callable[[int, EnrichReport], None] = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich waiting documents, last written first, at most *limit*; with `anew` also those described by other models.
+        Enrich waiting documents, at most *limit*; with `anew` also those described by other models.
 
-        Documents that are unchanged since this model described them are skipped.
+        Documents that are unchanged since this model described them are skipped. The order is by id, or with *newest*
+        by the time of writing, latest first, without documents that cannot be enriched yet.
 
         Args:
             only: The documents to enrich, if they wait; ``None`` for all.
@@ -158,10 +160,14 @@ class Enrich:
             with suppress(ModelUnavailable):  # reported with the first waiting document
                 model = ask.model
                 latest = ((number, self.notes.get(number)) for number in self.documents.ids())
-                queue += [number for number, note in latest if note and note.origin != model]
+                queue = sorted(
+                    {*queue, *(number for number, note in latest if note and note.origin != model)}
+                )
         numbers = [number for number in queue if only is None or number in only]
-        ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]
-        numbers = [document.id for document in newest_first(ready, len(ready))][:limit]
+        if newest:
+            ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]
+            numbers = [document.id for document in newest_first(ready, len(ready))]
+        numbers = numbers[:limit]
         report = EnrichReport()
         for done, number in enumerate(numbers, start=1):
             part = EnrichReport()

@@ -303,7 +303,7 @@ class Phases:
         run.check()
         for limit, ask in [(BY_RULES, None), *([(self.plan.enrich_limit, self.ask)] if self.ask else [])]:
             enrich = self.enrich(ask=ask)
-            last = enrich(limit, progress=lambda done, total: run.check(), tell=record)
+            last = enrich(limit, newest=True, progress=lambda done, total: run.check(), tell=record)
             total = replace(total, waiting=last.waiting, stopped=last.stopped)
         run.metrics = asdict(total)
 
