@@ -48,7 +48,6 @@ def needs(capability: Capability) -> Callable[[Test], Test]:
     """Mark a contract test as one that only backends with *capability* can pass."""
 
     def mark(test: Test) -> Test:
-        """Record the capability that the test needs."""
         test.__dict__["needs"] = _needed(test) | {capability}
         return test
 

@@ -187,7 +187,6 @@ def noting(asked: list[str], answer: Callable[[str], bool] = always) -> Callable
     """Return a predicate that answers like *answer* and appends each path it is called with to *asked*."""
 
     def ask(path: str) -> bool:
-        """Append *path* to the list and answer."""
         asked.append(path)
         return answer(path)
 

@@ -259,7 +259,6 @@ class LexicalRankingContract(VaultContract):
         average = (3 + 6 + 3 + 3 * len(FILLER_WORDS)) / total
 
         def part(holding: int, tf: int, length: int) -> float:
-            """Return the BM25 contribution of one term."""
             rarity = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
             return rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
 

@@ -50,7 +50,6 @@ class OutboxContract(VaultContract):
         registered(vault)
 
         def unseen() -> None:
-            """Change a stamp and a failure count."""
             vault.documents.touch(number, SourceStamp(1, 2))
             vault.embeddings.fail([sha("One.")])
 

@@ -225,7 +225,6 @@ class RelationReadContract(VaultContract):
         vault.relations.put([Relation(late, near, CAUSAL)])
 
         def seen(scope: Scope) -> list[int]:
-            """Return the target of the strongest relation in *scope*."""
             return [r.target for r in vault.relations.outbound([near], limit=1, scope=scope)]
 
         assert seen(Scope(frozenset({"mine"}))) == [early]

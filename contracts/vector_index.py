@@ -112,7 +112,6 @@ class VectorSearchContract(VaultContract):
         put_all(vault, [EAST] * 50)
 
         def found(scope: Scope) -> list[int]:
-            """Return the ids of the documents found within *scope*."""
             return [hit.key.document_id for hit in vault.vectors.search(EAST, 3, scope)]
 
         assert found(Scope(documents=frozenset({third, first}))) == [first, third]

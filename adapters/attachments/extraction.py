@@ -26,7 +26,6 @@ class DamagedFile(Exception):
 
 
 def _imported(package: str) -> Any:
-    """Import *package*; raise `DamagedFile` if it is not installed."""
     try:
         return import_module(package)
     except ImportError as error:

@@ -439,7 +439,6 @@ class InstalledClients:
 
 
 def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
-    """Make the planned changes, unless *dry_run*; return them."""
     for change, write in plans if not dry_run else ():
         try:
             if change.changed:

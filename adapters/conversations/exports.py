@@ -1,34 +1,391 @@
-"""Exports and sessions on disk: folders, files and ZIP files that may hold conversations, and the table of formats."""
+"""Sessions and exports of agents and assistants on disk: their formats, and the files that may hold conversations."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import NamedTuple
+from urllib.parse import quote
 
-from clawmem.adapters.conversations import assistants, chats, sessions
+import apsw
+
+from clawmem.adapters.conversations import chats
 from clawmem.adapters.conversations.members import (
     ARCHIVES,
     EXTENSIONS,
     ZIP,
     Member,
     NotAConversation,
+    Record,
     Unreadable,
+    branch,
     export_files,
+    labels,
     members_of,
+    paragraphs,
+    parsed,
     reason_of_os,
+    records_in,
+    with_attachments,
 )
 from clawmem.ports.imports import (
     ConversationExports,
     ExportPart,
     FileFinished,
     ImportedConversation,
+    ImportedMessage,
     ReadFault,
 )
 from clawmem.ports.records import SourceFile
+from clawmem.ports.sessions import Speaker, TranscriptMessage
+
+Conversations = Iterator[ImportedConversation | ReadFault]
+ReadMessages = Callable[[Iterable[bytes]], tuple[Sequence[TranscriptMessage], int]]
+"""Parses the lines of a session of Claude Code, Codex or Gemini CLI; the number is that of unreadable lines."""
+
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+"""Member with a title by the type of its line, best first."""
+
+
+def read_session(source: str, read_messages: ReadMessages, member: Member) -> Conversations:
+    """Yield the session of *source*, and a fault if lines of it could not be read."""
+    facts, lines = Record(), member.lines()
+    if member.name.endswith(".json"):  # one object, with the messages of Gemini CLI
+        messages = (message for session in member.objects() for message in session.objects("messages"))
+        lines = (json.dumps(message).encode() + b"\n" for message in messages)
+    read_lines, unreadable = read_messages(_with_facts(lines, facts))
+    yield ImportedConversation(
+        source,
+        member.stem,
+        facts.text(*_TITLES),
+        [
+            ImportedMessage(message.id, message.text, message.at or None, message.speaker)
+            for message in read_lines
+            if message.text
+        ],
+        facts.text("timestamp") or None,
+        _project_labels(facts.text("cwd")),
+    )
+    if unreadable:
+        yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
+
+
+def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
+    """Yield *lines*, and note the title, the working folder and the first time of the session."""
+    for line in lines:
+        record = parsed(line)
+        kind = record.text("type")
+        values = {
+            "timestamp": facts.text("timestamp") or record.text("timestamp", "startTime"),
+            "cwd": facts.text("cwd") or record.text("cwd") or record.object("payload").text("cwd"),
+            kind: record.text(_TITLES.get(kind, "")),
+        }
+        facts.update({name: value for name, value in values.items() if value})
+        yield line
+
+
+def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -> Conversations:
+    """Yield the session of OpenClaw in *lines*, by default those of the file, and a fault if some could not be read."""
+    name, lines = name or member.stem, lines or member.lines()
+    started, unreadable = None, 0
+    messages: list[ImportedMessage] = []
+    for number, line in enumerate(lines, start=1):
+        record = parsed(line)
+        message = record.object("message")
+        unreadable += not record and bool(line.strip()) and line.endswith(b"\n")
+        if record.get("type") == "session":
+            name, started = record.text("id") or name, record.time("timestamp")
+        elif record.get("type") == "message" and message.get("role") in ("user", "assistant"):
+            at = record.time("timestamp") or message.time("timestamp")
+            text = message.text("content") or _text_of_parts(message.get("content"))
+            key = record.text("id") or f"line-{number}"
+            messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
+    yield ImportedConversation("openclaw", name, "", messages, started)
+    if unreadable:
+        yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
+
+
+def _text_of_parts(parts: object) -> str:
+    """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
+    return paragraphs(
+        *(
+            part.text("text")
+            for part in records_in(parts)
+            if part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
+        )
+    )
+
+
+def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
+    return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
+
+
+BUSY_MS = 2_000  # an agent writes for milliseconds
+
+
+def read_database(member: Member) -> Conversations:
+    """Yield the sessions in the database of an agent, also while the agent has it open."""
+    address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
+    try:
+        with closing(apsw.Connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)) as database:
+            database.set_busy_timeout(BUSY_MS)
+            names = {name for (name,) in database.execute("select name from sqlite_schema")}
+            for tables, reader in _READERS.items():
+                if names.issuperset(tables):
+                    yield from reader(database, member)
+                    return
+        raise NotAConversation("it is the database of a program that is not known")
+    except (apsw.Error, UnicodeError) as error:
+        raise Unreadable(f"its database cannot be read ({error})") from error
+
+
+def _openclaw_rows(database: apsw.Connection, member: Member) -> Conversations:
+    """Yield the sessions; events that the agent has compressed count as unreadable lines."""
+    query = (
+        "select coalesce(event_json, 'compressed') from transcript_events where session_id = ? order by seq"
+    )
+    for (name,) in database.execute("select distinct session_id from transcript_events order by 1"):
+        events = database.execute(query, (name,))
+        yield from read_openclaw(member, (f"{event}\n".encode() for (event,) in events), name)
+
+
+def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
+    """Yield the sessions, without those of subagents, and without summaries."""
+    sessions = "select id, title, directory, time_created from session where parent_id is null order by id"
+    query = "select id, time_created, data from message where session_id = ? order by time_created, id"
+    of_message = (
+        "select json_group_array(json(data)) from (select data from part where message_id = ? order by id)"
+    )
+    for name, title, directory, started in database.execute(sessions):
+        messages = []
+        for key, at, data in database.execute(query, (name,)):
+            message = parsed(data)
+            if message.get("role") in ("user", "assistant") and message.get("summary") is not True:
+                [(parts,)] = database.execute(of_message, (key,))
+                text = _text_of_parts(json.loads(parts))
+                if message["role"] == "user" and _QUOTED.fullmatch(text):  # by `opencode run`
+                    text = text[1:-1].replace('\\"', '"')
+                messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
+        yield ImportedConversation("opencode", name, title, messages, started, _project_labels(directory))
+
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRUCTURED = "\0json:"  # before content that is a list of parts
+_SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are stored as well
+
+
+def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
+    """
+    Yield the sessions, without those of subagents.
+
+    A compaction copies the last messages behind a summary; neither is a message. Messages that the user took back are
+    left out.
+    """
+    sessions = (
+        "select id, coalesce(title, ''), coalesce(cwd, ''), started_at from sessions "
+        "where coalesce(model_config, '') not like '%\"_delegate_from\"%' order by id"
+    )
+    query = (
+        "select id, role, content, timestamp, active, compacted from messages "
+        "where session_id = ? and role in ('user', 'assistant') order by id"
+    )
+    for name, title, directory, started in database.execute(sessions):
+        rows = list(database.execute(query, (name,)))
+        compacted = {(role, content) for _, role, content, _, _, is_compacted in rows if is_compacted}
+        messages = []
+        for key, role, content, at, is_active, is_compacted in rows:
+            text = content if isinstance(content, str) else ""
+            if text.startswith(_STRUCTURED):
+                text = _text_of_parts(parsed(f'{{"parts": {text.removeprefix(_STRUCTURED)}}}').get("parts"))
+            is_copy = not is_compacted and (not is_active or (role, content) in compacted)
+            if text and not is_copy and not text.startswith(_SUMMARIES):
+                messages.append(ImportedMessage(str(key), text, at, Speaker(role)))
+        yield ImportedConversation("hermes", name, title, messages, started, _project_labels(directory))
+
+
+_READERS = {
+    ("transcript_events",): _openclaw_rows,
+    ("session", "message", "part"): _opencode_rows,
+    ("sessions", "messages"): _hermes_rows,
+}
+"""Reader by the tables that it needs."""
+
+
+# -- data exports of ChatGPT and Claude.ai ---------------------------------------------------------------
+
+_MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
+# With the blank before it, if no word follows: "sells it <mark>, about 9 EUR".
+_CITATION = re.compile(rf"[ \t]?{_MARK}(?=[\s.,;:!?)]|\Z)|{_MARK}")
+_HIDDEN_CHANNELS = ("commentary", "analysis")
+
+
+def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield the conversations of a file, custom instructions as preferences, and a fault for each damaged one."""
+    for chat in member.objects():
+        if isinstance(chat.get("mapping"), dict):
+            yield from _conversation(chat, member)
+        else:
+            name = chat.text("title", "conversation_id", "id") or "without a title"
+            yield ReadFault(member.place, f"the conversation {name} is damaged, its mapping is no object")
+
+
+def _conversation(chat: Record, member: Member) -> Iterator[ImportedConversation | ReadFault]:
+    nodes = chat.object("mapping")
+    messages = _chatgpt_branch(nodes, chat.text("current_node"))
+    if len(nodes) > 1 and not any(Record(node).text("parent") for node in nodes.values()):
+        reason = "has messages without links to the ones before; only the last one was read"
+        yield ReadFault(member.place, f"the conversation {chat.text('title') or 'without a title'} {reason}")
+    started = chat.time("create_time")
+    yield ImportedConversation(
+        "chatgpt",
+        chat.text("conversation_id", "id") or f"{member.place}#{started}",
+        chat.text("title"),
+        [imported for message in messages if (imported := _chatgpt_message(message))],
+        started,
+        labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
+        updated=chat.time("update_time"),
+    )
+    for content in (message.object("content") for message in messages):
+        if content.get("content_type") == "user_editable_context":
+            text = paragraphs(content.text("user_profile"), content.text("user_instructions"))
+            yield ImportedConversation(
+                "chatgpt",
+                f"custom instructions: {text}",
+                "Custom instructions for ChatGPT",
+                [ImportedMessage("custom instructions", text, started, Speaker.USER)],
+                content_type="preference",
+            )
+
+
+def _chatgpt_branch(mapping: Record, current: str) -> list[Record]:
+    """Return the messages from the root to the current node; without one, to the message that was written last."""
+    nodes = {name: Record(node) for name, node in mapping.items()}
+    messages = {name: message for name, node in nodes.items() if (message := node.object("message"))}
+    if current not in nodes:
+        written = {name: message.get("create_time") or 0 for name, message in messages.items()}
+        current = max(messages, key=lambda name: written[name], default="")
+    path = branch(current, {name: node.text("parent") for name, node in nodes.items()})
+    return [messages[name] for name in path if name in messages]
+
+
+def _chatgpt_message(message: Record) -> ImportedMessage | None:
+    """Return what user or assistant said or wrote into a canvas; ``None`` for hidden messages and calls of tools."""
+    about, content = message.object("metadata"), message.object("content")
+    role, recipient = message.object("author").get("role"), message.text("recipient") or "all"
+    is_hidden = message.get("weight") == 0 or about.get("is_visually_hidden_from_conversation")
+    if role not in ("user", "assistant") or is_hidden or message.get("channel") in _HIDDEN_CHANNELS:
+        return None
+    parts = [Record({"text": part} if isinstance(part, str) else part) for part in content.get("parts") or ()]
+    text = paragraphs(
+        *(
+            part.text("text")
+            for part in parts
+            if part.get("content_type") in (None, "text", "audio_transcription")
+        )
+    )
+    if recipient.startswith("canmore."):
+        call = parsed(text or content.text("text"))  # which writes a document, or replaces its parts
+        replaced = (update.text("replacement") for update in call.objects("updates"))
+        text = paragraphs(call.text("name"), call.text("content"), *replaced)
+    elif recipient == "all" and content.get("content_type") in ("text", "multimodal_text"):
+        text = _CITATION.sub("", text)
+    else:
+        return None
+    text = with_attachments(text, about.objects("attachments"), "name")
+    return ImportedMessage(message.text("id"), text, message.time("create_time"), Speaker(role))
+
+
+SOURCE = "claude.ai"
+
+
+def read_conversations(member: Member) -> Iterator[ImportedConversation]:
+    """Yield the conversations of a file, and the texts of attached files as notes."""
+    for chat in member.objects():
+        project = chat.object("project").text("name") or chat.text("project_uuid")
+        messages = _branch(chat.objects("chat_messages"), chat.text("current_leaf_message_uuid"))
+        key = chat.text("uuid") or f"{member.place}#{chat.get('created_at')}"
+        yield ImportedConversation(
+            SOURCE,
+            key,
+            chat.text("name"),
+            list(map(_message, messages)),
+            chat.time("created_at"),
+            labels(project=project, model=chat.text("model")),
+            updated=chat.time("updated_at"),
+        )
+        for message in messages:
+            for file in message.objects("attachments"):
+                if text := file.text("extracted_content"):
+                    name = file.text("file_name")
+                    yield _note(f"{key} {message.get('uuid')} {name}", name, text, message, project)
+
+
+def _branch(messages: list[Record], leaf: str) -> list[Record]:
+    """
+    Return the messages that lead to *leaf*, without one to the message that was written last.
+
+    If the export records no branches, all are returned in the order of the file.
+    """
+    by_id = {message.text("uuid"): message for message in messages}
+    parents = {name: message.text("parent_message_uuid") for name, message in by_id.items()}
+    if by_id.keys().isdisjoint(parents.values()):
+        return messages
+    if leaf not in by_id:
+        leaf = max(reversed(messages), key=lambda message: message.text("created_at")).text("uuid")
+    return [by_id[name] for name in branch(leaf, parents) if name in by_id]
+
+
+def _message(message: Record) -> ImportedMessage:
+    text = paragraphs(*map(_block, message.objects("content"))) or message.text("text")
+    text = with_attachments(text, [*message.objects("attachments"), *message.objects("files")], "file_name")
+    role = Speaker.USER if message.get("sender") in ("human", "user") else Speaker.ASSISTANT
+    return ImportedMessage(message.text("uuid"), text, message.time("created_at"), role)
+
+
+def _block(block: Record) -> str:
+    """Return the text of a block, or what a call of the tool `artifacts` writes: a document, or its new part."""
+    if block.get("type") == "text":
+        return block.text("text")
+    if block.get("type") == "tool_use" and block.get("name") == "artifacts":
+        written = block.object("input")
+        return paragraphs(written.text("title"), written.text("content", "new_str"))
+    return ""
+
+
+def read_projects(member: Member) -> Iterator[ImportedConversation]:
+    """Yield the instructions of each project and its documents, as notes."""
+    for project in member.objects():
+        name, key = project.text("name"), f"project {project.get('uuid')}"
+        text = paragraphs(project.text("description"), project.text("prompt_template"))
+        yield _note(key, name, text, project, name)
+        for document in project.objects("docs"):
+            title, text = document.text("filename"), document.text("content")
+            yield _note(f"{key} {document.text('uuid', 'filename')}", title, text, document, name)
+
+
+def read_memories(member: Member) -> Iterator[ImportedConversation]:
+    """Yield what Claude.ai remembers of the user and of each project, as notes."""
+    for memory in member.objects():
+        yield _note("memory", "Memory of Claude.ai", memory.text("conversations_memory"), memory, "")
+        of_projects = memory.object("project_memories")
+        for project in of_projects:
+            title = "Memory of a project in Claude.ai"
+            yield _note(f"memory {project}", title, of_projects.text(project), memory, project)
+
+
+def _note(key: str, title: str, text: str, record: Record, project: str) -> ImportedConversation:
+    updated = record.time("updated_at")
+    at = record.time("created_at") or updated
+    message = ImportedMessage(key, text, at, Speaker.USER)
+    return ImportedConversation(SOURCE, key, title, [message], at, labels(project=project), "note", updated)
+
+
+# -- files, folders and ZIP files ------------------------------------------------------------------------
 
 UNKNOWN = "it has no known format of conversations"
 HEAD = 1 << 22  # characters by which a format is recognised; a session may begin with a pasted image
@@ -57,25 +414,23 @@ class DiskExports(ConversationExports):
         decode: Returns the text of a file of any encoding.
     """
 
-    def __init__(self, read_messages: sessions.ReadMessages, decode: chats.Decode) -> None:
-        self._database = Format("agent", sessions.read_database)
+    def __init__(self, read_messages: ReadMessages, decode: chats.Decode) -> None:
+        self._database = Format("agent", read_database)
         self._text = Format("text", partial(chats.read_text, decode))
         self._formats = [
             *(
-                Format(source, partial(sessions.read_session, source, read_messages), mark)
+                Format(source, partial(read_session, source, read_messages), mark)
                 for source, mark in (
                     ("codex", r'"type"\s*:\s*"(?:session_meta|response_item)"'),
                     ("gemini-cli", r'"projectHash"\s*:|\A\s*\{\s*"sessionId"\s*:[^{}]*"startTime"\s*:'),
                     ("claude-code", r'"sessionId"\s*:'),
                 )
             ),
-            Format("chatgpt", assistants.read_chatgpt, r'"mapping"\s*:\s*\{'),
-            Format("claude.ai", assistants.read_conversations, r'"chat_messages"\s*:'),
-            Format("claude.ai", assistants.read_projects, r'"docs"\s*:\s*\['),
-            Format("claude.ai", assistants.read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
-            Format(
-                "openclaw", sessions.read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'
-            ),
+            Format("chatgpt", read_chatgpt, r'"mapping"\s*:\s*\{'),
+            Format("claude.ai", read_conversations, r'"chat_messages"\s*:'),
+            Format("claude.ai", read_projects, r'"docs"\s*:\s*\['),
+            Format("claude.ai", read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
+            Format("openclaw", read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'),
             Format("slack", chats.read_slack, r'"ts"\s*:\s*"\d+\.\d+"'),
             Format("chat-json", chats.read_json, r'"role"\s*:\s*"|"messages"\s*:\s*\['),
         ]

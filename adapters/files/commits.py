@@ -32,9 +32,7 @@ _ENVIRONMENT = {
 }
 _UNMERGED = ("refs/stash", "refs/notes/*", "refs/remotes/*")  # not in the history of this repository
 _PROGRAM = re.compile(r"\[bot\]|(?:^|[-_.+])bot(?:@|$)", re.IGNORECASE)
-_NO_REASON = re.compile(
-    r"^(?:[\w-]+-(?:by|id)|cc):.*$", re.IGNORECASE | re.MULTILINE
-)  # who signed, and ids of tools
+_NO_REASON = re.compile(r"^(?:[\w-]+-(?:by|id)|cc):.*$", re.IGNORECASE | re.MULTILINE)  # signatures, ids
 
 
 class CommitFiles:

@@ -77,9 +77,7 @@ class ConversationFiles:
             file.seek(max(0, os.fstat(file.fileno()).st_size - READ))
             lines = file.read().splitlines()
         for line in (line for line in lines if b'"tool_' in line):
-            with suppress(
-                ValueError, TypeError, AttributeError, KeyError
-            ):  # a cut line, or one of another form
+            with suppress(ValueError, TypeError, AttributeError, KeyError):  # cut, or of another form
                 for part in json.loads(line)["message"]["content"]:
                     call = part.get("input", {})
                     if part["type"] == "tool_result":

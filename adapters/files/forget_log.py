@@ -49,16 +49,13 @@ class ForgetFile:
         return records
 
     def write(self, places: Iterable[ForgottenPlace], texts: Iterable[ForgottenText]) -> None:
-        text = "".join(f"{json.dumps(record)}\n" for record in [*map(_fields, places), *map(_fields, texts)])
+        records = [*(place._asdict() for place in places), *(text._asdict() for text in texts)]
+        lines = "".join(f"{json.dumps(record)}\n" for record in records)
         draft = self._path.with_name(f"{self._path.name}.draft")
         try:
-            write_draft(draft, text.encode(), 0o600)
+            write_draft(draft, lines.encode(), 0o600)
             draft.replace(self._path)
             flush_folder(self._path.parent)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             raise (VaultFull if full else VaultReadOnly)(self.location) from error
-
-
-def _fields(record: ForgottenPlace | ForgottenText) -> dict[str, str]:
-    return record._asdict()

@@ -94,7 +94,6 @@ class ScriptedGenerator:
 
 
 def _smallest(schema: JsonSchema) -> Any:
-    """Return the smallest value that fits *schema*."""
     if "enum" in schema:
         return schema["enum"][0]
     if schema["type"] != "object":

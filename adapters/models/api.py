@@ -63,9 +63,7 @@ class ApiModel:
     @property
     def is_remote(self) -> bool:
         """Whether texts are sent to another machine."""
-        host = (
-            urlsplit(self.server.location).hostname or "localhost"
-        )  # the location of a model here is no address
+        host = urlsplit(self.server.location).hostname or "localhost"  # that of a model here is no address
         return host not in ("localhost", "::1") and not host.startswith("127.")
 
     @classmethod

@@ -155,7 +155,6 @@ def _loaded(weights: Path, tokenizer_file: Path) -> tuple[npt.NDArray[np.float16
 
 
 def _missing(reason: str) -> EmbeddingError:
-    """Return the error for a file of the package that is missing or damaged."""
     return EmbeddingError(
         f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
     )

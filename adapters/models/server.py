@@ -427,7 +427,6 @@ class HttpServer:
         return data
 
     def _failure(self, response: httpx2.Response, data: Any) -> ModelError:
-        """Return the error that a *response* with the JSON *data* means."""
         status, message = response.status_code, self._message(response, data)
         if 300 <= status < 400:
             place = shown(response.headers.get("location", "another address"))

@@ -469,9 +469,7 @@ def quantized(vector: Vector) -> bytes:
     """Return a unit vector as int8 numbers, in steps of `steps_of`."""
     numbers = array("f", vector)
     steps = steps_of(len(numbers))
-    codes = [round(steps * number) for number in numbers]
-    if max(codes) > LARGEST or min(codes) < -LARGEST:
-        codes = [max(-LARGEST, min(LARGEST, code)) for code in codes]
+    codes = (max(-LARGEST, min(LARGEST, round(steps * number))) for number in numbers)
     return array("b", codes).tobytes()
 
 

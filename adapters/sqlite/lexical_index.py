@@ -8,7 +8,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from types import MappingProxyType
 
 import apsw
 
@@ -18,7 +17,7 @@ from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 # One table for each granularity; the number of a row is the packed key of the fragment.
-TABLES: Mapping[Grain, str] = MappingProxyType({grain: f"lexical_{grain.value}" for grain in Grain})
+TABLES = {grain: f"lexical_{grain.value}" for grain in Grain}
 
 # The docsize table has one row per entry; counting the virtual table would visit each of its rows.
 _COUNTS = """

@@ -9,9 +9,7 @@ from clawmem.ports.errors import NotAVault, VaultError
 
 LATEST = 1
 APPLICATION_ID = 0x434C574D  # "CLWM", see `vault.sql`
-DERIVED = frozenset(
-    {"outbox", "leases", "companions", "spaces", "texts"}
-)  # tables that are recomputed without a model
+DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})  # recomputed without a model
 # Statements that give a copy of a vault an id of its own, so that the copies share no index in an object store. Markers
 # of the indexes inside the vault name its id.
 NEW_ID = """

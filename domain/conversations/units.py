@@ -29,7 +29,6 @@ AHEAD_MS = DAY_MS  # clocks and time zones differ; a later time is wrong
 ROLES = {Speaker.USER: "User", Speaker.ASSISTANT: "Agent"}
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
-_NOT_IN_NAME = re.compile(r"[\s*:_`#<>\[\]]+")
 _MICRO, _MILLI = 1e14, 1e11  # a number above it counts microseconds, milliseconds
 
 
@@ -60,9 +59,8 @@ def clean_messages(
         text = clean_text(message.text)
         if text:
             is_prompt = None if message.role is None else message.role is Speaker.USER
-            name = (
-                _NOT_IN_NAME.sub(" ", clean_text(message.name[:200])).strip()[:40].strip()
-            )  # as `TURN` reads
+            name = re.sub(r"[\s*:_`#<>\[\]]+", " ", clean_text(message.name[:200]))  # as `TURN` reads
+            name = name.strip()[:40].strip()
             speaker = name or (ROLES[message.role] if message.role else "Someone")
             yield CleanMessage(message.id, speaker, text, before, is_prompt, is_timed)
 

@@ -62,9 +62,8 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     """
     bare = _unquoted(text)
     link = _LINK.fullmatch(bare)
-    target = (
-        re.split(r"\\?\|", link["target"], maxsplit=1)[0] if link else ""
-    )  # a table escapes the bar of a link
+    # A table escapes the bar of a link.
+    target = re.split(r"\\?\|", link["target"], maxsplit=1)[0] if link else ""
     mark = re.search("[#^]", target)
     part = target[mark.start() :].removeprefix("#").strip() if mark else ""
     name = target[: mark.start() if mark else None].strip() if link else bare
@@ -99,7 +98,6 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
     end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
 
     def is_called(document: Document) -> bool:
-        """Whether the name belongs to *document*."""
         if any(folded(day_named(name)) == called for name in document_names(document)):
             return True
         return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
@@ -115,8 +113,6 @@ def is_place_end(document: Document, path: str) -> bool:
 
 def folded(name: str) -> str:
     """Return *name* in the form in which names are compared: case-folded, composed, with single blanks."""
-    if name.isascii():  # fast path: most names are ASCII, and thousands are compared
-        return " ".join(name.lower().split())
     composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     return " ".join(composed.split())
 

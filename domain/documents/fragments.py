@@ -78,7 +78,6 @@ def fragment(
     fragments: list[Fragment] = []
 
     def add(part: _Part) -> None:
-        """Append the fragment of *part*, with its context for retrieval."""
         if part.kind is FragmentKind.LINE:
             context = part.columns
         else:

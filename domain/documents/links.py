@@ -183,7 +183,6 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     written, folder = _stem(link.target), posixpath.dirname(path)
 
     def distance(note: NamedNote) -> tuple[bool, bool, int, str]:
-        """Return the key by which the nearest note comes first."""
         is_below = note.path.startswith(f"{folder}/") if folder else True
         return note.collection != collection, not is_below, len(note.path), note.path
 

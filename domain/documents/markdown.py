@@ -95,9 +95,7 @@ class Markdown:
         columns, covered = "", 0
         for at, token in enumerate(tokens):
             kind = _LEAVES.get(token.type)
-            if (
-                kind is None or token.map is None or token.map[0] < covered
-            ):  # the header of a table is also a row
+            if kind is None or token.map is None or token.map[0] < covered:  # a header is also a row
                 continue
             first, end = token.map
             label, level = "", 0

@@ -230,7 +230,6 @@ def forward_push(
 
     @cache  # several paths begin with the same hop
     def hops(nodes: frozenset[int], kind: RelationKind) -> list[Step]:
-        """Return the steps from *nodes* along edges of this kind."""
         return steps(edges, nodes, intent, (kind,))
 
     largest: dict[int, float] = {}

@@ -232,7 +232,6 @@ def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
     """Return the name in *row* without common words at its ends; empty if nothing is left."""
 
     def is_common(word: str) -> bool:
-        """Whether *word* is common in any sense; such a word ends no name."""
         lower = _GENITIVE.sub("", word).lower()
         return lower in small or any(lower in known for known in (STOP_WORDS, _CALENDAR, _PLACEHOLDERS))
 

@@ -141,7 +141,6 @@ def _without_thoughts(text: str) -> str:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield the objects and arrays in *text*."""
     place = 0
     for _ in range(16):
         opening = _OPENING.search(text, place)

@@ -134,9 +134,8 @@ def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool =
     a quote *by_user* it may also be the user.
     """
     source_words = _content(quote)
-    is_user = by_user and name_words(statement.subject) == [
-        "user"
-    ]  # the name that models use for the speaker of "I"
+    # Models use this name for the speaker of "I".
+    is_user = by_user and name_words(statement.subject) == ["user"]
     is_meant = _PRONOUN.search(quote) and _is_named(statement.subject, _content(title))
     if not (is_user or is_meant or _is_named(statement.subject, source_words)):
         return False

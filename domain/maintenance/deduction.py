@@ -151,7 +151,6 @@ def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
     """Return the sentences of the cited memories that share two long words or more with the conclusion."""
 
     def stems(text: str) -> set[str]:
-        """Return the beginnings of the long words of *text*."""
         return {word[:_STEM] for word in _long_words(text)}
 
     wanted = stems(conclusion)

@@ -118,7 +118,6 @@ def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], l
     """
 
     def last_use(document: Document) -> tuple[str, str, str, int]:
-        """Return the key by which documents are sorted."""
         last = recalled_at.get(document.id) or document.last_accessed_at or document.authored_at
         return document.collection, last, document.authored_at, document.id
 

@@ -9,9 +9,7 @@ from hashlib import blake2b
 from clawmem.domain.security.escaping import unescape
 from clawmem.domain.text.words import words
 
-SHINGLE = (
-    5  # words; decisions often have six or seven words, and one changed word invalidates up to five shingles
-)
+SHINGLE = 5  # words; decisions often have six or seven, and one changed word invalidates up to five shingles
 ECHO = 0.5
 _HASH_BYTES = 8
 _TAG = re.compile(r"</?[a-z][a-z0-9-]*(?:\s[^<>\n]*)?>")

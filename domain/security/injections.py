@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from clawmem.domain.security.disguise import unmask
 
-_AROUND = (
-    1_000  # characters around a span that are read with it, because an order may be split over list items
-)
+_AROUND = 1_000  # characters around a span that are read with it: an order may be split over list items
 
 _DROP = (
     r"(?:ignor(?:e|ing)|disregard|forget|discard|override|set aside|cancel|stop (?:following|obeying)"

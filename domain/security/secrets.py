@@ -153,9 +153,8 @@ _EXPRESSION = re.compile(
     r"|[a-z0-9_.-]+(?:/[a-z0-9_.-]+)+"
     r"|(?i:(?:[a-z]+[_-]?)?(?:password|passwd|pass|pwd|token|secret|key)[_-]?\d{0,3}))\Z"
 )
-_JOINED_WORDS = re.compile(
-    r"\A[A-Za-z]{2,}\d{0,4}(?:[-_./:](?:[A-Za-z]+\d{0,4}|v?\d{1,4}))+\Z"
-)  # ``RS256-signed``
+# ``RS256-signed``
+_JOINED_WORDS = re.compile(r"\A[A-Za-z]{2,}\d{0,4}(?:[-_./:](?:[A-Za-z]+\d{0,4}|v?\d{1,4}))+\Z")
 _SIGNS = frozenset("!#$%&*+=?@^~")
 _SHORTEST_PASSWORD, _SHORTEST_KEY, _SHORTEST_VAGUE, _SHORTEST_REPEATED = 5, 10, 20, 8
 _LONGEST_EXPRESSION = 100

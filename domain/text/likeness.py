@@ -145,7 +145,6 @@ def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] 
         by_initials.setdefault(word[:_INITIALS], set()).add(word)
 
     def is_there(word: str) -> bool:
-        """Whether the text has *word*, or a form of it."""
         alike = by_initials.get(word[:_INITIALS], set())
         return word in alike or any(is_same_word(word, other) for other in alike)
 
