@@ -123,12 +123,7 @@ class Texts(SelectedResult):
     errors: list[LookupFailure]
 
     @property
-    def exit_code(self) -> int:
-        """Return 1 where a document is missing."""
-        return 1 if self.errors else 0
-
-    @property
-    def remarks(self) -> Sequence[str]:
+    def problems(self) -> Sequence[str]:
         """Return why names and documents were left out."""
         return [failure.message for failure in self.errors]
 

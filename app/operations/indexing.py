@@ -374,9 +374,10 @@ def bootstrap(
     Runs collection add, update and embed.
     """
     settings, folder = services.settings, existing_folder(path)
-    known = {each: configured.path.resolve() for each, configured in settings.collections.items()}
-    known = {each: place for each, place in known.items() if settings.collections[each].kind == "files"}
-    added = next((each for each, place in known.items() if place == folder and name in (None, each)), "")
+    of_files = {each: known.path for each, known in settings.collections.items() if known.kind == "files"}
+    added = next(
+        (each for each in of_files if of_files[each].resolve() == folder and name in (None, each)), ""
+    )
     if not added or confirm is False:
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)

@@ -406,12 +406,6 @@ def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     return answer_question(services, request, "memory_retrieve", partial(services.memory_retrieve, mode=mode))
 
 
-@search_operation(route="/search", commands=(), is_tool=False)
-def any_search(services: Services, request: Retrieval) -> SearchAnswer:
-    """Find as retrieve does."""
-    return memory_retrieve(services, request)
-
-
 @search_operation(
     route="/intent-search",
     commands=(query_mode("intent", "Find by the intent of the question; follows reasons and relations."),),

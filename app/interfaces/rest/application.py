@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from inspect import Parameter, Signature
 from typing import Annotated, Any
@@ -30,6 +31,7 @@ from clawmem.app.operations.operation import (
     operation,
     refusal_of,
 )
+from clawmem.app.operations.search import memory_retrieve
 from clawmem.app.operations.table import all_operations, operation_named
 from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.version import VERSION
@@ -112,7 +114,10 @@ def _page(services: Services, after: int) -> list[dict[str, Any]]:
     ]
 
 
-ROUTES: tuple[AnyOperation, ...] = (health, stats, *(each for each in all_operations() if each.route))
+ROUTES: tuple[AnyOperation, ...] = (
+    *(health, stats, replace(memory_retrieve, route="/search")),
+    *(each for each in all_operations() if each.route),
+)
 
 
 def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) -> None:
