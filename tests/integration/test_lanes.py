@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from wired import USUAL, embed_pending, lanes_of, memory_writer, phases, wired
+from upkeep_world import OBSERVED, observe
+from wired import USUAL, embed_pending, lanes_of, phases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
@@ -26,7 +27,6 @@ from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
-TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 
 class World:
@@ -34,7 +34,7 @@ class World:
 
     def __init__(self, vault: Vault) -> None:
         self.vault, self.clock = vault, ManualClock(NOW_MS)
-        observe(vault, self.clock, *TWICE)
+        observe(vault, self.clock, *OBSERVED)
 
     def lane(self, name: str, holder: str = "me", *, lease_ms: int = LEASE_MS) -> WorkLease:
         return WorkLease(name, self.vault.leases, self.clock, holder, lambda who: False, lease_ms=lease_ms)
@@ -52,13 +52,6 @@ class World:
 
     def served(self) -> list[Document]:
         return self.vault.documents.latest()
-
-
-def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
-    with vault.transactions.writing():
-        for number, text in enumerate(texts, start=len(vault.documents.latest())):
-            path = f"agent/observations/2023-11-1{number}-one-observation-{number}.md"
-            memory_writer(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
 
 
 def rows(runs: list[Run]) -> list[tuple[str, str, str]]:
@@ -202,7 +195,7 @@ def test_the_light_lane_enriches_what_is_new(world: World) -> None:
 
 def test_the_light_lane_deletes_old_recalls(world: World) -> None:
     """What was surfaced is counted; what is older than it may get goes, the journal too."""
-    hits = tuple(RecallHit(1, 1, 0.9, was_referenced=used) for used in (True,))
+    hits = (RecallHit(1, 1, 0.9, was_referenced=True),)
     for days in (100, 5, 3):
         world.clock.set(NOW_MS - days * DAY_MS)
         at = iso_utc(world.clock.now_ms())
@@ -285,4 +278,4 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
     selector, documents = wired(world.vault).observations().surprising(2, lambda: None)
 
     assert selector == "surprisal"
-    assert {one.title for one in documents} == {TWICE[1], "Boats sink"}
+    assert {one.title for one in documents} == {OBSERVED[1], "Boats sink"}

@@ -17,7 +17,7 @@ import pytest
 from command_process import start_process
 from process_environ import process_environ
 from typer.testing import CliRunner
-from wired import memory_writer
+from upkeep_world import OBSERVED, observe
 
 import clawmem
 from clawmem.adapters.memory.clock import ManualClock
@@ -26,17 +26,8 @@ from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.serve.background import at_work, lane_threads
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
-from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000
-TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
-
-
-def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
-    with vault.transactions.writing():
-        for number, text in enumerate(texts, start=len(vault.documents.latest())):
-            path = f"agent/observations/2023-11-1{number}-one-observation-{number}.md"
-            memory_writer(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
 
 
 @pytest.fixture
@@ -45,7 +36,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     monkeypatch.setenv("CLAWMEM_NO_LOCAL_MODELS", "true")
     path = tmp_path / "vault.sqlite"
     vault = open_vault(str(path))
-    observe(vault, ManualClock(NOW_MS), *TWICE)
+    observe(vault, ManualClock(NOW_MS), *OBSERVED)
     vault.close()
 
     def invoke(*words: str, code: int = 0) -> Any:
