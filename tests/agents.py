@@ -6,15 +6,15 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 from messages_api import MessagesApi
+from process_environ import python_path
+from programs import write_command
 
-import clawmem
 from clawmem.app.environment.private_files import state_folder
 
 PATIENCE_S = 300
@@ -39,21 +39,17 @@ class AgentHome:
     def __init__(self, home: Path, api: MessagesApi, folder: Path | None) -> None:
         self.home, self.api, self.project = home, api, home / "project"
         self.vault = home / "vault.sqlite"
-        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
         programs = [*_programs(folder), str(home / "bin"), os.environ["PATH"]]
         self.environ = {
             "PATH": os.pathsep.join(programs), "HOME": str(home), "LANG": "C.UTF-8", "NO_PROXY": "127.0.0.1",
-            "PYTHONPATH": os.pathsep.join(filter(None, packages)),
+            "PYTHONPATH": python_path(),
             "INDEX_PATH": str(self.vault), "CLAWMEM_NO_SERVER": "1",
         }  # fmt: skip
 
     def prepare(self, notes: Path) -> None:
         """Create the vault and a program ``clawmem``."""
-        (self.home / "bin").mkdir(parents=True)
+        write_command(self.home / "bin" / "clawmem")
         self.project.mkdir()
-        program = self.home / "bin" / "clawmem"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m clawmem "$@"\n')
-        program.chmod(0o755)
         self.clawmem("bootstrap", notes)
 
     def clawmem(self, *arguments: object) -> str:

@@ -20,14 +20,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from process_environ import process_environ
+from process_environ import process_environ, python_path
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
-PACKAGES = process_environ(Path("/nowhere"))[
-    "PYTHONPATH"
-]  # before any test changes the variables of this process
+PACKAGES = python_path()  # before any test changes the variables of this process
 STATUS = struct.Struct("i")
 AT_START = re.compile(
     r"PYTHON(?!PATH$)|LD_|DYLD_|LC_|LANG|MALLOC_|OPENBLAS"

@@ -8,9 +8,13 @@ from pathlib import Path
 import clawmem
 
 
+def python_path() -> str:
+    """Return where a process finds the packages of this one."""
+    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    return os.pathsep.join(filter(None, packages))
+
+
 def process_environ(home: Path, **extra: str) -> dict[str, str]:
     """Return the variables of a process with *home*, which starts no server: no variable of this machine's user."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    own = {"HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages)), "CLAWMEM_NO_SERVER": "1"}
-    return {**kept, **own, **extra}
+    return {**kept, "HOME": str(home), "PYTHONPATH": python_path(), "CLAWMEM_NO_SERVER": "1", **extra}

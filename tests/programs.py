@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 # `main` as a hook calls it, with the modules on standard error that are loaded when it answers.
@@ -17,6 +19,13 @@ sys.argv = ['clawmem', 'hook', *sys.argv[1:]]
 from clawmem.app.main import main
 main()
 """
+
+
+def write_command(file: Path) -> None:
+    """Write the program ``clawmem`` of this run, as a client finds it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n', "utf-8")
+    file.chmod(0o755)
 
 
 def run_program(

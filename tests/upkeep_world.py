@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dependency_injector import providers
+from process_environ import python_path
 from wired import memory_writer
 
-import clawmem
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
@@ -120,12 +120,11 @@ def killed_in(vault_file: Path, phase: str, where: str) -> None:
     """A vault with something to do, and a process that was killed within that, or after it and before its end."""
     with upkeep(vault_file) as services:
         fill(services.vault, services.clock)
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
     process = subprocess.Popen(
         [sys.executable, __file__, str(vault_file), phase, where],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages))},
+        env={**os.environ, "PYTHONPATH": python_path()},
     )
     assert process.stdout and process.stdout.readline() == "there\n"
     process.kill()

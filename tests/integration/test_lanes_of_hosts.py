@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,10 +14,10 @@ from typing import Any
 import pytest
 from command_process import start_process
 from process_environ import process_environ
+from programs import let_go, start_program
 from typer.testing import CliRunner
 from upkeep_world import OBSERVED, observe
 
-import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.cli.command_line import cli
@@ -106,23 +104,6 @@ with open_services(load_settings(vault=Path(sys.argv[1]))) as services:
 """
 
 
-@contextmanager
-def racers(vault: Path, home: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    environ = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(packages)}
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-P", "-c", RACER, str(vault)]
-    running = [
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environ) for _ in range(count)
-    ]
-    try:
-        yield running
-    finally:
-        for one in running:
-            one.kill()
-            one.communicate()
-
-
 def test_the_journal_says_why(invoke: Callable[..., Any]) -> None:
     """Which notes were taken for the same and why, by their titles, and by their places for programs."""
     invoke("maintain", "light")
@@ -168,12 +149,9 @@ def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[...,
 def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) -> None:
     """Whoever is first; a third one leaves it alone until it was killed, then has it at once and gives it back."""
     path = tmp_path / "vault.sqlite"
-    with racers(path, tmp_path, 2) as running:
-        assert [one.stdout.readline() for one in running if one.stdout] == ["ready\n"] * 2
-        for one in running:
-            assert one.stdin
-            one.stdin.write("go\n")
-            one.stdin.flush()
+    running = [start_program(RACER, path, environ=process_environ(tmp_path)) for _ in range(2)]
+    with running[0], running[1]:
+        let_go(*running)
         entered = [one.stdout.readline().strip() for one in running if one.stdout]
         assert sorted(entered) == ["False", "True"]
 

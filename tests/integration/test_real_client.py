@@ -18,9 +18,10 @@ from threading import Timer
 
 import pytest
 from messages_api import Block, MessagesApi, Request, call, claude_environ, listening, text
+from process_environ import python_path
+from programs import write_command
 from server_process import serving
 
-import clawmem
 from clawmem.app.environment.private_files import state_folder
 
 pytestmark = pytest.mark.client
@@ -51,10 +52,9 @@ class World:
         self.home, self.api = home, api
         self.project = home / "project"
         self.vault = home / ".cache" / "clawmem" / "index.sqlite"
-        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
         self.environ = {
             **claude_environ(home, api.url, claude.parent, home / "bin"),
-            "PYTHONPATH": os.pathsep.join(filter(None, packages)),
+            "PYTHONPATH": python_path(),
         }
 
     def clawmem(self, *arguments: object) -> str:
@@ -134,10 +134,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, claude: Path) -> Path:
 def world(filled: Path, tmp_path: Path, api: MessagesApi, claude: Path) -> World:
     home = tmp_path / "home"
     shutil.copytree(filled, home)
-    (home / "bin").mkdir()
-    command = home / "bin" / "clawmem"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m clawmem "$@"\n')
-    command.chmod(0o755)
+    write_command(home / "bin" / "clawmem")
     return World(home, api, claude)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import socket
 import subprocess
@@ -20,8 +19,8 @@ from typing import Any
 import pytest
 from command_line import write_notes
 from messages_api import Block, MessagesApi, Request, call, listening, text
-
-import clawmem
+from process_environ import python_path
+from programs import write_command
 
 NOTES = {
     "ferry.md": "# Ferry\n\nThe night ferry to Gotland leaves Nynäshamn at 21:15.\n",
@@ -37,14 +36,6 @@ DECIDED = "We decided to use Postgres for the ticket queue because one database 
 QUEUE = "Where should the ticket queue live?"
 LATER = "Which database did we choose for the ticket queue?"
 
-
-def write_program(file: Path) -> None:
-    """Write the program ``clawmem`` of this run, as a client finds it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n', "utf-8")
-    file.chmod(0o755)
-
-
 pytestmark = pytest.mark.client
 
 PLUGIN = Path(__file__).parents[2] / "integrations" / "openclaw"
@@ -59,11 +50,10 @@ class Gateway:
         self._openclaw = openclaw
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self._port = listener.getsockname()[1]
-        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
         self.environ = {
             "PATH": os.pathsep.join((str(Path(openclaw[0]).parent), str(home / "bin"), os.environ["PATH"])),
             "HOME": str(home),
-            "PYTHONPATH": os.pathsep.join(filter(None, packages)),
+            "PYTHONPATH": python_path(),
             "NO_PROXY": "127.0.0.1",
             "OPENCLAW_GATEWAY_TOKEN": "token-of-the-test",
             "OPENCLAW_GATEWAY_PORT": str(self._port),
@@ -137,7 +127,7 @@ def gateway(openclaw: list[str], tmp_path_factory: pytest.TempPathFactory) -> It
 def _started(openclaw: list[str], home: Path, **settings: Any) -> Iterator[Gateway]:
     write_notes(home / "notes", NOTES)
     write_notes(home / "workspace", {"MEMORY.md": "The workshop key hangs behind the clock.\n"})
-    write_program(home / "bin" / "clawmem")
+    write_command(home / "bin" / "clawmem")
     with listening() as api:
         _configure(home, api.url, settings)
         world = Gateway(home, api, openclaw)
