@@ -248,20 +248,20 @@ class ChronologyContract(VaultContract):
         zeroth = save(vault, "0.md", authored_at="2023-12-31T23:59:59.999Z")
         last = save(vault, "4.md", authored_at="2024-03-03T00:00:00.001Z")
 
-        assert vault.documents.written_before(focus, 9) == [zeroth, first]
-        assert vault.documents.written_after(focus, 9) == [third, last]
+        assert vault.documents.written_near(focus, 9) == [zeroth, first]
+        assert vault.documents.written_near(focus, 9, after=True) == [third, last]
 
     def test_the_nearest(self, vault: Vault) -> None:
         """A limit returns the documents nearest to the focus on each side; a limit below 1 returns none."""
         first, second, third, fourth, fifth = (save(vault, f"{number}.md") for number in range(5))
 
-        assert vault.documents.written_before(third, 1) == [second]
-        assert vault.documents.written_after(third, 1) == [fourth]
-        assert vault.documents.written_before(fifth, 3) == [second, third, fourth]
+        assert vault.documents.written_near(third, 1) == [second]
+        assert vault.documents.written_near(third, 1, after=True) == [fourth]
+        assert vault.documents.written_near(fifth, 3) == [second, third, fourth]
         for limit in (0, -1):
             assert (
-                vault.documents.written_before(third, limit)
-                == vault.documents.written_after(third, limit)
+                vault.documents.written_near(third, limit)
+                == vault.documents.written_near(third, limit, after=True)
                 == []
             )
         assert first
@@ -273,10 +273,10 @@ class ChronologyContract(VaultContract):
         other = save(vault, "b.md", collection="other")
         later = save(vault, "c.md", collection="mine")
 
-        assert vault.documents.written_after(focus, 1, "mine") == [later]
-        assert vault.documents.written_after(focus, 1) == [other]
-        assert vault.documents.written_before(other, 9, "mine") == [mine, focus]
-        assert vault.documents.written_before(focus, 9, "nobody") == []
+        assert vault.documents.written_near(focus, 1, "mine", after=True) == [later]
+        assert vault.documents.written_near(focus, 1, after=True) == [other]
+        assert vault.documents.written_near(other, 9, "mine") == [mine, focus]
+        assert vault.documents.written_near(focus, 9, "nobody") == []
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
@@ -285,8 +285,8 @@ class ChronologyContract(VaultContract):
 
         vault.documents.deactivate([gone], reason)
 
-        assert vault.documents.written_after(first, 9) == [third]
-        assert (vault.documents.written_before(gone, 9), vault.documents.written_after(gone, 9)) == (
+        assert vault.documents.written_near(first, 9, after=True) == [third]
+        assert (vault.documents.written_near(gone, 9), vault.documents.written_near(gone, 9, after=True)) == (
             [first],
             [third],
         )

@@ -118,11 +118,10 @@ class DocumentStore(Protocol):
     def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         """Return the number of active documents in *scope* per collection, by name."""
 
-    def written_before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """Return up to *limit* served documents directly before this one by ``authored_at``, then id, oldest first."""
-
-    def written_after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """Return up to *limit* served documents directly after this one by ``authored_at``, then id, oldest first."""
+    def written_near(
+        self, document_id: int, limit: int, collection: str | None = None, *, after: bool = False
+    ) -> list[int]:
+        """Return *limit* served documents directly before (*after*) this one by ``authored_at``, then id, oldest first."""
 
 
 TAGS = "tags"  # the property of the tags of a note: in its front matter and in its text

@@ -64,7 +64,7 @@ update documents set embed_state = 'synced'
        and not exists (select 1 from embedded_texts where hash = text_hash))
 """
 # A forgotten document keeps its collection and path, and loses all its content.
-_NOTHING = sha256(b"").hexdigest()
+NOTHING = sha256(b"").hexdigest()
 _FORGET = """
 update documents set
     inactive = 'forgotten', title = '', hash = :nothing, first_hash = '', source_hash = '', tags = '[]', aliases = '[]', front_matter = '', domain = null,
@@ -98,8 +98,6 @@ select fragments.key, kind, start_line, end_line, start, "end", label, heading
   join documents on documents.id = fragments.key >> 20 and inactive is null
  order by fragments.key
 """
-# A dictionary, because a query looks up hundreds of spans and calling the enum takes five times as long.
-_KINDS = {kind.value: kind for kind in FragmentKind}
 
 
 class SqliteDocuments(Store):
@@ -161,12 +159,12 @@ class SqliteDocuments(Store):
     def forget(self, document_ids: Iterable[int]) -> int:
         with self._db.atomic():
             documents = self.many(document_ids).values()
-            self._db.write("insert or ignore into content values (?, '')", (_NOTHING,))
+            self._db.write("insert or ignore into content values (?, '')", (NOTHING,))
             for document in documents:
-                self._db.write(_FORGET, {"id": document.id, "nothing": _NOTHING})
+                self._db.write(_FORGET, {"id": document.id, "nothing": NOTHING})
                 self._db.write("delete from fragments where key between ? and ?", span(document.id))
                 self._drop_body(document.hash)
-            self._drop_body(_NOTHING)
+            self._drop_body(NOTHING)
         return sum(document.inactive is not InactiveReason.FORGOTTEN for document in documents)
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
@@ -263,17 +261,15 @@ class SqliteDocuments(Store):
         sql = f"select collection, count(*) from documents where {within} group by 1 order by 1"
         return dict(self._db.rows(sql, bindings))
 
-    def written_before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        return self._neighbours("<", "desc", document_id, limit, collection)[::-1]
-
-    def written_after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        return self._neighbours(">", "asc", document_id, limit, collection)
-
-    def _neighbours(self, side: str, order: str, focus: int, limit: int, collection: str | None) -> list[int]:
+    def written_near(
+        self, document_id: int, limit: int, collection: str | None = None, *, after: bool = False
+    ) -> list[int]:
         # The comparison is a row value, so that one index answers it.
+        side, order = (">", "asc") if after else ("<", "desc")
         among = "" if collection is None else "and collection = :collection"
         sql = _NEIGHBOURS.format(side=side, order=order, among=among)
-        return self._db.values(sql, {"focus": focus, "limit": max(limit, 0), "collection": collection})
+        bindings = {"focus": document_id, "limit": max(limit, 0), "collection": collection}
+        return self._db.values(sql, bindings)[:: 1 if after else -1]
 
     def _documents(self, where: str, bindings: Bindings) -> list[Document]:
         return [_document(row) for row in self._db.rows(f"{_SELECT} {where}", bindings)]
@@ -304,8 +300,8 @@ class SqliteDocuments(Store):
 
 def _kind(word: str) -> FragmentKind:
     try:
-        return _KINDS[word]
-    except KeyError as error:
+        return FragmentKind(word)
+    except ValueError as error:
         raise invalid_record() from error
 
 

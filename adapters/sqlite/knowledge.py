@@ -293,7 +293,6 @@ def _bindings(triple: Triple) -> dict[str, Any]:
 
 
 _RELATION_COLUMNS = "source, target, kind, weight, origin, created_at, metadata"
-_ORIGINS = {origin.value: origin for origin in Origin}
 _DIFFERS = """
     (weight, origin, metadata) is not (excluded.weight, excluded.origin, excluded.metadata)
 """
@@ -386,11 +385,9 @@ class SqliteRelations(Store):
 def _relation(row: Row) -> Relation:
     source, target, kind, *rest, metadata, source_origin, target_origin = row
     try:
-        # most relations have no metadata, and there are many relations
-        values = {} if metadata == "{}" else json.loads(metadata)
-        trust = least_trusted([_ORIGINS[source_origin], _ORIGINS[target_origin]])
-        return Relation._make((source, target, RelationKind(kind), *rest, values, trust))
-    except (KeyError, ValueError) as error:
+        trust = least_trusted([Origin(source_origin), Origin(target_origin)])
+        return Relation._make((source, target, RelationKind(kind), *rest, json.loads(metadata), trust))
+    except ValueError as error:
         raise invalid_record() from error
 
 

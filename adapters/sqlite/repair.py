@@ -13,6 +13,7 @@ from secrets import token_hex
 import apsw
 
 from clawmem.adapters.sqlite.database import BUSY_TIMEOUT_S, Database, Row, open_reader, open_writer
+from clawmem.adapters.sqlite.documents import NOTHING
 from clawmem.adapters.sqlite.schema import APPLICATION_ID, NEW_ID, prepare, record_tables, refuse_foreign
 from clawmem.adapters.sqlite.sqlite_errors import write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
@@ -165,10 +166,9 @@ def _readable(
         yield from _readable(old, sql, middle - 1, high, halvings=halvings - 1)
 
 
-_NOTHING = sha256(b"").hexdigest()
 # A file that exists comes back with the next update.
 _WITHOUT_TEXT = f"""
-update documents set hash = '{_NOTHING}', inactive = coalesce(inactive, 'removed'), source_hash = '',
+update documents set hash = '{NOTHING}', inactive = coalesce(inactive, 'removed'), source_hash = '',
     source_mtime_ns = 0, body_length = 0 where id = ?
 """
 UNUSED_ENTITIES = """
@@ -179,7 +179,7 @@ delete from entities
 _DERIVED = f"""
 delete from fragments where key >> 20 not in (select id from documents);
 delete from fragments where key >> 20 in (
-    select id from documents where inactive = 'forgotten' or (source_hash = '' and hash = '{_NOTHING}'));
+    select id from documents where inactive = 'forgotten' or (source_hash = '' and hash = '{NOTHING}'));
 delete from content where hash not in (select hash from documents);
 -- Triggers count these otherwise, for documents in service.
 update entities set mention_count = (
@@ -206,7 +206,7 @@ def mend(db: Database) -> tuple[list[str], list[str]]:
 
     Return the documents whose text is lost, and those whose text is partly damaged, as ``collection/path``.
     """
-    db.write("insert or ignore into content values (?, '')", (_NOTHING,))
+    db.write("insert or ignore into content values (?, '')", (NOTHING,))
     lost, damaged = [], []
     sql = """
         select id, collection || '/' || path, hash, source_size is not null, inactive, source_hash
@@ -215,8 +215,8 @@ def mend(db: Database) -> tuple[list[str], list[str]]:
     for number, place, body_hash, is_file, inactive, source_hash in db.rows(sql):
         body = db.value("select body from content where hash = ?", (body_hash,))
         if inactive == "forgotten":
-            db.write("update documents set hash = ? where id = ?", (_NOTHING, number))
-        elif body is None or (body_hash == _NOTHING and source_hash == ""):
+            db.write("update documents set hash = ? where id = ?", (NOTHING, number))
+        elif body is None or (body_hash == NOTHING and source_hash == ""):
             db.write(_WITHOUT_TEXT, (number,))
             lost.append(place)
         elif (digest := sha256(body.encode("utf-8", "surrogatepass")).hexdigest()) != body_hash:

@@ -19,6 +19,7 @@ from clawmem.ports.sessions import Speaker
 
 ELLIPSIS = "…"
 
+TITLE_CHARS = 80  # of a title made of a text
 WORTH_CUTTING = 20  # tokens; in less remaining room a cut line is not useful
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, sentences, spoken_text
-from clawmem.domain.capture.notes import Note
+from clawmem.domain.capture.notes import Note, flat
 from clawmem.domain.knowledge.llm_answer import TEXTS, ModelTask, object_schema
 from clawmem.domain.text.words import words
 from clawmem.ports.sessions import Speaker, TranscriptMessage
@@ -55,7 +55,7 @@ def by_rules(
     """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
     decisions = [note.quote for note in notes if note.kind is Kind.DECISION]
-    done = [text for text in decisions if not any(_flat(step) in _flat(text) for step in steps)]
+    done = [text for text in decisions if not any(flat(step) in flat(text) for step in steps)]
     written = files_written(messages)
     read = dict.fromkeys(file.path for message in messages for file in message.files)
     return {
@@ -72,8 +72,8 @@ def by_model(
     written: Mapping[str, list[str]], plain: Mapping[str, list[str]], steps: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the sections *written* by a model, with the files of *plain* and the *steps* that the model lacks."""
-    named = "\n".join(map(_flat, written.get("next", ())))
-    missing = [step for step in steps if _flat(step) not in named]
+    named = "\n".join(map(flat, written.get("next", ())))
+    missing = [step for step in steps if flat(step) not in named]
     return {**written, "files": plain["files"], "next": [*missing, *written.get("next", ())]}
 
 
@@ -125,10 +125,6 @@ def _markdown(title: str, sections: Mapping[str, str], nothing: str) -> str:
     return "\n\n".join([f"# {title}", *parts]) + "\n"
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.lower().split()).strip(" .!;,")
-
-
 # -- next steps ---------------------------------------------------------------------------------------
 
 _LABEL = re.compile(
@@ -156,7 +152,7 @@ def remaining_steps(messages: Sequence[TranscriptMessage]) -> list[str]:
     recent = [message for message in messages if message.text][-20:]
     last = {message.speaker: message for message in recent if any(next_steps(message.text))}
     named = sorted(last.values(), key=lambda message: message.line)
-    steps = {_flat(step): step for message in named for step in next_steps(message.text)}
+    steps = {flat(step): step for message in named for step in next_steps(message.text)}
     return [*steps.values()][-MOST_ITEMS:]
 
 
@@ -183,7 +179,7 @@ def next_steps(text: str) -> Iterator[str]:
                 is_listed = label is not None and not step
                 if label or (_STATED.search(sentence) and not sentence.endswith("?")):
                     steps.append(step)
-        yield from (step[:STEP_CHARS].strip() for step in steps if _flat(step) not in _NONE)
+        yield from (step[:STEP_CHARS].strip() for step in steps if flat(step) not in _NONE)
 
 
 # -- compaction ---------------------------------------------------------------------------------------

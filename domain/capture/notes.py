@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from clawmem.domain.briefing.blocks import shortened
+from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 COLLECTION = OWN_COLLECTION
 OBSERVATIONS = "agent/observations"
-TITLE_CHARS = 80
 SHORTEST, LONGEST = 10, 500  # characters of a sentence
 CONTEXT_CHARS = 240
 HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
@@ -103,6 +102,11 @@ def payload(sentence: str) -> str:
 def source(message_id: str, sentence: str) -> str:
     """Return the identity of *sentence* in its message, by which a repeated import recognises it."""
     return sha256(f"{message_id}\0{payload(sentence)}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def flat(text: str) -> str:
+    """Return *text* on one line in lower case, without marks at its ends, for comparison."""
+    return " ".join(text.lower().split()).strip(" .!;,\"'")
 
 
 def title_of(sentence: str) -> str:

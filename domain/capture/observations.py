@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.contradiction import Verdict
 from clawmem.domain.capture.cues import Kind
-from clawmem.domain.capture.notes import TITLE_CHARS, Note, confidence_of
+from clawmem.domain.capture.notes import Note, confidence_of, flat
 from clawmem.domain.knowledge.llm_answer import (
     INTEGER,
     NUMBER,
@@ -77,8 +78,8 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
     notes = []
     for entry in value["observations"] if value else ():
         type_, (title, quote) = entry["type"], (" ".join(entry[name].split()) for name in ("title", "quote"))
-        narrative, wanted = " ".join(entry.get("narrative", "").split()), _flat(quote)
-        message = next((message for message in reversed(messages) if wanted in _flat(message.text)), None)
+        narrative, wanted = " ".join(entry.get("narrative", "").split()), flat(quote)
+        message = next((message for message in reversed(messages) if wanted in flat(message.text)), None)
         if message is None or is_placeholder(title) or len(wanted) < 10:
             continue
         kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
@@ -105,10 +106,6 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
         )
         notes.append(note)
     return notes
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.lower().split()).strip(" .\"'")
 
 
 # -- verdicts -----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import chain, count
 from types import MappingProxyType
 
-from clawmem.domain.briefing.blocks import shortened
+from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.frontmatter import content_type
 from clawmem.domain.retrieval.query_forms import content_words
@@ -21,7 +21,6 @@ from clawmem.ports.sessions import Speaker
 
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
-TITLE_CHARS = 80
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.domain.briefing.blocks import shortened
+from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ImportedMessage, RawTime
@@ -23,7 +23,6 @@ from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MAX_MESSAGE = 500_000  # characters, the limit of the splitter
 EARLIEST_MS = 315_532_800_000  # 1980: an earlier time is a missing one
-AHEAD_MS = DAY_MS  # clocks and time zones differ; a later time is wrong
 
 # "Assistant:" before an imperative is the form of an order to the reader, and such text of others is left out.
 ROLES = {Speaker.USER: "User", Speaker.ASSISTANT: "Agent"}
@@ -82,7 +81,9 @@ def time_ms(at: RawTime, now_ms: int) -> int | None:
         ms = int(at / 1000 if at > _MICRO else at if at > _MILLI else at * 1000)
     else:
         ms = None
-    return ms if ms is not None and EARLIEST_MS <= ms <= now_ms + AHEAD_MS else None
+    return (
+        ms if ms is not None and EARLIEST_MS <= ms <= now_ms + DAY_MS else None
+    )  # clocks and time zones differ
 
 
 # -- grouping -------------------------------------------------------------------------------------------
@@ -92,8 +93,6 @@ MAX_UNIT = 100_000  # characters; a longer exchange continues in another documen
 MAX_SHARED = 4_000  # characters of consecutive exchanges that share a document
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
 MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer of the same day
-TITLE_CHARS = 80
-_DAY = len("2026-03-31")
 
 # A paragraph that `unit_body` wrote: its speaker, and the day in brackets.
 TURN = re.compile(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", flags=re.MULTILINE)
@@ -190,7 +189,7 @@ def unit_body(speakers: Sequence[str], texts: Sequence[str], times_ms: Sequence[
 
     If *times_ms* are of several days (UTC), the first message of each day has its day in brackets before the text.
     """
-    days = [iso_utc(at)[:_DAY] for at in times_ms] or [""] * len(texts)
+    days = [iso_utc(at)[:10] for at in times_ms] or [""] * len(texts)
     if len(set(days)) == 1:
         days = [""] * len(texts)
     before = ["", *days]

@@ -16,7 +16,6 @@ FOLDER = "agent/consolidated"
 KINDS = ("observation", "decision", "preference", "milestone", "problem")  # content types of what is captured
 MOST_PATTERNS = 5
 FACT_CHARS = 300
-_EVIDENCE = "It was noted "
 _NOT_STATED = (">", "#", "Said by the ", "In answer to:")
 
 _PATTERN = object_schema(
@@ -120,7 +119,7 @@ def consolidated_body(text: str, occasions: Iterable[Occurrence]) -> str:
     """Return the Markdown of a consolidated observation: its text, then each recording, latest first."""
     every = sorted(occasions, reverse=True)
     listed = "\n".join(f"- {day}: {text}" for day, statement in every)
-    return f"# {text}\n\n{_EVIDENCE}{len(every)} times:\n\n{listed}\n"
+    return f"# {text}\n\nIt was noted {len(every)} times:\n\n{listed}\n"
 
 
 class Trend(StrEnum):

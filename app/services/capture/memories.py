@@ -12,9 +12,9 @@ from clawmem.app.services.capture.citations import CITES, citations
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
 from clawmem.app.services.indexing.publish import Declarations, Publisher
+from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.notes import (
     COLLECTION,
-    TITLE_CHARS,
     Note,
     is_local,
     merge_window_ms,

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
+from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.cues import Kind
-from clawmem.domain.capture.notes import TITLE_CHARS, Note, note_body, notes_by_rules
+from clawmem.domain.capture.notes import Note, note_body, notes_by_rules
 from clawmem.domain.capture.observations import OBSERVATION, observer_prompt, read_notes
 from clawmem.domain.conversations.units import CONVERSATION, fact_path, messages_of
 from clawmem.domain.documents.address import OWN_COLLECTION

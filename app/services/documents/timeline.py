@@ -97,8 +97,8 @@ class ReadTimeline:
         """
         counts = self.documents.collections(Scope(authored_until=as_of))
         within = document.collection if same_collection else None
-        earlier = self.documents.written_before(document.id, before, within)
-        later = self.documents.written_after(document.id, after, within)
+        earlier = self.documents.written_near(document.id, before, within)
+        later = self.documents.written_near(document.id, after, within, after=True)
         documents = self.documents.many([*earlier, document.id, *later])
         fields = dated_fields_of(self.documents, self.successions, [*documents.values()], as_of)
         entries = {

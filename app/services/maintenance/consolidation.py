@@ -16,7 +16,8 @@ from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
-from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS, title_of
+from clawmem.domain.briefing.blocks import TITLE_CHARS
+from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.identity import is_forgotten
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance import patterns
