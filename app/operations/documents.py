@@ -228,9 +228,7 @@ class Listing(Result):
     count: int
     total: int
     documents: list[ListedDocument]
-    remarks: list[str] = Field(
-        default=[], description="Documents that are not listed, and values that may be meant."
-    )
+    remarks: list[str] = Field(default=[], description="Documents that are not listed.")
 
 
 @operation(

@@ -33,12 +33,8 @@ Confirm = Annotated[
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]
 MAX_LINES = 2**31
-FromLine = Annotated[
-    int | None, Field(ge=1, le=MAX_LINES, description="Begin with this line."), Option(("--from",))
-]
-MaxLines = Annotated[
-    int | None, Field(ge=1, le=MAX_LINES, description="At most so many lines."), Option(("--lines",))
-]
+FromLine = Annotated[int | None, "Begin with this line.", Field(ge=1, le=MAX_LINES), Option(("--from",))]
+MaxLines = Annotated[int | None, "At most so many lines.", Field(ge=1, le=MAX_LINES), Option(("--lines",))]
 LongLimit = Annotated[int, Field(ge=1, le=10_000, description="Maximum number."), Option(("-n", "--limit"))]
 
 
@@ -49,9 +45,7 @@ CollectionNames = Annotated[
     Option(("-c", "--collection")),
 ]
 TagNames = Annotated[Names, Field(description="Only with all of these tags, or tags below them.")]
-Conditions = Annotated[
-    Names, Field(description="Only with these properties: name=value, name!=value, or name for any.")
-]
+Conditions = Annotated[Names, Field(description="With these properties: name=value, name!=value, or name.")]
 
 
 def listed(names: Names) -> list[str]:

@@ -288,9 +288,7 @@ def _report_text(result: VaultReport) -> Iterator[Part]:
 def report(
     services: Services,
     since: Annotated[str | None, "Count questions from then on: a day, or days such as 30d."] = None,
-    top: Annotated[
-        int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
-    ] = 10,
+    top: Annotated[int, "Rows of long tables.", Field(ge=1, le=MAX_TOP)] = 10,
 ) -> VaultReport:
     """Report recalls, growth, age of documents and speed."""
     with services.progress("Reading") as step:

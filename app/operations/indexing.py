@@ -50,9 +50,7 @@ PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 Collections = Annotated[CollectionNames, Option(("-c", "--collection"), tool=None)]
-AllowEmpty = Annotated[
-    bool, "Also remove every document of an emptied folder.", Option(("--allow-empty",), tool=None)
-]
+AllowEmpty = Annotated[bool, "Also remove what an emptied folder had.", Option(("--allow-empty",), tool=None)]
 EmbedOrNot = Annotated[
     bool | None,
     Field(description="Then make the missing vectors, or never; by default for at most a minute."),
@@ -198,9 +196,7 @@ def reading_text(result: Reading) -> Iterator[str]:
 def update(
     services: Services,
     collection: Collections = "",
-    pull: Annotated[
-        bool, "Run each collection's update command first.", Option(("--pull",), tool=None)
-    ] = False,
+    pull: Annotated[bool, "Run each update command first.", Option(("--pull",), tool=None)] = False,
     force: Annotated[bool, "Read also the files that look unchanged.", Option(("--all",), tool=None)] = False,
     embed: EmbedOrNot = None,
     allow_empty: AllowEmpty = False,
@@ -242,9 +238,7 @@ def why_not(
 
 
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
-Confirm = Annotated[
-    bool | None, Field(description="Do it all the same; false only shows what would be done.")
-]
+Confirm = Annotated[bool | None, "Do it all the same; false only shows what would be done."]
 
 
 @operation(
@@ -277,14 +271,10 @@ def collection_add(
         Path | None, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
     ] = None,
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
-    kind: Annotated[
-        Literal["files", "git"], "Its files, or with 'git' the commit messages that give reasons."
-    ] = "files",
+    kind: Annotated[Literal["files", "git"], "Its files, or with git its commit messages."] = "files",
     client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
-    exclude: Annotated[
-        list[str] | None, "Pattern of files that are not read, as in .gitignore; repeatable."
-    ] = None,
+    exclude: Annotated[list[str] | None, "Files that are not read, as in .gitignore; repeatable."] = None,
     project: Annotated[str, "The project of its notes that name none in their front matter."] = "",
     confirm: Confirm = None,
 ) -> Collection:
@@ -374,10 +364,8 @@ def bootstrap(
     Runs collection add, update and embed.
     """
     settings, folder = services.settings, existing_folder(path)
-    of_files = {each: known.path for each, known in settings.collections.items() if known.kind == "files"}
-    added = next(
-        (each for each in of_files if of_files[each].resolve() == folder and name in (None, each)), ""
-    )
+    folders = {each: known.path for each, known in settings.collections.items() if known.kind == "files"}
+    added = next((each for each in folders if folders[each].resolve() == folder and name in (None, each)), "")
     if not added or confirm is False:
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)

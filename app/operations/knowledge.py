@@ -27,7 +27,7 @@ from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import lines_to_read
 from clawmem.ports.knowledge import Direction, Entity
 
-MOST_CHARACTERS = 1000  # of a name
+LONGEST_NAME = 1000  # characters
 PREVIEW = 50  # characters of a context shown in a line
 
 
@@ -72,7 +72,7 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
 def find_entities(
     services: Services,
     query: Annotated[
-        str, "Words of its name, or how they begin.", Field(max_length=MOST_CHARACTERS), argument("NAME...")
+        str, "Words of its name, or how they begin.", Field(max_length=LONGEST_NAME), argument("NAME...")
     ] = "",
     limit: Limit = 10,
 ) -> list[Entity]:
@@ -87,11 +87,9 @@ def find_entities(
 def kg_query(
     services: Services,
     entity: Annotated[
-        str, "Its name or id.", Field(min_length=1, max_length=MOST_CHARACTERS), argument("NAME...")
+        str, "Its name or id.", Field(min_length=1, max_length=LONGEST_NAME), argument("NAME...")
     ],
-    as_of: Annotated[
-        str | None, "Only what held on this day, 2026-03-31; otherwise what ended as well."
-    ] = None,
+    as_of: Annotated[str | None, "Only what held on this day; otherwise what ended as well."] = None,
     direction: Annotated[
         Literal["outgoing", "incoming", "both"],
         "With the entity as subject (outgoing), object (incoming), or both.",

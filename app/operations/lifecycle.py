@@ -324,9 +324,7 @@ def _treatment_text(note: Treatment) -> str:
     route="/documents/{query:path}/pin",
     commands=(
         Command("pin", fixed={"unpin": False}),
-        Command(
-            "pin", "--off", fixed={"unpin": True}, about="Take back a pin; that of the note itself stays."
-        ),
+        Command("pin", "--off", fixed={"unpin": True}, about="Take back a pin; the note's own stays."),
     ),
 )
 def memory_pin(

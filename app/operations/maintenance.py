@@ -221,9 +221,7 @@ def verify(services: Services) -> Differences:
 )
 def rebuild(
     services: Services,
-    backend: Annotated[
-        str | None, "The backend that shall keep the indexes; by default the present one."
-    ] = None,
+    backend: Annotated[str | None, "The backend of the indexes; by default the present one."] = None,
 ) -> VaultInfo:
     """
     Rebuild the indexes from the records, and replace the old ones.
@@ -316,9 +314,7 @@ def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
     ],
     commands=(
         Command("maintain", fixed={"journal": False}),
-        Command(
-            "maintain", "--journal", fixed={"journal": True}, about="Show the decisions of the last runs."
-        ),
+        Command("maintain", "--journal", fixed={"journal": True}, about="Show decisions of the last runs."),
     ),
     is_tool=False,
 )
@@ -471,12 +467,8 @@ def curate(services: Services) -> CuratorReport:
 )
 def enrich(
     services: Services,
-    limit: Annotated[
-        int | None, Field(ge=1, description="At most so many documents."), Option(("-n", "--limit"))
-    ] = None,
-    all: Annotated[bool, Field(description="Also notes that another model described, and failed ones.")] = (
-        False
-    ),
+    limit: Annotated[int | None, "At most so many documents.", Field(ge=1), Option(("-n", "--limit"))] = None,
+    all: Annotated[bool, "Also notes that another model described, and failed ones."] = False,
     no_model: Annotated[bool, "Use rules alone.", Option(("--no-model",))] = False,
 ) -> EnrichReport:
     """

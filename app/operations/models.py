@@ -9,15 +9,13 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.models import SETS
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
+from clawmem.app.operations.operation import Effect, Opening, Result, argument, operation
 from clawmem.app.operations.output import size
 from clawmem.app.services.models import ModelState
 from clawmem.app.settings.config_file import set_value
 from clawmem.ports.errors import InvalidInput
 
-Name = Annotated[
-    str, Field(description="Its name; see clawmem models list."), Option(metavar="NAME", is_argument=True)
-]
+Name = Annotated[str, "Its name; see clawmem models list.", argument("NAME")]
 
 
 class ChosenModel(Result):

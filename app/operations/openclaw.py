@@ -134,9 +134,7 @@ def prune_context(
     services: Services,
     messages: Annotated[list[Message], Field(max_length=10_000, description="Oldest first.")],
     context_window: ContextWindow = WINDOW,
-    last_request_at: Annotated[
-        int | None, Field(ge=0, description="Time of the last request, in ms since 1970.")
-    ] = None,
+    last_request_at: Annotated[int | None, "Time of the last request, in ms since 1970.", Field(ge=0)] = None,
 ) -> Pruned:
     """
     Shorten old tool results of a request if the prompt cache of the provider has expired, after five minutes.
@@ -241,9 +239,7 @@ of_agent = partial(
 def index_agent(
     services: Services,
     agent: Agent = "main",
-    workspace: Annotated[
-        ExistingPath | None, "Folder of the agent, with MEMORY.md and memory/; needed once."
-    ] = None,
+    workspace: Annotated[ExistingPath | None, "Its folder, with MEMORY.md and memory/; needed once."] = None,
     extra: Annotated[list[ExistingPath] | None, "More files or folders of notes; may be repeated."] = None,
     sessions: Annotated[
         bool | None, "Whether its sessions are indexed; at first not.", Option(("--sessions/--no-sessions",))
@@ -286,9 +282,7 @@ def search_agent(
         f"Leave out what scores less; else {LEAST_SCORE}, or {LEAST_OF_WORD_VECTORS} with static vectors.",
         Field(ge=0, le=1),
     ] = None,
-    source: Annotated[
-        Literal["all", "memory", "sessions"], "Search only memory files, or only sessions."
-    ] = "all",
+    source: Annotated[Literal["all", "memory", "sessions"], "Only memory files, or only sessions."] = "all",
 ) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
     memory, _, problems = _synced(services)

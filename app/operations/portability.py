@@ -119,9 +119,7 @@ def mine(
     since: Annotated[str, "Import only exchanges from this day on, YYYY-MM-DD."] = "",
     dry_run: Annotated[bool, "Count what would be imported."] = False,
     embed: EmbedOrNot = None,
-    synthesize: Annotated[
-        bool, "Then draw decisions, preferences, problems and milestones from them."
-    ] = False,
+    synthesize: Annotated[bool, "Then draw decisions, preferences, problems, milestones."] = False,
     synthesis_max_docs: Annotated[
         int, Field(ge=1, le=10_000), "Conversations that a model is asked about in one run."
     ] = MOST_ASKED,
@@ -202,9 +200,7 @@ def import_memories(
 def beads_sync(
     services: Services,
     project_path: Annotated[str, "Folder of the project, or one below it.", argument("PROJECT")] = ".",
-    allow_empty: Annotated[
-        bool, "Also remove every issue of a project that lists none.", Option(tool=None)
-    ] = False,
+    allow_empty: Annotated[bool, "Remove all issues of a project without any.", Option(tool=None)] = False,
 ) -> IssueReport:
     """
     Make documents of the issues of a Beads project, with relations by dependency.

@@ -66,9 +66,7 @@ def memory_remember(
 )
 def diary_write(
     services: Services,
-    entry: Annotated[
-        str, Field(min_length=1, max_length=MOST_CHARACTERS, description="Text to remember."), TYPED
-    ],
+    entry: Annotated[str, "Text to remember.", Field(min_length=1, max_length=MOST_CHARACTERS), TYPED],
     topic: Annotated[
         str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
     ] = TOPIC,

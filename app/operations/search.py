@@ -104,9 +104,7 @@ class SearchAnswer(SelectedResult):
     results: list[FoundDocument]
     degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
     reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
-    as_of: str | None = Field(
-        default=None, description="The day that the answer is from, where one was asked for."
-    )
+    as_of: str | None = Field(default=None, description="The day that the answer is from, if asked for.")
     mode: str | None = Field(default=None, description="The route that was taken.")
     intent: str | None = Field(default=None, description="Detected intent of the question.")
     confidence: float | None = Field(default=None, description="Probability of the intent.")
@@ -343,9 +341,7 @@ class IntentSearch(Question):
 class Retrieval(Query):
     """A question, searched by the route that fits it."""
 
-    mode: Annotated[RouteName, Field(description="The way to search; auto chooses it by the question.")] = (
-        "auto"
-    )
+    mode: Annotated[RouteName, Field(description="The way to search; auto: by the question.")] = "auto"
 
 
 FULL = {"compact": False}
@@ -366,10 +362,8 @@ search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=T
 )
 def query(services: Services, request: Query) -> SearchAnswer:
     """Find by words and meaning together, compared closely: the best single answer there is."""
-    is_openclaw = Ranking(services.settings.ranking) is Ranking.OPENCLAW
-    return answer_question(
-        services, request, "query", services.pipeline("openclaw" if is_openclaw else "query")
-    )
+    name = "openclaw" if Ranking(services.settings.ranking) is Ranking.OPENCLAW else "query"
+    return answer_question(services, request, "query", services.pipeline(name))
 
 
 @search_operation(commands=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)))
@@ -390,11 +384,7 @@ def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
 
 @search_operation(
     route="/retrieve",
-    commands=(
-        query_mode(
-            "auto", "Find by the way that fits the question, also along causes or sessions.", mode="auto"
-        ),
-    ),
+    commands=(query_mode("auto", "Find by the way that fits, also along causes or sessions.", mode="auto"),),
 )
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     """

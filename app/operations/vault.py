@@ -155,9 +155,7 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
 @operation(Effect.REPEATABLE, text=reading_text, opens=Opening.CREATED, settings=named_vault)
 def vault_sync(
     services: Services,
-    vault: Annotated[
-        str, "Name of the vault, see list_vaults; a missing vault is created.", argument("NAME")
-    ],
+    vault: Annotated[str, "Name of the vault, see list_vaults; a missing one is created.", argument("NAME")],
     content_root: Annotated[
         Path,
         "An absolute folder of notes.",

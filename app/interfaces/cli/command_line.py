@@ -99,9 +99,7 @@ class CommandLine(Verbs):
         with in_order(args):
             for text, shown in zip(typed, args, strict=True):
                 if text != shown and "/" in text:  # it would name another file
-                    raise InvalidInput(
-                        "INVALID_PATH", f"{shown} is not UTF-8. Rename it, or choose another path."
-                    )
+                    raise InvalidInput("INVALID_PATH", f"{shown} is not UTF-8. Rename it, or choose another.")
             code = super().main(args, **{**extra, "prog_name": "clawmem", "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt
@@ -155,9 +153,7 @@ def _show_version(wanted: bool) -> None:
 def _typed_vault(text: str) -> Path:
     """Return *text* as a path. Raises `InvalidInput` for an empty text, such as an unset variable."""
     if not text.strip():
-        raise InvalidInput(
-            "INVALID_PATH", "--vault is empty. Give the path or the name of a vault, or leave it out."
-        )
+        raise InvalidInput("INVALID_PATH", "--vault is empty. Give a path or name, or leave it out.")
     return Path(text)
 
 
@@ -172,9 +168,7 @@ def root(
     ctx: typer.Context,
     vault: Annotated[
         Path | None,
-        typer.Option(
-            help="Vault: a file, or a name.", show_default=False, metavar="PATH", parser=_typed_vault
-        ),
+        typer.Option(help="A file, or a name.", show_default=False, metavar="PATH", parser=_typed_vault),
     ] = None,
     backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,

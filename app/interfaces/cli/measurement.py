@@ -34,9 +34,7 @@ from clawmem.domain.surfacing.profiles import profile_named
 
 cli = typer.Typer(rich_markup_mode=None)
 bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")
-conformance = typer.Typer(
-    cls=Verbs, rich_markup_mode=None, help="Whether another implementation answers as this one."
-)
+conformance = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Test another implementation.")
 cli.add_typer(bench, name="bench")
 cli.add_typer(conformance, name="conformance")
 
@@ -51,9 +49,7 @@ def retrieval(
     folder: Annotated[Path, typer.Argument(help="A judged collection.", metavar="DIR")],
     mode: Annotated[str, typer.Option(help=f"One of: {', '.join(PIPELINES)}.")] = "hybrid",
     unit: Annotated[str, typer.Option(help="Unit of the results: doc or turn.")] = "doc",
-    pooled: Annotated[
-        bool, typer.Option("--pooled", help="Ask all of it, not each question's part.")
-    ] = False,
+    pooled: Annotated[bool, typer.Option("--pooled", help="Ask all of it, not the question's part.")] = False,
 ) -> None:
     """Index a judged collection in a temporary vault, answer every question, and report the measures."""
     one_of("--mode", mode, tuple(PIPELINES))

@@ -61,26 +61,18 @@ def setup(
     name: Annotated[
         str, typer.Argument(metavar="[NAME]", help="An agent, or hooks, mcp or curator for Claude Code.")
     ] = "",
-    profile: Annotated[
-        str, typer.Option(help="Amount of context for a prompt: speed, balanced or deep.")
-    ] = "",
+    profile: Annotated[str, typer.Option(help="Context for a prompt: speed, balanced or deep.")] = "",
     also: Annotated[
         list[str] | None,
-        typer.Option(
-            "--with", help="More hooks, with commas: session-bootstrap, staleness-check, pretool-inject."
-        ),
+        typer.Option("--with", help="More hooks: session-bootstrap, staleness-check, pretool-inject."),
     ] = None,
     tools: Annotated[str, typer.Option(help="clawmem (ten tools), all, or files.")] = "clawmem",
-    project: Annotated[
-        bool, typer.Option("--project", help="Change the settings of the current folder instead.")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Connect all agents found; permit what would be asked.")
-    ] = False,
+    project: Annotated[bool, typer.Option("--project", help="Change the settings of this folder.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Connect every agent found; ask nothing.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Start what is configured, and report whether it answers.")
+        bool, typer.Option("--check", help="Start what is configured, and say if it answers.")
     ] = False,
 ) -> None:
     """

@@ -106,9 +106,7 @@ first; keep one file a topic and rewrite it rather than adding to it without end
 CODE = "clawmem/code"  # key of the code of an error
 DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
-RESULTS_PAGE = (
-    "ui://clawmem/results.html"  # shows the results of a search, in clients that have a place for it
-)
+RESULTS_PAGE = "ui://clawmem/results.html"  # of a search, in clients that have a place for it
 VAULT = {
     "description": "Another vault than the usual one; see list_vaults.",
     "anyOf": [{"type": "string"}, {"type": "null"}],
@@ -331,9 +329,7 @@ async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> In
     """
     message, schema = "\n".join(missing.preview), {"type": "object", "properties": {}}
     if _answers_later(context):
-        name = (
-            f"confirm-{sha256(message.encode()).hexdigest()[:16]}"  # an answer is one to this very question
-        )
+        name = f"confirm-{sha256(message.encode()).hexdigest()[:16]}"  # of this very question
         answer = (context.input_responses or {}).get(name)
         if answer is None:
             form = ElicitRequestFormParams(message=message, requested_schema=schema)

@@ -123,9 +123,7 @@ HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, An
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_BYTES = MOST_INPUT  # largest body
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-PAGES = (
-    "/ui/"  # pages for people: they have sessions instead of the token, and no other page may ask for them
-)
+PAGES = "/ui/"  # pages for people, with sessions instead of the token; no other page may ask for them
 # Pages of other programs on this machine; with the token they may ask the server.
 LOCAL_PAGE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?")
 
