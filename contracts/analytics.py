@@ -55,9 +55,7 @@ class AnalyticsDocumentContract(Contract):
         assert answer(analytics, question) == ()
 
     def test_growth(self, analytics: Analytics) -> None:
-        """
-        The report counts documents and bytes per month of authoring and of indexing, with the totals at its end.
-        """
+        """The report counts documents and bytes by month of authoring and of indexing, with totals."""
         analytics.load(DOCUMENTS, [])
 
         assert answer(analytics, Question.GROWTH) == (
@@ -69,10 +67,7 @@ class AnalyticsDocumentContract(Contract):
         )
 
     def test_staleness(self, analytics: Analytics) -> None:
-        """
-        The report lists per type: documents, ages, documents never recalled, and overdue reviews, including reviews
-        due now.
-        """
+        """The report lists by type: documents, ages, never recalled ones, and reviews overdue or due now."""
         analytics.load(DOCUMENTS, [recall(1, MAY, 2)])
 
         assert answer(analytics, Question.STALENESS) == (
@@ -95,9 +90,7 @@ class AnalyticsRecallContract(Contract):
     """Reports about use. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_most_recalled(self, analytics: Analytics) -> None:
-        """
-        Documents are ordered by recalls, then distinct questions, then name; several hits of one recall count once.
-        """
+        """Documents are ordered by recalls, distinct questions, then name; hits of one recall count once."""
         recalls = [
             recall(1, APRIL, 2, 1, 1),
             recall(2, JUNE, 1, query_hash="same"),
@@ -124,9 +117,7 @@ class AnalyticsRecallContract(Contract):
         )
 
     def test_speed(self, analytics: Analytics) -> None:
-        """
-        The report lists per verb: recalls, unanswered and degraded recalls, and percentiles that are observed values.
-        """
+        """The report lists by verb: recalls, unanswered and degraded ones, and percentiles of observed values."""
         twenty = [recall(n, MAY, 1, took_ms=float(n)) for n in range(1, 21)]
         odd = recall(21, JUNE, verb="query", degraded=("vector", "lexical"), took_ms=0.25)
         analytics.load(DOCUMENTS, [*twenty, odd])

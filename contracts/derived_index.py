@@ -101,10 +101,7 @@ class CommitContract(IndexContract):
         assert (self.documents(vault), self.index(vault).marker()) == ([first], HERE)
 
     def test_order_within_a_block_counts(self, vault: Vault) -> None:
-        """
-        Within a block, changes apply in order: the last put or removal of a document decides, and two puts store one
-        entry.
-        """
+        """In a block, the last put or removal of a document decides, and two puts store one entry."""
         first, second, third = ids(vault, 3)
         self.put(vault, first)
 

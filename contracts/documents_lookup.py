@@ -154,15 +154,10 @@ def _ids(found: list[Document]) -> list[int]:
 
 
 class IdentityContract(VaultContract):
-    """
-    Moves of documents, lookup by exact body, and fingerprints of forgotten bodies. Supply ``vault``: an EMPTY
-    ``Vault``.
-    """
+    """Moves of documents, lookup by body, and forgotten bodies. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_holding(self, vault: Vault) -> None:
-        """
-        Every document with exactly this body is found, active or not, by collection and path, except forgotten ones.
-        """
+        """Every document with exactly this body is found, active or not, by place, except forgotten ones."""
         served = save(vault, "b.md", "One.")
         removed, archived, forgotten = (save(vault, f"{name}.md", "One.") for name in "acd")
         save(vault, "e.md", "Two.")
@@ -195,9 +190,7 @@ class IdentityContract(VaultContract):
         assert vault.documents.body(moved) == "One."
 
     def test_moving_to_a_known_place(self, vault: Vault) -> None:
-        """
-        Moving to an occupied place exchanges the two documents; moving to the document's own place changes nothing.
-        """
+        """Moving to an occupied place exchanges two documents; moving to the own place changes nothing."""
         first, second = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         vault.documents.deactivate([second], InactiveReason.REMOVED)
         place = fetch(vault, first).collection
@@ -239,9 +232,7 @@ class ChronologyContract(VaultContract):
     """Documents written just before and after a document. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_by_the_time_of_writing(self, vault: Vault) -> None:
-        """
-        The documents before and after are returned oldest first, regardless of the order in which they were saved.
-        """
+        """Documents before and after are returned oldest first, whatever the order in which they were saved."""
         third = save(vault, "3.md", authored_at=DAYS[2])
         first = save(vault, "1.md", authored_at=DAYS[0])
         focus = save(vault, "f.md", authored_at=DAYS[1])

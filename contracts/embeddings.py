@@ -151,10 +151,7 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.count() == 1
 
     def test_other_model_is_refused(self, vault: Vault) -> None:
-        """
-        While vectors are stored, those of another model are refused; the error names both models and nothing is
-        stored.
-        """
+        """While vectors are stored, those of another model are refused; the error names both models."""
         saved = save(vault, "a.md", "One.\nTwo.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
@@ -395,10 +392,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert shares == pytest.approx([0, 0.25, 0.5, 0.75, 1])
 
     def test_failures_of_its_own(self, vault: Vault) -> None:
-        """
-        A text that failed for good in one space leaves that worklist only; the serving space and the documents are
-        unchanged.
-        """
+        """A text that failed for good in one space leaves that worklist only; nothing else changes."""
         number = served(vault, "One.")
         both = save(vault, "new.md", "Two.")
         vault.embeddings.begin(OTHER)
@@ -447,10 +441,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.embeddings.take_over() is False
 
     def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
-        """
-        A document whose text failed with the new model becomes failed; one that failed with the old model only
-        becomes synced.
-        """
+        """A document whose text failed with the new model is failed; one that the old model failed on is synced."""
         lost = served(vault, "One.", path="lost.md")
         won = save(vault, "won.md", "Two.")
         for _ in range(3):

@@ -62,9 +62,7 @@ class EntityMentionContract(VaultContract):
         assert [found(vault, name) for name in ("ann", "bob", "cyd")] == [[], [("Bob", 1)], [("Cyd", 1)]]
 
     def test_a_merged_entity_is_the_other(self, vault: Vault) -> None:
-        """
-        Merging turns mentions of one entity into mentions of the other, once per document, and deletes the first.
-        """
+        """Merging turns mentions of one entity into those of the other, once per document, and deletes the first."""
         concept, service = entity("Ledger", "concept"), entity("Ledger", "service")
         both = mentioning(vault, "both.md", concept, service, ANN)
         first = mentioning(vault, "one.md", concept, ANN)
@@ -123,9 +121,7 @@ class EntityMentionContract(VaultContract):
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_mentioned(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        Deactivating a document removes its mentions from all results; an entity without other mentions is not found.
-        """
+        """A document that is not served mentions nothing; an entity without other mentions is not found."""
         gone = mentioning(vault, "a.md", ANN, BOB)
         mentioning(vault, "b.md", BOB)
 
@@ -161,9 +157,7 @@ class EntityNeighbourContract(VaultContract):
     """Related documents through co-occurring entities. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_by_what_occurs_together(self, vault: Vault) -> None:
-        """
-        A document that mentions an entity co-occurring with one of the given document's entities is a neighbour.
-        """
+        """A document that mentions an entity co-occurring with one of the given document's is a neighbour."""
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
         alone = mentioning(vault, "alone.md", BOB)
@@ -196,9 +190,7 @@ class EntityNeighbourContract(VaultContract):
         assert [number in near for number in alone[:-1]] == [True] * (MOST_COMPANIONS - 1) + [False]
 
     def test_ten_documents_each(self, vault: Vault) -> None:
-        """
-        Ten documents with the highest ids are taken from each companion; given and inactive documents do not count.
-        """
+        """Ten documents with the highest ids come from each companion; given and inactive ones do not count."""
         seed = mentioning(vault, "seed.md", ANN, BOB)
         numbers = [mentioning(vault, f"{n}.md", BOB) for n in range(DOCUMENTS_EACH + 2)]
         vault.documents.deactivate(numbers[-1:], InactiveReason.ARCHIVED)

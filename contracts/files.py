@@ -133,10 +133,7 @@ class FileLinkContract(Contract):
     def test_link_out_of_the_root_is_not_read(
         self, files: FileSource, place: Place, link: Link, path: str
     ) -> None:
-        """
-        A file outside the root is not read through a link inside it, whether the link is to the file or to its
-        folder.
-        """
+        """A file outside the root is not read through a link inside it, to the file or to its folder."""
         outer = place({"inside/a.md": b"x", "elsewhere/secret.md": b"no"})
         link(outer, "inside/door.md", "elsewhere/secret.md")
         link(outer, "inside/door", "elsewhere")
@@ -230,10 +227,7 @@ class NewFilesContract(Contract):
 
     @pytest.mark.parametrize("folder", ["../elsewhere", "link", "file"])
     def test_no_place_for_a_file(self, new_files: NewFiles, root: Path, folder: str) -> None:
-        """
-        A folder outside of the root, also through a link, and a file as a folder are refused before anything is
-        written.
-        """
+        """A folder outside of the root, also through a link, and a file as a folder are refused."""
         inside = root / "inside"
         inside.mkdir()
         (inside / "link").symlink_to(root)

@@ -61,10 +61,7 @@ class JournalContract(VaultContract):
         assert vault.journal.begin(LIGHT) > third > first
 
     def test_replacements_until_they_are_undone(self, vault: Vault) -> None:
-        """
-        A replacement is found by either document while in effect; undoing it works once and removes it from the
-        results.
-        """
+        """A replacement in effect is found by either document; undoing it works once and removes it."""
         first = vault.journal.replace(MERGED)
         second = vault.journal.replace(replace(MERGED, document_id=9, replaced=(7, 2, 7)))
 
@@ -98,10 +95,7 @@ class ActContract(VaultContract):
         assert vault.acts.get(second) == SNOOZED._replace(id=second)
 
     def test_when_it_was_done_last(self, vault: Vault) -> None:
-        """
-        `last` returns for each document the time of the latest entry of the given action, even if the clock went
-        backwards.
-        """
+        """`last` returns by document the time of the latest entry of an action, even if the clock went backwards."""
         again = PINNED._replace(at="2024-03-01T00:00:00.000Z")
         vault.acts.add([PINNED, SNOOZED, again, PINNED._replace(document_id=8)])
 
@@ -141,10 +135,7 @@ class TendingContract(VaultContract):
         assert vault.documents.get(UNKNOWN) is None
 
     def test_nothing_is_left_but_the_place(self, vault: Vault) -> None:
-        """
-        A forgotten document has no title, aliases, text, tags or hashes; its place is retained, and other documents
-        are unchanged.
-        """
+        """A forgotten document loses title, aliases, text, tags and hashes, not its place; others are unchanged."""
         fields: dict[str, Any] = {
             "tags": ("one",),
             "aliases": ("known as",),

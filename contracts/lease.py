@@ -60,10 +60,7 @@ class LeaseAcquireContract(Contract):
         assert leases.acquire("index", "b", now_ms=T0 + 100, ttl_ms=100)
 
     def test_token_is_sixteen_bytes(self, leases: LeaseStore) -> None:
-        """
-        A token is 32 lower-case hex digits, and `current` returns it unchanged, even if it consists of decimal digits
-        only.
-        """
+        """A token is 32 lower-case hex digits, and `current` returns it unchanged, even if all are decimal."""
         lease = acquired(leases, "a")
 
         assert re.fullmatch("[0-9a-f]{32}", lease.token), lease.token
@@ -92,10 +89,7 @@ class LeaseFenceContract(Contract):
             leases.check(lease, now_ms=T0 + 100)
 
     def test_old_token_is_lost(self, leases: LeaseStore) -> None:
-        """
-        After the same holder acquired the lease again, its first lease fails, cannot be renewed, and releases
-        nothing.
-        """
+        """After its holder acquired the lease again, the first lease fails, is not renewed, and releases nothing."""
         first, second = _twice(leases)
 
         with pytest.raises(LeaseLost):
@@ -153,9 +147,7 @@ class LeaseHistoryContract(Contract):
     def test_every_history_follows_the_rules(
         self, leases: LeaseStore, history: list[tuple[str, str, int, int, int]]
     ) -> None:
-        """
-        The store grants, renews, checks and releases exactly what the rules allow, whoever asks with whichever lease.
-        """
+        """The store grants, renews, checks and releases exactly what the rules allow, whoever asks."""
         name, now_ms = f"history {next(_names)}", T0
         known = [Lease(name, "a", UNKNOWN, expires_ms=T0 + 100)]
         current: Lease | None = None

@@ -81,9 +81,7 @@ class LexicalMatchingContract(VaultContract):
 
     @needs(Capability.PREFIX)
     def test_prefix_stands_for_every_word_with_it(self, vault: Vault) -> None:
-        """
-        A prefix term matches the words that begin with it, itself included, but not words that contain it elsewhere.
-        """
+        """A prefix term matches words that begin with it, itself included, but none that contain it elsewhere."""
         vault.lexical.put(
             [entry(1, "compact"), entry(2, "compass"), entry(3, "subcompact"), entry(4, "comp")]
         )
@@ -292,10 +290,7 @@ class LexicalScopeContract(VaultContract):
         assert found_by(vault, "budget", limit=5, scope=scope("small")) == ids
 
     def test_several_collections(self, vault: Vault) -> None:
-        """
-        A scope of several collections finds exactly their entries; an unknown one finds nothing; an empty scope finds
-        all.
-        """
+        """Several collections find exactly their entries; an unknown one finds nothing; an empty scope finds all."""
         a, b, c = (put(vault, "budget", name) for name in "abc")
 
         assert found_by(vault, "budget", scope=scope("a", "c")) == [a, c]
@@ -420,9 +415,7 @@ class LexicalUpkeepContract(VaultContract):
 
     @needs(Capability.STEMMING)
     def test_holding_counts_entries(self, vault: Vault) -> None:
-        """
-        The count includes entries with any inflection of the term in title or text, once each, at one granularity.
-        """
+        """Entries with any inflection of the term in title or text are counted once, at one granularity."""
         vault.lexical.put([entry(1, "budget budget", title="budgets"), entry(2, "budgets"), *filler()])
         vault.lexical.put([entry(1, "budget", grain=Grain.LINE)])
 

@@ -42,9 +42,7 @@ class LinkContract(VaultContract):
         assert vault.links.outgoing([first]) == [StoredLink(first, 0, full)]
 
     def test_both_ends_see_a_link(self, vault: Vault) -> None:
-        """
-        A link is outgoing from its document and incoming at its target; one to its own document is not incoming.
-        """
+        """A link is outgoing from its document and incoming at its target, unless that is the document itself."""
         second, first = note(vault, "two", "two"), note(vault, "one", "two", "three")
         aimed(vault, first, second, None)
         aimed(vault, second, second)
@@ -72,10 +70,7 @@ class LinkContract(VaultContract):
             assert len(vault.links.incoming([ids["two"]])) == 1
 
     def test_doubtful_links(self, vault: Vault) -> None:
-        """
-        Links without a served target, and links to a part of a document, are doubtful; the scope selects their
-        source.
-        """
+        """Links without a served target, or to a part of a document, are doubtful; the scope selects their source."""
         second = note(vault, "two")
         first, other = note(vault, "one", "two", "three"), note(vault, "one", "three", collection="other")
         vault.links.put(second, [], [Link(LinkKind.WIKILINK, "one", "one", 1, part="Heading")])
@@ -88,9 +83,7 @@ class LinkContract(VaultContract):
         assert [link.document_id for link in vault.links.doubtful(Scope(frozenset({"other"})))] == [other]
 
     def test_names_of_served_documents(self, vault: Vault) -> None:
-        """
-        A name finds every served document that has it, files before aliases; a document comes once, by its best name.
-        """
+        """A name finds every served document that has it, files before aliases, each once by its best name."""
         alias, gone, file = note(vault, "b"), note(vault, "c"), note(vault, "d")
         vault.links.put(alias, [NoteName("x", NameKind.ALIAS)], None)
         vault.links.put(gone, [NoteName("x", NameKind.FILE)], None)
@@ -105,9 +98,7 @@ class LinkContract(VaultContract):
         }
 
     def test_what_a_change_affects(self, vault: Vault) -> None:
-        """
-        A changed document makes its own links, the links to it, and the links with its name outdated, and no others.
-        """
+        """A changed document outdates its own links, the links to it, and those with its name, and no others."""
         second, third = note(vault, "two"), note(vault, "three")
         first, other = note(vault, "one", "two", "new", "three"), note(vault, "other", "three")
         aimed(vault, first, second, None, third)

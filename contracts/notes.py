@@ -109,9 +109,7 @@ class NoteContract(VaultContract):
     def test_what_a_forgotten_document_caused_goes_with_it(
         self, vault: Vault, reason: InactiveReason | None
     ) -> None:
-        """
-        Forgetting deletes the document's notes and the notes it caused about others, which revert and wait again.
-        """
+        """Forgetting deletes a document's notes and those that it caused about others, which wait again."""
         gone, other, third = (save(vault, f"{name}.md", name) for name in "abc")
         vault.notes.put(note(gone, "The secret."))
         vault.notes.put(note(other, "Before."))

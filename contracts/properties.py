@@ -21,9 +21,7 @@ class PropertyContract(VaultContract):
     """Properties of documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_properties_come_back_in_order(self, vault: Vault) -> None:
-        """
-        Properties keep their order and spelling, and others replace them; those of an unknown document are refused.
-        """
+        """Properties keep order and spelling, and others replace them; an unknown document is refused."""
         first = note(vault, "one.md", b="B", a="x")
         assert vault.properties.many([first])[first] == [Property("b", "B", "b"), Property("a", "x", "x")]
 

@@ -45,9 +45,7 @@ class RelationWriteContract(VaultContract):
 
     @pytest.mark.parametrize("outside", ["source", "target"])
     def test_trust_is_that_of_the_less_trusted_end(self, vault: Vault, outside: str) -> None:
-        """
-        A relation has the less trusted of the present origins of its two documents, regardless of the given trust.
-        """
+        """A relation has the less trusted of the present origins of its documents, whatever trust is given."""
         a, b = documents(vault, 2)
         vault.documents.set_origin([a if outside == "source" else b], Origin.SHARED)
         vault.documents.set_origin([b if outside == "source" else a], Origin.ASSISTANT)
@@ -121,10 +119,7 @@ class RelationWriteContract(VaultContract):
         assert outbound(vault, a) == [new, kept]
 
     def test_renew_leaves_the_rest(self, vault: Vault) -> None:
-        """
-        Relations of other sources, kinds and origins are unchanged, and prevent a new one with the same source,
-        target and kind.
-        """
+        """Other relations are unchanged, and prevent a new one with the same source, target and kind."""
         a, b, c = documents(vault, 3)
         others = [
             Relation(b, c, SEMANTIC, 0.7, "build"),

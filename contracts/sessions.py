@@ -43,10 +43,7 @@ class SessionContract(VaultContract):
         ]
 
     def test_of_several_the_one_that_began_last(self, vault: Vault) -> None:
-        """
-        If several sessions contain a moment, the latest start wins, ties by id; a session never ended does not hide
-        later ones.
-        """
+        """Of several sessions at a moment the latest start wins, ties by id; one never ended hides no later one."""
         vault.sessions.save(Session("forgotten", EIGHT))
         vault.sessions.save(Session("b", NINE, TEN))
         vault.sessions.save(Session("a", NINE, TEN))
@@ -87,10 +84,7 @@ class CaptureContract(VaultContract):
     """Sightings and read positions. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_reader_begins_at_the_beginning(self, vault: Vault) -> None:
-        """
-        A new reader starts at the first line; a known reader resumes at its stored position; positions are per reader
-        and session.
-        """
+        """A new reader starts at the first line; a known one resumes at its position, one per reader and session."""
         vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
         vault.captures.advance("s", "decisions", Cursor(2, 90, 1))
 
@@ -146,10 +140,7 @@ class CaptureForgettingContract(VaultContract):
     """Forgetting of captured sightings. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_forgetting_leaves_the_source(self, vault: Vault) -> None:
-        """
-        Forgetting clears the quotes and payloads of a document; its sources stay known, other documents are
-        unchanged.
-        """
+        """Forgetting clears the quotes and payloads of a document; its sources stay known, others are unchanged."""
         gone, other = save(vault, "a.md"), save(vault, "b.md")
         vault.captures.add(sighting(gone, "s1"))
         vault.captures.add(sighting(other, "s2"))

@@ -15,9 +15,7 @@ class SketchContract(VaultContract):
     """Sketches of lines. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_lines_wait_in_their_order(self, vault: Vault) -> None:
-        """
-        Every line of every active document is pending, but no fragments of other kinds or of inactive documents.
-        """
+        """Every line of every active document is pending, and no other fragment."""
         first, gone, last = lines(vault, "a.md", 3), lines(vault, "b.md", 1), lines(vault, "c.md", 2)
         save(vault, "d.md", 2, FragmentKind.PASSAGE)
         vault.documents.deactivate([gone[0].document_id], InactiveReason.REMOVED)

@@ -75,9 +75,7 @@ class SuccessionContract(VaultContract):
 
     @pytest.mark.parametrize("renamed", ["old.md", "new.md"])
     def test_a_renamed_document_is_found(self, vault: Vault, renamed: str) -> None:
-        """
-        A claim for a removed file resolves to the served document with the same body, at either end of the claim.
-        """
+        """A claim for a removed file means the served document with the same body, at either end of the claim."""
         ids = {path: note(vault, path) for path in ("old.md", "new.md")}
         claims = {
             "new.md": (ids["old.md"], Claims(superseded_by=("new.md",))),
@@ -131,9 +129,7 @@ class SuccessionContract(VaultContract):
 
     @pytest.mark.parametrize("kind", [ClaimKind.SUPERSEDES, ClaimKind.SUPERSEDED_BY])
     def test_a_claim_means_the_place_it_is_aimed_at(self, vault: Vault, kind: ClaimKind) -> None:
-        """
-        An aimed claim refers to that place, in any collection; claiming again resets it to its address as a path.
-        """
+        """An aimed claim means that place, in any collection; claiming again resets it to its address as a path."""
         said_by, named = note(vault, "a.md"), note(vault, "b.md", collection="other")
         claims = Claims(**{kind.value: ("Title of B",)})
         vault.successions.claim(said_by, claims)

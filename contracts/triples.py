@@ -49,10 +49,7 @@ class TripleStatementContract(VaultContract):
     """Statements of documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_merged_entity_says_what_both_said(self, vault: Vault) -> None:
-        """
-        Merging moves triples from subject and object of one entity to the other; duplicates and self-relations are
-        dropped.
-        """
+        """Merging moves triples from one entity to the other; duplicates and self-relations are dropped."""
         concept = entity("Shop", "concept")
         first, other = save(vault, "one.md"), save(vault, "other.md")
         vault.triples.add([says(first, concept, "uses", MYSQL), says(first, SHOP, "uses", MYSQL)])
@@ -67,10 +64,7 @@ class TripleStatementContract(VaultContract):
         assert vault.triples.recorded(concept.id, 9, ended=False) == []
 
     def test_everything_is_kept(self, vault: Vault) -> None:
-        """
-        A triple is returned unchanged, whether its object is an entity or a literal text; an entity keeps its first
-        name.
-        """
+        """A triple is returned unchanged, with an entity or a text as object; an entity keeps its first name."""
         saved = save(vault, "a.md")
         uses = Triple(LEDGER, "uses", POSTGRES, saved, MARCH, "", 1 / 3, "„Wir nehmen Postgres“ – 因为")
         prefers = Triple(LEDGER, "prefers", "default:tool:redis", saved, "", MAY, 1.0, "")
@@ -102,9 +96,7 @@ class TripleStatementContract(VaultContract):
         assert current(vault, REDIS) == []
 
     def test_the_surest_then_the_latest(self, vault: Vault) -> None:
-        """
-        Triples are ordered by confidence, then latest beginning, then insertion; the limit applies to this order.
-        """
+        """Triples are ordered by confidence, latest beginning, then insertion; the limit applies to this order."""
         saved = save(vault, "a.md")
         vault.triples.add(
             [
@@ -122,10 +114,7 @@ class TripleStatementContract(VaultContract):
             assert read(vault.triples.recorded(LEDGER.id, limit)) == ordered[: max(limit, 0)]
 
     def test_said_by_several_is_one(self, vault: Vault) -> None:
-        """
-        The same statement of several documents is returned once, with the highest confidence, until the last one is
-        gone.
-        """
+        """A statement of several documents is returned once, most confident, until the last one is gone."""
         first, second = (save(vault, f"{name}.md") for name in "ab")
         sure, surer = says(first, LEDGER, "uses", POSTGRES, sure=0.7), says(second, LEDGER, "uses", POSTGRES)
         vault.triples.add([sure, surer, says(first, SHOP, "avoids", "joins")])
@@ -152,10 +141,7 @@ class TripleStatementContract(VaultContract):
         ],
     )
     def test_what_cannot_be_kept(self, vault: Vault, wrong: dict[str, str]) -> None:
-        """
-        An unknown document, an empty part, or an invalid day or confidence is refused, and nothing of the call is
-        stored.
-        """
+        """An unknown document, an empty part, or an invalid day or confidence is refused; nothing is stored."""
         good = says(save(vault, "a.md"), LEDGER, "uses", POSTGRES)
 
         with pytest.raises(InvalidInput):
@@ -206,10 +192,7 @@ class TripleTimeContract(VaultContract):
         assert read(vault.triples.recorded(LEDGER.id, MANY, predicate="uses")) == [redis, mysql]
 
     def test_an_end_is_of_one_thing(self, vault: Vault) -> None:
-        """
-        Ending a statement ends it in all documents, but not with another predicate, another object, or a literal of
-        the same name.
-        """
+        """Ending ends a statement in all documents, and none with another predicate, object, or a text of that name."""
         first, second = (save(vault, f"{name}.md") for name in "ab")
         ended = says(first, LEDGER, "uses", MYSQL)
         others = [
@@ -240,9 +223,7 @@ class TripleTimeContract(VaultContract):
         assert recorded(vault, LEDGER) == ["Ledger uses MySQL"] * 2
 
     def test_an_end_is_taken_back_with_who_said_it(self, vault: Vault) -> None:
-        """
-        A triple ended by a document names it, and becomes valid again when that document's statements are forgotten.
-        """
+        """A triple ended by a document names it, and is valid again when that document's statements are forgotten."""
         first, second = (save(vault, f"{name}.md") for name in "ab")
         by_two, by_nobody = says(first, LEDGER, "uses", MYSQL), says(first, LEDGER, "uses", REDIS)
         vault.triples.add([by_two, by_nobody])
@@ -255,10 +236,7 @@ class TripleTimeContract(VaultContract):
         assert vault.triples.of_document(first) == [by_two, ended[1]]
 
     def test_what_holds_again_is_answered(self, vault: Vault) -> None:
-        """
-        Reopening returns the triples that the document had ended, if a served document states them; other ends
-        remain.
-        """
+        """Reopening returns the triples that the document had ended and served ones state; other ends remain."""
         first, second, third = (save(vault, f"{name}.md") for name in "abc")
         told, given = says(first, LEDGER, "uses", MYSQL), says(first, LEDGER, "uses", REDIS)
         vault.triples.add([told, given, says(second, SHOP, "uses", MYSQL)])
@@ -272,10 +250,7 @@ class TripleTimeContract(VaultContract):
         assert vault.triples.of_document(first) == [told, replace(given, valid_to=APRIL, ended_by=second)]
 
     def test_the_first_end_counts(self, vault: Vault) -> None:
-        """
-        If documents state several ends, the earliest day counts in any order; an end added with the triple is
-        unchanged.
-        """
+        """Of several ends the earliest day counts in any order; an end added with the triple is unchanged."""
         first, second = (save(vault, f"{name}.md") for name in "ab")
         told, given = says(first, LEDGER, "uses", MYSQL), says(first, LEDGER, "uses", REDIS)
         vault.triples.add([told, replace(given, valid_to=MAY)])
@@ -287,9 +262,7 @@ class TripleTimeContract(VaultContract):
         assert vault.triples.of_document(first) == ended
 
     def test_what_one_document_says(self, vault: Vault) -> None:
-        """
-        `of_document` returns all statements of one document in order; while it is not served, nothing returns them.
-        """
+        """`of_document` returns the statements of a document in order, unless it is not served."""
         first, second = (save(vault, f"{name}.md") for name in "ab")
         given = [says(first, SHOP, "uses", REDIS), says(first, LEDGER, "avoids", "joins")]
         vault.triples.add([given[0], says(second, LEDGER, "uses", MYSQL), given[1]])

@@ -225,10 +225,7 @@ class VaultReadingContract(VaultContract):
     """Blocks of reads that see the same state. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_reading_block_holds_what_was_there(self, vault: Vault) -> None:
-        """
-        Reads in a block, and in a block within it, find what was written before; reads after it what is written
-        since.
-        """
+        """Reads in a block, nested or not, find what was written before it; reads after it what is written since."""
         first = write_everywhere(vault, "a.md", "budget")
         with vault.transactions.reading():
             with vault.transactions.reading():

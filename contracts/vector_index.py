@@ -44,9 +44,7 @@ class VectorSearchContract(VaultContract):
         assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=ROUNDING)
 
     def test_scores_are_those_of_plain_python(self, vault: Vault) -> None:
-        """
-        Among 200 vectors the nearest 20 are those of a cosine in plain Python, but for the precision of the store.
-        """
+        """Of 200 vectors the nearest 20 are those of a cosine in plain Python, but for the precision of the store."""
         dice = random.Random(7)
         vectors = [unit_vector(*(dice.gauss(0, 1) for _ in range(16))) for _ in range(201)]
         query = vectors.pop()
@@ -84,10 +82,7 @@ class VectorSearchContract(VaultContract):
                 vault.vectors.search(query, 10)
 
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
-        """
-        All vectors of the collections in scope are found, even if nearer ones exist in others; an unknown one has
-        none.
-        """
+        """All vectors of the collections in scope are found, even if others are nearer; an unknown one has none."""
         put_all(vault, [EAST] * 200, collection="large")
         ids = put_all(vault, [NORTH_EAST, NORTH, WEST], collection="small")
 

@@ -176,10 +176,7 @@ class ApiEmbedder(ApiModel):
         return self._space(self._limits()).dimensions
 
     def for_background(self) -> ApiEmbedder:
-        """
-        Return a copy for background work, which shares connections and pace; see
-        `clawmem.ports.models.for_background`.
-        """
+        """Return a copy for background work with the same connections; see `clawmem.ports.models.for_background`."""
         other = copy(self)
         other._is_background = True
         return other

@@ -309,10 +309,7 @@ class Database:
             raise VaultLocked(self.path)
 
     def close(self) -> None:
-        """
-        Close every connection; further calls do nothing. A reader that another thread uses is closed by that
-        thread.
-        """
+        """Close every connection, again without effect; a reader in use is closed by the thread that uses it."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()
