@@ -268,6 +268,7 @@ def test_a_correction_names_the_note_that_it_corrects(remembered: Invoke, notes:
     ][0]
     again = ask_json(remembered, "remember", text, "--supersedes", similar["docid"])
     assert (again["action"], again["supersedes"], again["similar"]) == ("saved", "notes/rent.md", [])
+    assert f"{said['file']} had the same text" in again["remarks"][0]
     assert len(saved_files(notes)) == 1
     assert ask_json(remembered, "get", "rent.md")["superseded_by"]["file"] == again["file"]
 

@@ -150,6 +150,11 @@ class Remember:
         if document:
             self.new_files.remove(folder.root, document.path)
             self.update(replace(folder, only=frozenset([document.path])))
+            remarks.append(
+                f"{document.display_path} had the same text; the new file replaces it, and it was deleted."
+            )
+        if past:
+            remarks.append("To take the supersession back, delete the line supersedes in the new file.")
         similar = (
             [] if past else [reference_to(self.documents, note) for note in self._corrected(text, saved)]
         )
