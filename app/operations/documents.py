@@ -194,9 +194,7 @@ def get(
 )
 def multi_get(
     services: Services,
-    pattern: Annotated[
-        Names, "A glob such as notes/**/*.md, or names with commas.", Field(min_length=1), argument("NOTE...")
-    ],
+    pattern: Annotated[Names, "A glob, or names with commas.", Field(min_length=1), argument("NOTE...")],
     max_lines: MaxLines = None,
     max_bytes: Annotated[int, Field(ge=1, le=MAX_LINES, description="Leave out larger ones.")] = MAX_BYTES,
     line_numbers: LineNumbers = False,

@@ -62,9 +62,7 @@ def timeline(
 
 @operation(
     Effect.READS,
-    text=lambda sessions: (
-        [*map(session_line, sessions)] or "No session is recorded. Run: clawmem setup hooks"
-    ),
+    text=lambda items: [*map(session_line, items)] or "No session is recorded. Run: clawmem setup hooks",
     items="sessions",
     route="/sessions",
     commands=(Command("sessions"),),
@@ -168,9 +166,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
     commands=(Command("why", fits=lambda words: not _is_path(*words)),),
     is_tool=False,
 )
-def show_receipt(
-    services: Services, id: Annotated[str, "Its number, as an explained answer returns it.", argument("ID")]
-) -> Receipt:
+def show_receipt(services: Services, id: Annotated[str, "Its number.", argument("ID")]) -> Receipt:
     """Show how an answer came about."""
     return services.why.find(id)
 

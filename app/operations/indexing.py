@@ -267,9 +267,7 @@ def list_all(services: Services) -> list[Collection]:
 )
 def collection_add(
     services: Services,
-    path: Annotated[
-        Path | None, "A folder of Markdown, or a Git repository.", argument("PATH", parser=typed_folder)
-    ] = None,
+    path: Annotated[Path | None, "A folder or repository.", argument("PATH", parser=typed_folder)] = None,
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
     kind: Annotated[Literal["files", "git"], "Its files, or with git its commit messages."] = "files",
     client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",

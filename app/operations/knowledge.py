@@ -71,9 +71,7 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
 )
 def find_entities(
     services: Services,
-    query: Annotated[
-        str, "Words of its name, or how they begin.", Field(max_length=LONGEST_NAME), argument("NAME...")
-    ] = "",
+    query: Annotated[str, "Words of its name.", Field(max_length=LONGEST_NAME), argument("NAME...")] = "",
     limit: Limit = 10,
 ) -> list[Entity]:
     """List people, projects, tools and other things by name, or with a similar name; without one the most mentioned."""
@@ -86,9 +84,7 @@ def find_entities(
 @operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("entities", "--facts"),))
 def kg_query(
     services: Services,
-    entity: Annotated[
-        str, "Its name or id.", Field(min_length=1, max_length=LONGEST_NAME), argument("NAME...")
-    ],
+    entity: Annotated[str, "Name or id.", Field(min_length=1, max_length=LONGEST_NAME), argument("NAME...")],
     as_of: Annotated[str | None, "Only what held on this day; otherwise what ended as well."] = None,
     direction: Annotated[
         Literal["outgoing", "incoming", "both"],

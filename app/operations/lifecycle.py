@@ -149,9 +149,7 @@ def lifecycle_restore(
 )
 def lifecycle_undo(
     services: Services,
-    act: Annotated[
-        int | None, "The act to undo; without it the acts are listed.", Field(ge=1, le=2**53), argument("ACT")
-    ] = None,
+    act: Annotated[int | None, "Number of the act to undo.", Field(ge=1, le=2**53), argument("ACT")] = None,
     limit: Limit = 20,
 ) -> list[RecordedAct]:
     """

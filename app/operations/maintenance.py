@@ -75,9 +75,7 @@ def doctor(services: Services) -> Examination:
     memories = [CheckResult("memories of agents", True, sentence) for sentence in advice]
     archive = services.transcript_archive
     sizes = [file.stat().st_size for file in archive.files()]
-    archived = (
-        f"{len(sizes)} archived, {size(sum(sizes))} of at most {archive.most_mb} MB; in {archive.folder}"
-    )
+    archived = f"{len(sizes)} archived, {size(sum(sizes))} of {archive.most_mb} MB; in {archive.folder}"
     transcripts = CheckResult("transcripts", True, archived)
     findings = [*machine, *services.doctor(), transcripts, permissions, *agents, *memories]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
@@ -274,10 +272,8 @@ class LaneReport(Result):
 def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
     """Return *runs* whose decisions name their notes, and what was ``made``; a forgotten note has a number."""
     decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
-    numbers = {
-        number for decision in decisions for number in (*decision["documents"], decision.get("made", 0))
-    }
-    known = vault.documents.many(numbers).values()
+    ids = {key for decision in decisions for key in (*decision["documents"], decision.get("made", 0))}
+    known = vault.documents.many(ids).values()
     places = {document.id: document.display_path for document in known if document.title}
 
     def named(decision: Mapping[str, Any]) -> dict[str, Any]:
@@ -419,9 +415,7 @@ class DuplicateFile(Result):
 )
 def consolidate(
     services: Services,
-    most: Annotated[
-        int, Field(ge=1, le=10_000, description="Number of uncertain notes to examine."), argument("MOST")
-    ] = 50,
+    most: Annotated[int, "Uncertain notes to examine.", Field(ge=1, le=10_000), argument("MOST")] = 50,
     dry_run: Annotated[bool, "Only name them.", Option(("--dry-run",))] = False,
 ) -> list[DuplicateFile]:
     """

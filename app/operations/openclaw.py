@@ -241,9 +241,7 @@ def index_agent(
     agent: Agent = "main",
     workspace: Annotated[ExistingPath | None, "Its folder, with MEMORY.md and memory/; needed once."] = None,
     extra: Annotated[list[ExistingPath] | None, "More files or folders of notes; may be repeated."] = None,
-    sessions: Annotated[
-        bool | None, "Whether its sessions are indexed; at first not.", Option(("--sessions/--no-sessions",))
-    ] = None,
+    sessions: Annotated[bool | None, "Index its sessions.", Option(("--sessions/--no-sessions",))] = None,
     all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,
 ) -> AgentStatus:
     """

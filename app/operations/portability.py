@@ -120,9 +120,7 @@ def mine(
     dry_run: Annotated[bool, "Count what would be imported."] = False,
     embed: EmbedOrNot = None,
     synthesize: Annotated[bool, "Then draw decisions, preferences, problems, milestones."] = False,
-    synthesis_max_docs: Annotated[
-        int, Field(ge=1, le=10_000), "Conversations that a model is asked about in one run."
-    ] = MOST_ASKED,
+    synthesis_max_docs: Annotated[int, Field(ge=1, le=10_000), "Conversations in one run."] = MOST_ASKED,
 ) -> MiningReport:
     """
     Import conversations: chat exports (ChatGPT, Claude.ai, Slack), sessions of agents, and chats as text.
@@ -163,9 +161,7 @@ def sources(services: Services) -> list[ImportedSource]:
 def import_memories(
     services: Services,
     tool: Annotated[str, f"{', '.join(STORES)}.", argument("TOOL")] = "",
-    path: Annotated[
-        Path | None, "The store: a folder or file; by default where the tool has it.", argument("PATH")
-    ] = None,
+    path: Annotated[Path | None, "Its store; by default where the tool has it.", argument("PATH")] = None,
     dry_run: Annotated[bool, "Report, and import nothing."] = False,
 ) -> ImportReport:
     """

@@ -67,12 +67,8 @@ def memory_remember(
 def diary_write(
     services: Services,
     entry: Annotated[str, "Text to remember.", Field(min_length=1, max_length=MOST_CHARACTERS), TYPED],
-    topic: Annotated[
-        str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
-    ] = TOPIC,
-    agent: Annotated[
-        str, Field(max_length=NAME_CHARS, description="Writer of the entry."), Option(("-a", "--agent"))
-    ] = AGENT,
+    topic: Annotated[str, "Its topic.", Field(max_length=NAME_CHARS), Option(("-t", "--topic"))] = TOPIC,
+    agent: Annotated[str, "Its writer.", Field(max_length=NAME_CHARS), Option(("-a", "--agent"))] = AGENT,
 ) -> SavedNote:
     """
     Add an entry to the diary; it can be searched like any note.

@@ -407,9 +407,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     return answer_question(services, request, "intent_search", find)
 
 
-@search_operation(
-    route="/plan", commands=(query_mode("plan", "Split a question into its topics and merge the answers."),)
-)
+@search_operation(route="/plan", commands=(query_mode("plan", "Split a question into topics, and merge."),))
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
     return answer_question(services, request, "query_plan", services.query_plan)

@@ -162,9 +162,7 @@ def vault_sync(
         argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().absolute()),
     ],
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
-    collection_name: Annotated[
-        str | None, "Its collection; called as the vault, else.", Option(("--collection",))
-    ] = None,
+    collection_name: Annotated[str | None, "Its collection; else NAME.", Option(("--collection",))] = None,
     embed: EmbedOrNot = None,
     allow_empty: AllowEmpty = False,
 ) -> Reading:

@@ -107,7 +107,7 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
         (["-"], b"\xff\xfe", "Convert it"),
         (["a\x1b[2Jb"], b"", "the control character U+001B. Remove it"),
         (["-"], b"word " * 20_001, "Save it as a file"),
-        (["-"], b"word " * 200_000, "stdin has more than"),
+        (["-"], b"word " * 200_000, "stdin is too long"),
         (["x", "--title", "a\nb"], b"", "The title is empty, or has a line break"),
         (["x", "--tag", "a\x07"], b"", "The tag is empty, or has a line break"),
         (["x", "--in", "nowhere"], b"", "Did you mean: notes?"),

@@ -117,9 +117,7 @@ def own(ctx: typer.Context) -> None:
     for part in records_table(rows, "holds wanted file prompt"):
         show_part(part)
     held = sum(bool(row["holds"]) for row in rows)
-    show(
-        f"{held} of {plural(len(rows), 'case')} hold. {file}" if rows else f"There are no cases yet in {file}"
-    )
+    show(f"{held} of {plural(len(rows), 'case')} hold. {file}" if rows else f"No cases yet in {file}")
 
 
 @conformance.command()

@@ -132,15 +132,11 @@ class Form:
             if option.from_stdin and value == "-":
                 data = sys.stdin.buffer.read(MOST_STDIN + 1)
                 if len(data) > MOST_STDIN:
-                    raise InvalidInput(
-                        "INPUT_TOO_LONG", f"stdin has more than {MOST_STDIN:,} bytes. Save it as a file."
-                    )
+                    raise InvalidInput("INPUT_TOO_LONG", "stdin is too long. Save it as a file.")
                 try:
                     value = data.decode("utf-8-sig")
                 except UnicodeDecodeError as error:
-                    raise InvalidInput(
-                        "INVALID_INPUT", "stdin is not UTF-8 text. Convert it, for example with iconv."
-                    ) from error
+                    raise InvalidInput("INVALID_INPUT", "stdin is not UTF-8. Convert it first.") from error
             values[name] = option.parser(value) if option.parser else value
         advice = f"Run: clawmem {self.command.words} --help"
         if rest:

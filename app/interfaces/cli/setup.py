@@ -58,9 +58,7 @@ EDITORS: dict[str, tuple[str, str, dict[str, Any]]] = {
 @cli.command()
 def setup(
     ctx: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="An agent, or hooks, mcp or curator for Claude Code.")
-    ] = "",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="An agent, or hooks, mcp or curator.")] = "",
     profile: Annotated[str, typer.Option(help="Context for a prompt: speed, balanced or deep.")] = "",
     also: Annotated[
         list[str] | None,
@@ -71,9 +69,7 @@ def setup(
     yes: Annotated[bool, typer.Option("--yes", help="Connect every agent found; ask nothing.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Start what is configured, and say if it answers.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Start what is configured, and test it.")] = False,
 ) -> None:
     """
     Connect clawmem to agents, or take it out.
@@ -88,9 +84,7 @@ def setup(
     if check:
         findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
         is_well = all(finding.ok for finding in findings)
-        texts = [finding.line for finding in findings] or [
-            "No agent is connected. Connect one: clawmem setup"
-        ]
+        texts = [finding.line for finding in findings] or ["No agent is connected. Run: clawmem setup"]
         record: dict[str, Any] = {"ok": is_well, "findings": [asdict(finding) for finding in findings]}
         show_outcome(ctx, record, "\n".join(texts))
         raise typer.Exit(0 if is_well else 1)

@@ -364,9 +364,7 @@ def _near(name: str, known: Sequence[str]) -> str:
 def _add_documents(server: MemoryServer, dispatcher: Dispatcher) -> None:
     """Register every document as the resource ``clawmem://collection/path``."""
 
-    @server.resource(
-        "clawmem://{+path}", name="document", title="A document of the vault", mime_type="text/markdown"
-    )
+    @server.resource("clawmem://{+path}", name="document", title="A document", mime_type="text/markdown")
     async def document(path: str) -> str:
         """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
         try:

@@ -185,9 +185,7 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
         description=ABOUT,
         docs_url=None,  # the pages would load scripts from other hosts
         redoc_url=None,
-        dependencies=[
-            Depends(HTTPBearer(scheme_name="token", auto_error=False))
-        ],  # described; `Gate` checks it
+        dependencies=[Depends(HTTPBearer(scheme_name="token", auto_error=False))],  # `Gate` checks it
         responses={"default": {"model": ErrorRecord, "description": "Why nothing was done."}},
         exception_handlers=HANDLERS,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
