@@ -93,9 +93,9 @@ class SettingsFile:
         except ValueError as error:
             raise self._fault(error) from error
         new = self._format.rewrite(text or "", after) if after != before else text
-        if remove and former and after == original:
+        if remove and former is not None and after == original:
             new = former
-        is_copied = not remove and bool(text) and bare == before
+        is_copied = not remove and text is not None and bare == before
 
         def apply() -> None:
             if is_copied:

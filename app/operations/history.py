@@ -17,7 +17,7 @@ from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import set_topic, topic_file, topic_of
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import Part, records_table
+from clawmem.app.operations.output import Part, Verbatim, records_table
 from clawmem.app.operations.search import receipt_parts, session_line
 from clawmem.app.services.documents.file_history import FileReason
 from clawmem.app.services.documents.records import with_successor
@@ -255,7 +255,9 @@ class UserProfile(Result):
 
 @operation(
     Effect.READS,
-    text=lambda result: (result.text or "There is no decision, preference or session yet.").rstrip(),
+    text=lambda result: [
+        Verbatim((result.text or "There is no decision, preference or session yet.").rstrip())
+    ],
     route="/profile",
 )
 def profile(services: Services) -> UserProfile:

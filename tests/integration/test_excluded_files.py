@@ -186,8 +186,9 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
     private = invoke("doctor", "vault/private/diary.md").stdout
     assert "Its folder private is excluded by .gitignore, line 1 (private/)." in private
     assert "!/private to the end of .clawmemignore" in private
-    missing = invoke("doctor", vault / "nothing.md")
-    assert missing.exit_code == 3 and "nothing.md" in missing.output
+    for missing in (vault / "nothing.md", "/nothing.md"):
+        refused = invoke("doctor", missing)
+        assert refused.exit_code == 3 and "nothing.md" in refused.output
 
 
 def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, home: Path) -> None:

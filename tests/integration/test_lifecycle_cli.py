@@ -192,3 +192,10 @@ def test_advice_names_the_chosen_vault(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "v.sqlite"
     for spelling in (["--vault", file], [f"--vault={file}"]):
         assert f"clawmem --vault {file} bootstrap" in invoke(*spelling, "status").stderr
+    assert "clawmem vault sync nope" in invoke("--vault", "nope", "status").stderr
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "a.md").write_text("# clawmem embed\nA keel. Run: clawmem embed")
+    invoke("--vault", file, "bootstrap", tmp_path / "a")
+    assert f"clawmem --vault {file} maintain" in invoke("--vault", file, "entities").stdout
+    shown = invoke("--vault", file, "search", "keel").stdout
+    assert ("Run: clawmem embed" in shown, f"clawmem --vault {file}" in shown) == (True, False)

@@ -439,9 +439,20 @@ def test_doctor_names_what_is_wrong_with_the_settings(
 
 def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: Path) -> None:
     """The last removal names the memory and the command that deletes it; one of several agents says nothing."""
+    was_empty, broken = home / ".gemini" / "settings.json", home / ".claude" / "settings.json"
+    was_empty.parent.mkdir(exist_ok=True)
+    was_empty.write_text("")
     for agent in ("codex", "gemini"):
         invoke("setup", agent)
     vault = home / ".cache" / "clawmem" / "index.sqlite"
 
     assert "The memory stays" not in invoke("setup", "codex", "--remove").stdout
-    assert f"rm -r {vault}*" in invoke("setup", "gemini", "--remove").stdout
+    broken.parent.mkdir(exist_ok=True)
+    broken.write_text("{")
+    result = invoke("setup", "codex", "--remove")
+    assert (result.exit_code, f"{broken} is not valid JSON" in result.stdout) == (0, True)
+    broken.unlink()
+    copy = vault.with_name("index.sqlite.bak")
+    copy.write_text("mine")
+    removed = invoke("setup", "gemini", "--remove").stdout
+    assert (f"rm -rf {vault}" in removed, f"{copy}" in removed, was_empty.read_text()) == (True, False, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,6 +48,7 @@ GROUPS = {
     "Clients and server": "ui serve mcp hook surface focus openclaw install-service",
     "Measurement": "models report bench conformance",
 }
+OF_NO_VAULT = {"vault", "openclaw"}  # verbs that refuse --vault
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 
 # The class of usage errors. Its name depends on the release of typer, so it is taken from the base classes of
@@ -194,8 +196,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     named = named or next((text.partition("=")[2] for text in options if text.startswith(f"{VAULT}=")), "")
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
-        if named:
-            message = message.replace("un: clawmem ", f"un: clawmem {VAULT} {shlex.quote(named)} ")
+        message = advised(message, named)
         with suppress(BrokenPipeError):
             if is_json:
                 sys.stdout.write(f"{json.dumps({**record, 'error': message})}\n")
@@ -229,6 +230,14 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             message = f"The disk is full: {name} could not be written. Free some space and repeat."
         leave(message, 1, {"code": "FILE"})
+
+
+def advised(text: str, vault: str | Path | None) -> str:
+    """Return *text*, whose commands to run next work on the *vault* that was chosen, if any."""
+    verbs = {*" ".join(GROUPS.values()).split()} - OF_NO_VAULT
+    command = f"clawmem {VAULT} {shlex.quote(str(vault))} "
+    pattern = rf"(?<![\w/.-])clawmem (?=(?:{'|'.join(verbs)})\b)"
+    return re.sub(pattern, lambda _: command, text) if vault else text
 
 
 def _swallow_output() -> None:

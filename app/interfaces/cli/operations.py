@@ -12,7 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.client.request import result_from_server
-from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.command_line import Verbs, advised
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     may_ask,
@@ -36,7 +36,7 @@ from clawmem.app.operations.operation import (
     refusal_of,
     remarks_of,
 )
-from clawmem.app.operations.output import parts_of, printable
+from clawmem.app.operations.output import Table, parts_of, printable
 from clawmem.app.operations.table import operations_in
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput
@@ -314,13 +314,18 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
 
 
 def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
-    """Print *result*; what could not be done, and remarks, go to stderr."""
+    """Print *result*; faults and remarks go to stderr. Texts of notes are indented, `Styled` or `Verbatim`."""
+    vault = chosen_by(ctx).vault
     if wants_json(ctx):
         show_json(operation.record(result))
     else:
         for part in parts_of(operation.shown(result, on_terminal=True)):
+            if isinstance(part, Table) and part.columns[-1] == "value":
+                part = part._replace(rows=[[advised(cell, vault) for cell in row] for row in part.rows])
+            elif type(part) is str and not part.startswith("    "):
+                part = advised(part, vault)
             show_part(part)
     for name, reason in left_out_of(result).items():
-        typer.echo(f"degraded: {name}: {printable(reason)}", err=True)
+        typer.echo(advised(f"degraded: {name}: {printable(reason)}", vault), err=True)
     for remark in remarks_of(result):
-        typer.echo(f"clawmem: {printable(remark)}", err=True)
+        typer.echo(advised(f"clawmem: {printable(remark)}", vault), err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -27,6 +28,7 @@ from clawmem.app.client.connection import (
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet, announced
 from clawmem.app.environment.places import is_there
+from clawmem.app.interfaces.cli.command_line import advised
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     may_ask,
@@ -45,6 +47,11 @@ cli = typer.Typer(rich_markup_mode=None)
 
 PROFILES = ("speed", "balanced", "deep")
 CLAUDE, HOOKS, MCP, CURATOR = "claude-code", "hooks", "mcp", "curator"
+# The endings of the files of a vault. Copies next to it have others.
+OF_VAULT = (
+    *("", "-wal", "-shm", "-journal", ".hooks", ".indexes", ".forgotten", ".yaml", ".backup"),
+    *(".server", ".server-lock", ".server-log", ".server-start", ".token"),
+)
 # Editors without hooks: the file of their MCP servers, and the member and further fields of their entries.
 EDITORS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "vscode": ("mcp.json (MCP: Open User Configuration)", "servers", {"type": "stdio"}),
@@ -111,7 +118,8 @@ def setup(
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
     vault = settings_of(ctx).vault
     if not (remove or is_there(vault)):
-        typer.echo(f"There is no vault at {vault} yet. Run: clawmem bootstrap PATH", err=True)
+        missing = f"There is no vault at {vault} yet. Run: clawmem bootstrap PATH"
+        typer.echo(advised(missing, chosen_by(ctx).vault), err=True)
 
 
 class Setup:
@@ -137,14 +145,19 @@ class Setup:
 
     def remains(self) -> list[str]:
         """Return what stays when no agent is connected any more, with the command to delete it; stop the server."""
-        vault, states = self._settings.vault, map(self.clients.state, self.clients.titles)
+        vault = self._settings.vault
+        try:
+            states = [*map(self.clients.state, self.clients.titles)]
+        except ConfigError as error:  # of another agent
+            return [f"Whether another agent is connected is not known. {error}"]
         if any(state.commands or state.has_plugin for state in states) or not is_there(vault):
             return []
         if (server := announced(vault)) and is_running(vault):
             os.kill(server.pid, signal.SIGTERM)
         states_of = "states of conversations (memory/precompact-state-*.md next to transcripts)"
         text = f"No agent is connected now; the server was stopped. The memory stays, and so do your notes and {states_of}."
-        return [f"{text} To delete the memory: rm -r {vault}*"]
+        files = [f"{vault}{ending}" for ending in OF_VAULT if os.path.exists(f"{vault}{ending}")]  # noqa: PTH110
+        return [f"{text} To delete the memory: rm -rf {shlex.join(files)}"]
 
     def lines(
         self, name: str, changes: Sequence[FileChange], *, is_done: bool = True, hidden: str = "+"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os.path import abspath
+from os.path import abspath, lexists
 from pathlib import Path
 
 from clawmem.app.services.indexing.exclusions import BUILT_IN, OWN, Exclusion, Exclusions
@@ -66,8 +66,11 @@ class ExplainFile:
         place = str(file).encode("utf-8", "backslashreplace").decode()
         folder = self._folder_of(file) or self._folder_of(file.resolve())
         if folder is None:
-            above = file if file.is_dir() else file.parent
-            remedy = f'To index the notes of its folder, run: clawmem collection add "{above}"'
+            if not lexists(file):
+                raise NotFound("file", str(file))
+            above, remedy = file if file.is_dir() else file.parent, ""
+            if above != above.parent:
+                remedy = f'To index the notes of its folder, run: clawmem collection add "{above}"'
             return FileStatus("outside", "It is outside of all collections.", remedy, place)
         below = file if file.is_relative_to(folder.root) else file.resolve()
         status = self._status(folder, below.relative_to(folder.root).as_posix())
