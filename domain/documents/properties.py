@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.domain.documents.address import folded
@@ -106,14 +105,16 @@ def inline_fields(note: Markdown) -> InlineFields:
     """
     Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments.
 
-    The day of a task that is not finished is its field ``due`` or ``scheduled``.
+    The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
-    tasks = _TASK_DAY.finditer(note.prose) if _TASK_DAY.search(note.body) else ()
+    tasks = [*_TASK_DAY.finditer(note.prose)] if _TASK_DAY.search(note.body) else []
     days = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks if task["day"]]
-    fields = days[:MAX_FIELDS]
+    fields, closed = days[:MAX_FIELDS], [task.span() for task in tasks if not task["day"]]
     names: dict[bool, list[str]] = {True: [], False: []}
     for match in _FIELD.finditer(note.prose) if "::" in note.body else ():
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
+        if name.casefold() in ("due", "scheduled") and any(a <= match.start() < z for a, z in closed):
+            continue
         if name.casefold() in TAG_PROPERTIES | _ALIAS_NAMES:
             names[name.casefold() in TAG_PROPERTIES] += filter(None, map(_unlinked, value.split(",")))
         elif name.casefold() not in _OMITTED and len(fields) < MAX_FIELDS:
@@ -145,14 +146,14 @@ def property_key(value: str) -> str:
 
 
 def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
-    """Return the key that sorts notes by the first of *values*: numbers, texts and dates, then notes without one."""
-    key = next((value.key for value in values if value.key), None)
-    if key is None:
-        return (2, 0.0, "")
-    with suppress(ValueError):
-        if not key.strip("0123456789.+-"):
-            return (0, float(key), key)
-    return (1, 0.0, key)
+    """Return the key that sorts notes by the least of *values*: numbers, texts and dates, then notes without one."""
+    keys = [(2, 0.0, "")]
+    for key in (value.key for value in values if value.key):
+        try:
+            keys.append((1, 0.0, key) if key.strip("0123456789.+-") else (0, float(key), key))
+        except ValueError:  # a date
+            keys.append((1, 0.0, key))
+    return min(keys)
 
 
 def read_filter(text: str) -> PropertyFilter:

@@ -20,8 +20,8 @@ from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
 
 CHECKS = (
-    "storage, forgotten notes, folder notes, collections, word index, vectors, model, languages, model test, "
-    "stored vectors, generator, reranker"
+    "storage, forgotten notes, folder notes, collections, front matter, word index, vectors, model, languages, "
+    "model test, stored vectors, generator, reranker"
 ).split(", ")
 
 
@@ -66,7 +66,7 @@ def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str
 def doctor(vault: Vault, files: DiskFiles, folder: Folder, embedder: Callable[[], Embedder | None]) -> Doctor:
     names = ("documents", "storage", "lexical", "vectors", "embeddings")
     stores = {name: getattr(vault, name) for name in names}
-    return Doctor(**stores, files=files, folders=[folder], embedder=embedder)
+    return Doctor(**stores, files=files, folders=[folder], parse_yaml=parse_yaml, embedder=embedder)
 
 
 def failed(findings: dict[str, CheckResult]) -> list[str]:
@@ -76,10 +76,15 @@ def failed(findings: dict[str, CheckResult]) -> list[str]:
 @pytest.mark.parametrize("embedder", [StaticEmbedder(), HashingEmbedder()], ids=["static", "hashing"])
 def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder: Embedder) -> None:
     """All checks come in their order, all well, none with a way out."""
+    (Path(folder.root) / "00.md").write_text("---\nx: [y\n---\n# Note 0\n\nA.\n\nB.\n", encoding="utf-8")
+    update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
     embed_pending(vault, embedder)()
 
     findings = examine(vault, folder, embedder)
 
+    assert findings["front matter"].detail.startswith(
+        "files with lines that could not be read: 1 (notes/00.md)"
+    )
     assert list(findings) == CHECKS
     assert failed(findings) == []
     assert {finding.way_out for finding in findings.values()} == {""}

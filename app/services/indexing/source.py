@@ -162,20 +162,24 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
     return note, "", facts, Declarations(links=links), extracted.warning
 
 
-def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object], str]:
-    """Return what front matter declares without its malformed lines, and why the first of them is malformed."""
-    raw, faults, above = dict[str, object](), list[str](), ""
+def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object], list[int], str]:
+    """Return what front matter declares without its malformed lines, their numbers, and why the first is malformed."""
+    raw, left_out, faults, above = dict[str, object](), list[int](), list[str](), ""
     for entry in frontmatter.entries(text):
         lines = entry.splitlines(keepends=True)
-        without_one = [lines[:at] + lines[at + 1 :] for at in reversed(range(len(lines)))]
-        for number, part in enumerate([lines, *without_one][:MAX_ENTRY_LINES]):
+        first = 2 + above.count("\n")
+        without_one = [(at, lines[:at] + lines[at + 1 :]) for at in reversed(range(len(lines)))]
+        for at, part in [(None, lines), *without_one][:MAX_ENTRY_LINES]:
             try:
                 raw = {**parse_yaml(above + "".join(part)), **raw}
+                left_out += [] if at is None else [first + at]
                 break
             except ValueError as error:
-                faults += [] if number else [str(error)]
+                faults += [str(error)] if at is None else []
+        else:
+            left_out.append(first)
         above += "\n" * len(lines)  # so that faults name the lines of the file
-    return raw, next(iter(faults), "")
+    return raw, left_out, next(iter(faults), "")
 
 
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
@@ -184,8 +188,9 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     try:
         raw = parse_yaml(parts.text) if parts.text else {}
     except ValueError as error:
-        raw, fault = _sound_lines(parts.text, parse_yaml)
-        malformed = f"front matter {'left out' if raw else 'taken as text'}: {fault or error}"
+        raw, left_out, fault = _sound_lines(parts.text, parse_yaml)
+        done = f"left out in line {', '.join(map(str, left_out))}" if left_out else "read key by key"
+        malformed = f"front matter {done if raw else 'taken as text'}: {fault or error}"
         parts = parts if raw else frontmatter.whole(text)
     note = Markdown(parts.body, parts.body_line)
     if note.without_comments != note.body:

@@ -23,9 +23,11 @@ from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.indexing.source import ParseYaml
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL
 from clawmem.app.services.models import NONE
 from clawmem.domain.documents.fragments import GRAIN_OF
+from clawmem.domain.documents.frontmatter import split
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelError
@@ -135,6 +137,7 @@ class Doctor:
     withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
     language_advice: Callable[[], str] = str
+    parse_yaml: ParseYaml = dict.fromkeys
     embedder: Callable[[], Embedder | None] = lambda: None
     generator: Callable[[], Generator | None] = lambda: None
     reranker: Callable[[], Reranker | None] = lambda: None
@@ -154,6 +157,7 @@ class Doctor:
                 lambda: starmap(leftover_sentence, self.leftovers().items()),
                 "every collection of files is configured",
             ),
+            "front matter": self._front_matter,
             "word index": self._lexical,
             "vectors": self._vectors,
             "model": self._model,
@@ -202,6 +206,17 @@ class Doctor:
                 name, False, detail, "Mount its disk. To remove them, run: clawmem update --allow-empty"
             )
         return CheckResult(name, True, folder.root)
+
+    def _front_matter(self, name: str) -> CheckResult:
+        faulty = []
+        for note in self.documents.latest():
+            try:
+                self.parse_yaml(note.front_matter or split(self.documents.body(note.id) or "").text)
+            except ValueError:
+                faulty.append(note.display_path)
+        files = f"files with lines that could not be read: {len(faulty)}"
+        names = f" ({listed(sorted(faulty))}). For the lines, run: clawmem update --all" if faulty else ""
+        return CheckResult(name, True, files + names)
 
     def _lexical(self, name: str) -> CheckResult:
         faults = [without_remedy(fault) for fault in self.lexical.faults()]

@@ -20,4 +20,6 @@ def test_values_are_sorted_as_people_read_them(ordered: list[str]) -> None:
     """Numbers by size, then dates and texts without case, then notes without a value."""
     keys = [sort_key([Property("due", value, property_key(value))]) for value in ordered]
     assert keys == sorted(keys) and len(set(keys)) == len(keys)
+    several = [Property("due", value, property_key(value)) for value in ordered]
+    assert sort_key(several[::-1]) == keys[0]
     assert sort_key([]) == sort_key([Property("due", "", "")]) > keys[0]
