@@ -99,16 +99,20 @@ def is_task(question: str) -> bool:
     text = f"{' '.join(every)} "
     if text.startswith(_GENERAL) or _GENERAL_WITHIN in text:
         return True
-    return bool(task_verb(question)) and _OF_THE_WRITER.isdisjoint(every)
+    return bool(_task_verb(every)) and _OF_THE_WRITER.isdisjoint(every)
 
 
-def task_verb(question: str) -> str:
+def own_task_verb(question: str) -> str:
     """
-    Return the verb that opens a request for work; empty without one.
+    Return the verb that opens a request for work on something of the person who writes; empty without one.
 
-    A note about its object need not have it: so .994 of BEAM's questions with an answer pass the floor, .940 before.
+    A note about its object need not have it: so .988 of BEAM's questions with an answer pass the floor, .940 before.
     """
-    opening = next((word for word in words(question) if word not in _TASK_OPENINGS), "")
+    return "" if is_task(question) else _task_verb(words(question))
+
+
+def _task_verb(every: Sequence[str]) -> str:
+    opening = next((word for word in every if word not in _TASK_OPENINGS), "")
     return opening if opening in _TASK_VERBS else ""
 
 

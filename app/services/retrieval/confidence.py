@@ -21,8 +21,8 @@ from clawmem.domain.retrieval.relevance import (
     ResultPlace,
     answer_probability,
     is_task,
+    own_task_verb,
     place_probability,
-    task_verb,
 )
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
@@ -164,7 +164,7 @@ def passages_of(
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
     question, entries = request.question, max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
-    forms, verb = question.forms, task_verb(question.text)
+    forms, verb = question.forms, own_task_verb(question.text)
     weights = {
         word: rarity(entries, lexical.holding(term, Grain.DOCUMENT))
         for word, term in zip(forms.words, forms.relaxed.terms[:WORDS_LOOKED_UP], strict=False)
