@@ -41,18 +41,7 @@ UNKNOWN = 987_654  # above every document id in a contract test
 ROUNDING = 0.02  # difference of a score from the cosine, because a store may keep vectors with less precision
 MODEL = "model-a"  # the fingerprint under which the contracts store vectors
 
-FILLER_WORDS = (
-    "granite",
-    "harbour",
-    "lantern",
-    "meadow",
-    "orchard",
-    "pebble",
-    "quarry",
-    "ribbon",
-    "saddle",
-    "timber",
-)
+FILLER_WORDS = "granite harbour lantern meadow orchard pebble quarry ribbon saddle timber".split()
 
 
 def sha(text: str) -> str:

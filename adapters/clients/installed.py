@@ -384,7 +384,6 @@ class InstalledClients:
         self.hints = {name: agent.hint for name, agent in {**AGENTS, "curator": CURATOR}.items()}
 
     def found(self) -> list[str]:
-        """See `Clients`."""
         path = self._environ.get("PATH", "")
         return [
             name
@@ -393,7 +392,6 @@ class InstalledClients:
         ]
 
     def memories(self) -> dict[str, MemoryFolder]:
-        """See `Clients`."""
         known = {
             name: memory._replace(folder=str(AGENTS[name].target(self._environ).folder / memory.folder))
             for name, memory in MEMORIES.items()
@@ -406,7 +404,6 @@ class InstalledClients:
         }
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
-        """See `Clients`."""
         steps = self._steps(name, connection)
         if any(step.has_plugin() for step in steps if isinstance(step, SettingsFile)):
             raise ConfigError(
@@ -416,11 +413,9 @@ class InstalledClients:
         return _done([step.plan(remove=False) for step in steps], dry_run=dry_run)
 
     def uninstall(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
-        """See `Clients`."""
         return _done([step.plan(remove=True) for step in self._steps(name, connection)], dry_run=dry_run)
 
     def state(self, name: str, project: str = "") -> ClientState:
-        """See `Clients`."""
         style = AGENTS[name].style
         hooks = [HookEntry(event, 0) for event in EVENTS]
         steps = self._steps(name, Connection(("clawmem",), hooks, ("mcp",), project=project))

@@ -15,20 +15,9 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.models import JsonSchema
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
-PREDICATES = (
-    "adopted",
-    MIGRATED_TO,
-    "deployed_to",
-    "runs_on",
-    REPLACED,
-    "depends_on",
-    "integrates_with",
-    "uses",
-    "prefers",
-    "avoids",
-    "caused_by",
-    "resolved_by",
-    "owned_by",
+PREDICATES = tuple(
+    f"adopted {MIGRATED_TO} deployed_to runs_on {REPLACED} depends_on integrates_with uses prefers avoids caused_by "
+    "resolved_by owned_by".split()
 )
 LITERAL = frozenset({"prefers", "avoids"})  # predicates whose object is free text, not a name
 SAID_OF = frozenset({"decision", "preference", "milestone", "problem", "discovery", "feature"})

@@ -36,15 +36,8 @@ class Skip(StrEnum):
 
 
 HEARTBEATS = (
-    "heartbeat",
-    "health check",
-    "keepalive",
-    "keep-alive",
-    "status check",
-    "are you alive",
-    "still alive",
-    "ping",
-    "pong",
+    *("heartbeat", "health check", "keepalive", "keep-alive", "status check"),
+    *("are you alive", "still alive", "ping", "pong"),
 )
 _AFFIRMATIONS = frozenset(
     """
