@@ -14,8 +14,6 @@ Suites of records and indexes need a ``vault`` fixture: an EMPTY ``Vault``. A ba
 Needs pytest: ``pip install '.[contracts]'`` in the checkout.
 """
 
-from __future__ import annotations
-
 from pkgutil import iter_modules
 
 try:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from clawmem.contracts.base import Contract
 from clawmem.ports.clock import Clock
 

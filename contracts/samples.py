@@ -1,7 +1,5 @@
 """Sample values for the contract suites. All are invented, and none depends on the current date."""
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Sequence

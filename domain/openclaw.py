@@ -1,7 +1,5 @@
 """Policies of OpenClaw's own memory: chunks of its files, ranking, flush before compaction, pruning, and session notes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

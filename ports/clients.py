@@ -1,7 +1,5 @@
 """Port of AI agents: where clawmem installs its hooks, its MCP server and its plugins in their settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Ports for documents, and for what they declare: properties, links, and the documents that they supersede."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, Protocol

@@ -5,8 +5,6 @@ Exceptions that clawmem raises deliberately.
 ``code`` identifies the error for programs, ``exit_code`` is the exit code of the command line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """Ports for the user's files: reading, watching and creating them, and the text of files that are no text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Ports for what other programs recorded: conversations, memories, sessions of agents, and issues."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Ports for indexes, the vectors and sketches that they are made from, and the log of changes that they follow."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence

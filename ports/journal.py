@@ -1,7 +1,5 @@
 """Ports for the logs of maintenance and of actions, and for what was forgotten."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

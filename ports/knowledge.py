@@ -1,7 +1,5 @@
 """Ports for what is derived from the texts of documents: entities, facts, relations between documents, and notes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

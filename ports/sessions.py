@@ -1,7 +1,5 @@
 """Ports for sessions of users and agents: transcripts, the memories captured from them, and the documents used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

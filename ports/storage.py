@@ -1,7 +1,5 @@
 """Ports for the file or database that holds a vault: its transactions, leases, salvage, and bundles of its records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A vault: the record of all stores and indexes that belong together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

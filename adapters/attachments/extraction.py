@@ -1,7 +1,5 @@
 """Text of attachments as Markdown: PDF, Word, web pages and canvases."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Beads: the issues of ``bd list --json``, or of the files in ``.beads`` where there is no ``bd``."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Entries of clawmem in the settings of an agent: hooks, servers, single values and elements of lists."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

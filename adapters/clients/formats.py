@@ -1,7 +1,5 @@
 """Formats of settings: a text is read as plain values, and rewritten for changed values with its comments."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, MutableMapping

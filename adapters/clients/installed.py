@@ -1,7 +1,5 @@
 """The known agents: the files that an installation changes, planned first and then written, and what is installed there."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Chats of Slack workspaces and of other files: plain text and Markdown with marked turns, JSON lists of roles and contents."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sessions and exports of agents and assistants on disk: their formats, and the files that may hold conversations."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Commit messages of Git repositories, as files of Markdown."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

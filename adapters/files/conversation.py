@@ -1,7 +1,5 @@
 """Files of a conversation: its transcript, the state saved before compaction, and the client's own memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import errno
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Transcripts of Claude Code, Codex and Gemini CLI: files with a JSON object on each line."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

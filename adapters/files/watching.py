@@ -1,7 +1,5 @@
 """Watcher of folders, each registered separately, so that excluded folders are not watched by the operating system."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Stores of other memory tools, which are opened for reading only."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

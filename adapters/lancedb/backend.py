@@ -1,7 +1,5 @@
 """The ``lancedb`` backend: lexical and vector index in LanceDB tables; records stay in the vault."""
 
-from __future__ import annotations
-
 import shutil
 from importlib import import_module
 from threading import Lock

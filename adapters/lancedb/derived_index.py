@@ -1,7 +1,5 @@
 """The place of LanceDB tables, their errors, and the base class of both indexes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from datetime import UTC, tzinfo
 
 START_MS = 1_700_000_000_000  # an arbitrary time: 2023-11-14

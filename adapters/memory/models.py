@@ -1,7 +1,5 @@
 """Reference models that need no weights."""
 
-from __future__ import annotations
-
 import json
 import math
 import struct

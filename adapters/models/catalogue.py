@@ -1,7 +1,5 @@
 """Catalogue of the models that can run in this process, and selection of the embedder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """GGUF models that llama.cpp runs in this process (package ``xllamacpp``)."""
 
-from __future__ import annotations
-
 import atexit
 import weakref
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Models in this process: static word vectors, and transformers in ONNX format that embed texts or compare pairs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """Servers of models: addresses, providers and their answers, prompts of model families, and an HTTP client."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

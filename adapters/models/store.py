@@ -1,7 +1,5 @@
 """Folders of installed models: complete or absent, with checksums and facts."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Removal of tables that SQLite cannot empty or drop, because their pages are damaged or their extension is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 

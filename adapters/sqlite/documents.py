@@ -1,7 +1,5 @@
 """Documents, their texts, their fragments and their properties."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Embeddings in the vault: one ``vec0`` table of sqlite-vec for each embedding space holds the only copy of its vectors."""
 
-from __future__ import annotations
-
 import json
 import math
 from array import array

@@ -1,7 +1,5 @@
 """Changes that external indexes still have to apply, sketches of lines, and leases."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence

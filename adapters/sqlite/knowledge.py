@@ -1,7 +1,5 @@
 """Entities, facts about them, relations between documents, and generated notes about documents."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

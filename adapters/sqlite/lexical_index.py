@@ -1,7 +1,5 @@
 """The lexical index in FTS5: its tables, the matches of terms, and the ranking."""
 
-from __future__ import annotations
-
 import json
 import math
 from bisect import bisect_right

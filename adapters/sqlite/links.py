@@ -1,7 +1,5 @@
 """Links between notes, and what notes state about their succession."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Logs of a vault: questions and receipts, what models cost, maintenance, acts on documents, and forgotten texts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, fields

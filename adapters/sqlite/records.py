@@ -1,7 +1,5 @@
 """Records of a vault as tables: read for a bundle, and written to a new vault."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Repair of a damaged vault, a new one with every row that SQLite can still read; and checked copies of a sound one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Schema of a vault, which the script ``vault.sql`` creates, and files of other schemas."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 from clawmem.adapters.sqlite.database import Database

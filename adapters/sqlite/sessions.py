@@ -1,7 +1,5 @@
 """Work sessions, and the memories that were captured in them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple

@@ -1,7 +1,5 @@
 """Translation of the errors of SQLite, FTS5 and sqlite-vec."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

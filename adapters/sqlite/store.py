@@ -1,7 +1,5 @@
 """Common parts of the stores of a vault: packed keys of fragments, hashes of their texts, and conditions of a scope."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 

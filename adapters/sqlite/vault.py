@@ -1,7 +1,5 @@
 """Opening of a vault in one SQLite file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path

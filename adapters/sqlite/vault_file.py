@@ -1,7 +1,5 @@
 """The file of a vault and its write-ahead log, examined without opening a database."""
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Commands of other programs: those of the user's config file, and those that clients start, hooks and MCP servers."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping, Sequence

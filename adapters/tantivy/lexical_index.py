@@ -5,8 +5,6 @@ User input never reaches a query parser. tantivy finds the candidates. It stores
 entries, and gives a phrase the sum of the IDFs of its words, so the candidates are scored here, from their stored words.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Blocks of a briefing within a token budget: selection of notes, lines that name a file, the profile of the user."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

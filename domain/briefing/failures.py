@@ -1,7 +1,5 @@
 """The same error in the output of a failed command and in a note."""
 
-from __future__ import annotations
-
 import re
 
 from clawmem.domain.retrieval.query_forms import content_words

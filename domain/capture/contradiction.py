@@ -1,7 +1,5 @@
 """Effect of a new decision on an earlier one, in other sessions and within its own."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

@@ -6,8 +6,6 @@ reason, and a next step (see `handoff`). What others said, quoted, supposed, ask
 speaker.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Hand-offs of sessions: what the next session needs, the next steps, and the state before a compaction."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Observations that a model makes about a conversation, its verdicts and causes: prompts and checks of its answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

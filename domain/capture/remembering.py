@@ -1,7 +1,5 @@
 """Form of a note that a person or an agent saves: its checks, its title, its file name and its front matter."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ whole sessions, because a line is found through the text around it. Of exchanges
 against .748 of 1600. Titled by the first line of the document they gave .758, by the conversation .771.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence

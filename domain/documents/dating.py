@@ -1,7 +1,5 @@
 """Dates as people write them: in front matter, in the names of files and in headings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

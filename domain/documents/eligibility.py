@@ -1,7 +1,5 @@
 """Rules of collections: names, excluded paths, glob patterns, and descriptions of folders."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence

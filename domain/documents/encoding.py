@@ -1,7 +1,5 @@
 """Text of a file: its encoding is recognised, and whether the file is text at all."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 _MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")  # of UTF-16 and UTF-32

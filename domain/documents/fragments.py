@@ -5,8 +5,6 @@ Besides the kinds of the published system (document, sections, lists, code, fron
 lines, so that every line of a document can be found.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

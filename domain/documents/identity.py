@@ -1,7 +1,5 @@
 """Identity of documents: hashes, docids and paths, and whether a record is that of a file as it is now."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from hashlib import sha256
 

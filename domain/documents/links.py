@@ -1,7 +1,5 @@
 """Links in the text of a note to other notes, each with the sentence around it, and the notes that they mean."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import unicodedata

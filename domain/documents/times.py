@@ -1,7 +1,5 @@
 """ISO 8601 times."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, tzinfo
 
 EPOCH = datetime(1970, 1, 1)

@@ -10,8 +10,6 @@ answer is related to a search result ("similar to it, and caused by that"). The 
 (Andersen, Chung & Lang 2006) with one kind of relation per hop.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Description of a document and its relations to others: rules, and the requests t
 The readers of answers expect values that fit the schema of the request, see `clawmem.domain.knowledge.llm_answer`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

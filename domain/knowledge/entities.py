@@ -1,7 +1,5 @@
 """Names of entities: their ids, the recognition of names in a document, and the matching of names of the same thing."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Conversion of a language model's answer to a value of a schema, or to None. No answer raises an error."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

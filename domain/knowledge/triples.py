@@ -1,7 +1,5 @@
 """Triples of subject, predicate and object: how one ends another, and the checks of those that models write."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection
 from hashlib import sha256

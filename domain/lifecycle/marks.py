@@ -1,7 +1,5 @@
 """Fingerprints of a forgotten document: words and sentences, and how they are found in other texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable
 

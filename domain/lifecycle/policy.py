@@ -1,7 +1,5 @@
 """Rules for which documents are to be archived, purged, pinned or snoozed, by the owner's policy and by their use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log

@@ -1,7 +1,5 @@
 """Detection of a contradiction between a new and an earlier observation, and the policies for the earlier one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Conclusions that a model draws from several memories, and the checks each draft has to pass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple

@@ -11,8 +11,6 @@ holder that was suspended past the expiry from a later holder of the same name.
 *current* is the lease that the store holds, live or expired; ``None`` if the name was never acquired or was released.
 """
 
-from __future__ import annotations
-
 from clawmem.ports.storage import Lease
 
 

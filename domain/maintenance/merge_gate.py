@@ -1,7 +1,5 @@
 """Merge gate: decides whether two observations say the same with enough certainty to merge them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Patterns: observations that say the same, the prompts for finding them, the text that replaces them, and trends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple

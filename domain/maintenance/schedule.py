@@ -1,7 +1,5 @@
 """Schedule of the maintenance lanes, and the order in which they process memories."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Cleaning and escaping of text for context blocks, so that it can neither close nor imitate their tags."""
 
-from __future__ import annotations
-
 import re
 
 from clawmem.domain.security.disguise import unmask

@@ -1,7 +1,5 @@
 """Fingerprints of surfaced text, used to recognise its echo in an assistant's answer so that it is not stored again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Rules for folders and files that may be indexed: never system folders, credential stores or whole homes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 

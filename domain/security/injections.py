@@ -6,8 +6,6 @@ Recognition by wording misses most new wordings, so the defence is quotation by 
 full-width letters, accents) is removed first, and markup or line ends between words count as spaces.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Redaction of secrets in whole texts and in parts of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ There are no rules for prose: a password in a sentence is not found. A false ala
 value that may be a word, a path, an expression or a placeholder is not a secret.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice

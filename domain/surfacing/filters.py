@@ -1,7 +1,5 @@
 """Filters and boosts of candidates: hidden texts, the topic of a session, and spreading activation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice

@@ -5,8 +5,6 @@ The gate errs towards retrieval: a skipped question is lost, an unnecessary retr
 reason to skip: an identifier or an error code is short and is an excellent query.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Packing of whole passages and whole lines into a token budget, and the length of each passage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from clawmem.domain.text.words import token_count

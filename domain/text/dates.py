@@ -6,8 +6,6 @@ does after a word that expects a time ("in", "since", "zwischen"). A time that i
 its answers. Therefore a word that may as well be a person, a title, a number or a verb is ignored.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from contextlib import suppress

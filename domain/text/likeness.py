@@ -1,7 +1,5 @@
 """Likeness of texts: two versions of a note, and a text that a note states already."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

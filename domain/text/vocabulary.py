@@ -5,8 +5,6 @@ newest.
 These are the only such lists. Languages are English, German, French, Spanish, Portuguese and Italian.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Tokenisation by one rule for documents and queries, so that their words match."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 
