@@ -166,7 +166,9 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
     commands=(Command("why", fits=lambda words: not _is_path(*words)),),
     is_tool=False,
 )
-def show_receipt(services: Services, id: Annotated[str, "Its number.", argument("ID")]) -> Receipt:
+def show_receipt(
+    services: Services, id: Annotated[str, "Its number.", Field(min_length=1), argument("ID")]
+) -> Receipt:
     """Show how an answer came about."""
     return services.why.find(id)
 
@@ -185,7 +187,8 @@ def _absolute(path: str) -> str:
 
 def _reasons_text(result: list[FileReason]) -> Iterator[Part]:
     if not result:
-        yield "Nothing is known about this file. To read commit messages: clawmem collection add PATH --kind git"
+        yield "No decision, commit or note gives a reason for this file."
+        yield "To read commit messages: clawmem collection add PATH --kind git"
     for about in result:
         title = with_successor(one_line(title_to_read(about.title, about.origin)), about.superseded_by)
         yield f"{about.file}  {about.docid}  {about.content_type}  {about.authored_at[:10]}"
@@ -207,7 +210,10 @@ def file_reasons(
     limit: LongLimit = 10,
 ) -> list[FileReason]:
     """List the decisions, commits and notes about a file, newest first, each with its reason."""
-    return services.file_history(path, limit)
+    reasons = services.file_history(path, limit)
+    if not reasons and not Path(path).exists():
+        services.lookup.find(path)
+    return reasons
 
 
 # -- topics of sessions, and the profile of the user ------------------------------------------------------

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
+from clawmem.app.operations.fields import named_collections as known_collections
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
 from clawmem.app.operations.output import counts_text, few, plural, records_table, value_text
 from clawmem.app.services.documents.listing import candidates_of
@@ -90,7 +91,7 @@ def lifecycle_sweep(
             "No lifecycle policy is configured. Say in the config file, for example: "
             "lifecycle: {archive_after_days: 90, dry_run: false}"
         )
-    policy = policy or ArchivePolicy()
+    policy = policy or ArchivePolicy(dry_run=dry_run)
     due, old = [] if purge else lifecycle.due(policy), lifecycle.due_for_good(policy)
     is_preview = dry_run or policy.dry_run
     report = SweepReport(dry_run=is_preview, archived=files_of(due), purged=files_of(old))
@@ -134,6 +135,8 @@ def lifecycle_restore(
 ) -> RestoreReport:
     """Serve archived documents again: one, those of a collection, or all."""
     documents = services.lifecycle.to_restore(query, collection, everything=all)
+    if not documents:
+        known_collections(services, collection)  # which refuses an unknown one
     return services.lifecycle.restore(documents, services.caller)
 
 

@@ -244,7 +244,7 @@ def surface(
     ctx: typer.Context,
     question: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROMPT...]", help="The prompt, or the id of the session with --bootstrap."),
+        typer.Argument(metavar="PROMPT", help="The prompt, or the id of the session with --bootstrap."),
     ] = None,
     context: Annotated[bool, typer.Option("--context", help="For a prompt, as by default.")] = False,
     bootstrap: Annotated[bool, typer.Option("--bootstrap", help="For the start of a session.")] = False,

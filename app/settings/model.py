@@ -419,12 +419,26 @@ def of_file(settings: Settings, vault: Path, name: str | None = None) -> Setting
     return settings.model_copy(update=changes)
 
 
+PLAIN_WORDS = {  # for types of errors, and for nouns, of pydantic
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "dictionary": "a mapping",
+    "list": "a list",
+    "string": "a text",
+}
+
+
 def fault_of(error: ErrorDetails) -> str:
-    """Return the fault of one value in pydantic's words, such as "must be greater than 0"."""
+    """Return the fault of one value, such as "must be greater than 0": in pydantic's words, if they are plain."""
     message = error["msg"].removeprefix("Value error, ").rstrip(".")
     subject, should, demand = message.partition(" should ")
     demand = f"must {demand}" if should and " " not in subject else message
-    return {"missing": "is missing", "extra_forbidden": "is not known"}.get(error["type"], demand)
+    _, valid, noun = demand.partition(" a valid ")
+    plain = PLAIN_WORDS.get(noun.replace(",", " ").partition(" ")[0]) if valid else None
+    return PLAIN_WORDS.get(error["type"]) or (f"must be {plain}" if plain else demand)
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:

@@ -38,7 +38,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
     shown = invoke()
 
     assert shown.exit_code == 0
-    assert shown.output == invoke("help").output == invoke("-h").output == invoke("--help").output
+    assert shown.output == invoke("help", "--all").output == invoke("-h").output == invoke("--help").output
     assert invoke("help", "search").output == invoke("search", "-h").output
     assert "Exit codes: 0 done" in shown.output
     assert all(f"  {verb[0]} " in shown.output for verb in every_command())

@@ -91,6 +91,8 @@ def test_the_name_of_another_folder_is_refused(
     assert str(notes) in refused.stderr and "--name" in refused.stderr
     assert config.read_text("utf-8") == before
     assert remembered("bootstrap", twin, "--name", "notes").exit_code == 2
+    (notes / "sub").mkdir()
+    assert "inside the collection 'notes'" in remembered("collection", "add", notes / "sub").stderr
     assert remembered("collection", "add", notes, "--name", "notes", "--pattern", "*.md").exit_code == 0
 
 

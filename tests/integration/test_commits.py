@@ -167,7 +167,9 @@ def test_why_a_file_is_as_it_is(
     assert readme["file"] == lease
     monkeypatch.chdir(tmp_path)
     assert len(ask_json(invoke, "why", "src/lease.py", "-n", "9")["reasons"]) == 4  # of both projects
-    assert "--kind git" in invoke("why", "gone.py").stdout
+    assert invoke("why", "gone.py").exit_code == 3
+    (repository / "new.py").touch()
+    assert "--kind git" in invoke("why", repository / "new.py").stdout
 
 
 def test_memories_of_agents_are_found_beyond_what_the_agent_reads(

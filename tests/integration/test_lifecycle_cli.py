@@ -40,7 +40,8 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     swept = invoke("archive")
     assert f"archived: notes/{OLD}" in done(swept) and "clawmem restore NOTE" in swept.stderr
 
-    assert invoke("restore").exit_code == 2
+    assert "-c NAME, or --all" in invoke("restore").stderr
+    assert invoke("restore", "-c", "nope").exit_code == 3
     candidates = invoke("restore", "redis sessions")
     assert (candidates.exit_code, OLD in candidates.stderr) == (3, True)
     assert read(invoke, "restore", f"notes/{OLD}")["documents"][0]["file"] == f"notes/{OLD}"

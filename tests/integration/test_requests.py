@@ -76,7 +76,7 @@ class TestBounds:
         ("words", "said"),
         [
             (("list", "-n", "0"), "must be greater than or equal to 1"),
-            (("list", "-n", "x"), "must be a valid integer"),
+            (("list", "-n", "x"), "must be a whole number"),
             (("serve", "--port", "99999999"), "must be less than or equal to 65535"),
             (("diary", "read", "-n", "0"), "--limit must be greater than or equal to 1."),
             (("undo", "-n", "101"), "--limit must be less than or equal to 100."),

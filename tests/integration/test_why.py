@@ -73,7 +73,7 @@ def test_the_last_ten(many: Invoke) -> None:
     assert "redis 11" in many("why").stdout
 
 
-@pytest.mark.parametrize("name", ["99", "#99", "redis", "-1", "1.5", "9" * 30, "²", ""])
+@pytest.mark.parametrize("name", ["99", "#99", "redis", "-1", "1.5", "9" * 30, "²"])
 def test_no_such_receipt(many: Invoke, name: str) -> None:
     """An unknown id is not found, and the latest ones are named."""
     many("search", "redis")
@@ -83,6 +83,7 @@ def test_no_such_receipt(many: Invoke, name: str) -> None:
     assert done.exit_code == 3
     assert "No receipt matches" in done.stderr
     assert "Did you mean: 1?" in done.stderr
+    assert many("why", "").exit_code == 2
     assert many("why", "#1").exit_code == 0
 
 

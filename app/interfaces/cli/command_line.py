@@ -82,7 +82,7 @@ class CommandLine(Verbs):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args[:1] == ["help"]:
-            args = [*args[1:], "--help"]
+            args = [*(text for text in args[1:] if text not in ("help", "--all")), "--help"]
         self.commands = cast(Any, dict.fromkeys(self.list_commands(ctx)))  # for suggestions
         front, rest = parted(args)
         return super().parse_args(ctx, front + rest)

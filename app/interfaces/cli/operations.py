@@ -89,7 +89,8 @@ class Form:
     @property
     def usage(self) -> str:
         """The word that chooses the form, and its arguments; optional ones are in brackets."""
-        places = [place.strip(".") if needed else f"[{place}]" for place, needed in self.places.items()]
+        mark = "{}" if len(self.places) == 1 and not self.value else "[{}]"  # which may be around all forms
+        places = [place.strip(".") if needed else mark.format(place) for place, needed in self.places.items()]
         return " ".join([*([self.value] if self.value and not self.is_option else ()), *places])
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -164,10 +165,12 @@ def commands_in(modules: Sequence[str], verb: str) -> typer.Typer:
         cli.add_typer(group, name=verb)
     for words, several in forms.items():
         several.sort(key=lambda form: bool(form.selector))
-        usage = dict.fromkeys(form.usage for form in several if form.usage)
+        usage = "|".join(dict.fromkeys(form.usage for form in several if form.usage))
+        is_optional = not all(form.required or form.selector for form in several)
+        usage = f"[{usage}]" if usage and is_optional and not usage.startswith("[") else usage
         (group if " " in words else cli).command(
             words.split()[-1],
-            options_metavar=f"[OPTIONS] {'|'.join(usage)}".strip(),
+            options_metavar=f"[OPTIONS] {usage}".strip(),
             context_settings={"allow_extra_args": True},
         )(_command_of(several))
     return cli

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -179,7 +180,9 @@ def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
     """Return *value*; raise `InvalidInput` if it is not one of *known*."""
     if value not in known:
-        raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
+        near = "".join(f" Did you mean {name}?" for name in get_close_matches(value, known, 1))
+        text = f"{option} {value!r} is not known.{near} Choose: {', '.join(known)}."
+        raise InvalidInput("INVALID_INPUT", text)
     return value
 
 

@@ -65,7 +65,7 @@ EDITORS: dict[str, tuple[str, str, dict[str, Any]]] = {
 @cli.command()
 def setup(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="An agent, or hooks, mcp or curator.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An agent, or hooks, mcp or curator.")] = "",
     profile: Annotated[str, typer.Option(help="Context for a prompt: speed, balanced or deep.")] = "",
     also: Annotated[
         list[str] | None,
@@ -73,7 +73,7 @@ def setup(
     ] = None,
     tools: Annotated[str, typer.Option(help="clawmem (ten tools), all, or files.")] = "clawmem",
     project: Annotated[bool, typer.Option("--project", help="Change the settings of this folder.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Connect every agent found; ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Connect every agent found; ask nothing.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Start what is configured, and test it.")] = False,

@@ -253,7 +253,7 @@ class Lifecycle:
             NotFound: with the archived documents that contain words of *address*.
         """
         if [bool(address.strip()), bool(collection), everything].count(True) != 1:
-            raise InvalidInput("INVALID_INPUT", "Name one note, one collection, or all, to restore.")
+            raise InvalidInput("INVALID_INPUT", "Name one note, a collection with -c NAME, or --all.")
         if not address.strip():
             return self.archived("", collection)
         try:
