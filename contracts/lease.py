@@ -36,11 +36,6 @@ def acquired(leases: LeaseStore, holder: str = "a", *, now_ms: int = T0, ttl_ms:
     return lease
 
 
-def _twice(leases: LeaseStore) -> tuple[Lease, Lease]:
-    """Return two leases of one holder; the second was acquired at T0 + 200, after the first had expired."""
-    return acquired(leases, "a", ttl_ms=100), acquired(leases, "a", now_ms=T0 + 200, ttl_ms=100)
-
-
 class LeaseAcquireContract(Contract):
     """Acquisition of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
@@ -88,7 +83,7 @@ class LeaseFenceContract(Contract):
 
     def test_old_token_is_lost(self, leases: LeaseStore) -> None:
         """After its holder acquired the lease again, the first lease fails, is not renewed, and releases nothing."""
-        first, second = _twice(leases)
+        first, second = (acquired(leases, now_ms=T0 + pause, ttl_ms=100) for pause in (0, 200))
 
         with pytest.raises(LeaseLost):
             leases.check(first, now_ms=T0 + 200)

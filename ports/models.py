@@ -1,16 +1,11 @@
 """Ports for models, wherever they run, and for the records about them: cached answers, failures and costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from clawmem.ports.records import Vector
-
-if TYPE_CHECKING:
-    from typing import Self
 
 JsonSchema = Mapping[str, Any]
 """A JSON schema; only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are used."""

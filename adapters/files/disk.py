@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterable
@@ -7,13 +5,10 @@ from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path, PurePath
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from clawmem.ports.errors import FileNotCreated, SourceMissing, SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 MAX_FILE = 1_000_000_000  # bytes; a file is read into memory, and a larger one is no note
 # Non-blocking, because opening a pipe without a writer would otherwise wait forever.

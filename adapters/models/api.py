@@ -1,16 +1,15 @@
 """Embedder, generator and reranker over a model server, whatever its provider and wherever it runs."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from clawmem.adapters.models.llama import LlamaServer
 from clawmem.adapters.models.server import (
     NO_PROMPTS,
     HttpServer,
@@ -30,9 +29,6 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelAnswerInvalid, ModelMismatch
 from clawmem.ports.models import GeneratedText, JsonSchema
 from clawmem.ports.records import Vector
-
-if TYPE_CHECKING:
-    from clawmem.adapters.models.llama import LlamaServer
 
 Result = TypeVar("Result")
 
@@ -175,7 +171,7 @@ class ApiEmbedder(ApiModel):
     def dimensions(self) -> int:
         return self._space(self._limits()).dimensions
 
-    def for_background(self) -> ApiEmbedder:
+    def for_background(self) -> Self:
         """Return a copy for background work with the same connections; see `clawmem.ports.models.for_background`."""
         other = copy(self)
         other._is_background = True

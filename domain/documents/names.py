@@ -1,17 +1,12 @@
 """Names of a note: its title, its file name, the aliases that it declares, and the folders of its path."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
-
-if TYPE_CHECKING:
-    from clawmem.domain.documents.markdown import Markdown
-    from clawmem.ports.records import Document
+from clawmem.ports.records import Document
 
 UNTITLED = "Untitled"  # only for a path without any name
 READABLE = (".md", ".markdown", ".txt", ".canvas", ".pdf", ".docx", ".htm", ".html")

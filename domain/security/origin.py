@@ -1,14 +1,8 @@
 """Origins of memories, and the wording that introduces a text of each origin to an assistant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from clawmem.ports.records import VERIFIED, Origin, least_trusted
-
-if TYPE_CHECKING:
-    from clawmem.ports.records import Document
+from clawmem.ports.records import VERIFIED, Document, Origin, least_trusted
 
 LEADS: Mapping[Origin, str] = {
     Origin.USER: "The notes say:",

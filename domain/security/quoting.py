@@ -1,19 +1,13 @@
 """Presentation of texts and titles to an assistant: those of others are quoted and stripped of orders."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.injections import find_injections, has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.redaction import redact
-from clawmem.ports.records import Origin, one_line
-
-if TYPE_CHECKING:
-    from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Origin, one_line
 
 # Signs that could end the quotation of a name, or begin markup, and harmless ones that look alike.
 _PLAIN = str.maketrans({**dict.fromkeys('"“”„‟«»″‶❝❞〝〞〟＂`´', "’"), "*": "∗", "＊": "∗"})
