@@ -233,20 +233,15 @@ class _Import:
             *(partial(self._remove, path) for path in paths[len(units) :]),
             partial(self._put, key, state),
         ]
-        for outcome in filter(None, self._committed(actions)):
+        transactions, outcomes = self._stores.transactions, list[str]()
+        if self._options.dry_run:
+            with suppress(_RolledBack), transactions.writing():
+                outcomes = [action() for action in actions]
+                raise _RolledBack
+        else:
+            outcomes += apply_in_chunks(transactions, actions, lambda action: action())
+        for outcome in filter(None, outcomes):
             setattr(counts, outcome, getattr(counts, outcome) + 1)
-
-    def _committed(self, actions: Sequence[Action]) -> Iterator[str]:
-        """Yield the outcomes of *actions* after their transactions; a dry run rolls its transaction back."""
-        transactions = self._stores.transactions
-        if not self._options.dry_run:
-            yield from apply_in_chunks(transactions, actions, lambda action: action())
-            return
-        outcomes: list[str] = []
-        with suppress(_RolledBack), transactions.writing():
-            outcomes = [action() for action in actions]
-            raise _RolledBack
-        yield from outcomes
 
     def _at(self, path: str) -> Document | None:
         return self._stores.documents.at(self._options.collection, path)

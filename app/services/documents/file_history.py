@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -15,7 +15,6 @@ from clawmem.domain.security.quoting import without_orders
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
-from clawmem.ports.records import Document
 
 FILES, PROJECT = "files", "project"  # properties of commits, and of notes that name their files so
 CONVERSATION = "conversation"  # a type whose documents name files without a reason
@@ -49,7 +48,19 @@ class FileHistory:
 
         An absolute path is a file of the project that contains it; the end of a path is one of any project.
         """
-        reasons = {note: _stated(self.documents.body(note.id) or "") for note in self._changes(path)}
+        projects = {number: values[0].value for number, values in self.properties.named(PROJECT).items()}
+        places = {
+            number: [f"{projects.get(number, '')}/{value.value}" for value in values]
+            for number, values in self.properties.named(FILES).items()
+        }
+        changes = [number for number, files in places.items() if path in files]
+        if not changes:
+            end = f"/{path.lstrip('./')}"
+            changes = [
+                number for number, files in places.items() if any(file.endswith(end) for file in files)
+            ]
+        changed = self.documents.many(changes).values()
+        reasons = {note: _stated(self.documents.body(note.id) or "") for note in changed}
         named = read_request(
             PurePath(path).name or path, now_ms=self.clock.now_ms(), limit=MAX_LIMIT, show_all=True
         )
@@ -62,22 +73,6 @@ class FileHistory:
         return [
             FileReason(**fields[note.id], reason=without_orders(reasons[note], note.origin)) for note in notes
         ]
-
-    def _changes(self, path: str) -> list[Document]:
-        projects: Mapping[int, str] = {
-            number: values[0].value for number, values in self.properties.named(PROJECT).items()
-        }
-        places = {
-            number: [f"{projects.get(number, '')}/{value.value}" for value in values]
-            for number, values in self.properties.named(FILES).items()
-        }
-        changes = [number for number, files in places.items() if path in files]
-        if not changes:
-            end = f"/{path.lstrip('./')}"
-            changes = [
-                number for number, files in places.items() if any(file.endswith(end) for file in files)
-            ]
-        return [*self.documents.many(changes).values()]
 
 
 def _stated(body: str) -> str:

@@ -9,8 +9,17 @@ from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document
 
 
-def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
-    """Return all successions that start at these documents, transitively."""
+def successions_from(
+    store: DocumentStore,
+    successions: SuccessionStore,
+    document_ids: Iterable[int],
+    as_of: str | None = None,
+) -> set[Succession]:
+    """
+    Return all successions that start at these documents, transitively.
+
+    With *as_of* only those between documents written before it: later notes supersede nothing yet.
+    """
     pairs: set[Succession] = set()
     waiting, known = set(document_ids), set[int]()
     while waiting:
@@ -18,11 +27,6 @@ def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) 
         direct = successions.direct(waiting)
         pairs |= direct
         waiting = {pair.newer for pair in direct} - known
-    return pairs
-
-
-def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) -> set[Succession]:
-    """Return the successions between documents written before *as_of*: later notes supersede nothing yet."""
     if as_of is None or not pairs:
         return pairs
     documents = store.many({number for pair in pairs for number in (pair.older, pair.newer)})
@@ -41,7 +45,7 @@ def current_successors(
 
     Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
     """
-    pairs = known_by(store, successions_from(successions, document_ids), as_of)
+    pairs = successions_from(store, successions, document_ids, as_of)
     if not pairs:
         return {}
     last = last_successors(pairs)

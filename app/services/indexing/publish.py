@@ -24,9 +24,6 @@ Result = TypeVar("Result")
 # DESIGN 5 allows 50 ms for a write transaction: the last item and the commit take the rest.
 CHUNK_S = 0.025
 
-# Archived and merged documents remain true, so facts that they ended stay ended: the documents are only not served.
-_TAKEN_BACK = (InactiveReason.REMOVED, InactiveReason.FORGOTTEN)
-
 
 def apply_in_chunks(
     transactions: Transactions,
@@ -128,14 +125,25 @@ class Publisher:
 
         Of a forgotten document only the path remains; with any other reason all data is retained for its return.
         """
-        count = self._vault.documents.deactivate(document_ids, reason)
+        vault = self._vault
+        count = vault.documents.deactivate(document_ids, reason)
         for document_id in document_ids:
-            self._vault.lexical.remove(document_id)
-        if reason in _TAKEN_BACK:
-            for document_id in document_ids:
+            vault.lexical.remove(document_id)
+            # Archived and merged documents remain true, so facts that they ended stay ended.
+            if reason in (InactiveReason.REMOVED, InactiveReason.FORGOTTEN):
                 self.facts.reopen(document_id)
         if reason is InactiveReason.FORGOTTEN:
-            self._forget(document_ids)
+            for document in vault.documents.many(document_ids).values():
+                for derived in (vault.relations, vault.triples, vault.entities, vault.notes):
+                    derived.forget(document.id)
+                vault.successions.claim(document.id, NO_CLAIMS)
+                vault.links.forget(document.id)
+                vault.properties.put(document.id, ())
+                vault.captures.forget(document.id)
+                vault.acts.forget(document.id)
+                vault.sessions.forget(document.display_path)
+            vault.documents.forget(document_ids)
+            vault.embeddings.clean()
         return count
 
     def set_origin(self, document_id: int, origin: Origin) -> int:
@@ -151,17 +159,3 @@ class Publisher:
             self._vault.successions.claim(document_id, NO_CLAIMS)
             self.facts.reopen(document_id)
         return changed
-
-    def _forget(self, document_ids: Sequence[int]) -> None:
-        vault = self._vault
-        for document in vault.documents.many(document_ids).values():
-            for derived in (vault.relations, vault.triples, vault.entities, vault.notes):
-                derived.forget(document.id)
-            vault.successions.claim(document.id, NO_CLAIMS)
-            vault.links.forget(document.id)
-            vault.properties.put(document.id, ())
-            vault.captures.forget(document.id)
-            vault.acts.forget(document.id)
-            vault.sessions.forget(document.display_path)
-        vault.documents.forget(document_ids)
-        vault.embeddings.clean()

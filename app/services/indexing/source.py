@@ -131,13 +131,8 @@ def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
     return SourceStamp(stamp.size, 0) if now_ms - stamp.mtime_ns // 1_000_000 < 2000 else stamp
 
 
-def check_readable(data: bytes, path: str, extract: TextExtractor | None) -> None:
-    """Raise `SourceUnreadable` if a file has no text."""
-    if not (extract and extract(path, data)):
-        _decode(data, path)
-
-
-def _decode(data: bytes, path: str) -> encoding.DecodedText:
+def decode(data: bytes, path: str) -> encoding.DecodedText:
+    """Return the text of a file that is no attachment. Raises `SourceUnreadable` if it has none, or too much."""
     _check_length(len(data), path)
     try:
         return encoding.decode(data)
@@ -183,7 +178,7 @@ def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object]
 
 
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
-    text, warning = _decode(data, path)
+    text, warning = decode(data, path)
     parts, malformed = frontmatter.split(text), None
     try:
         raw = parse_yaml(parts.text) if parts.text else {}

@@ -194,12 +194,10 @@ class Forgetting:
         return list(every.values())
 
     def _replacements(self, document: Document) -> list[Replacement]:
-        """Return the entries of the documents that *document* replaces."""
         entries = self.vault.journal.replacements(document.id)
         return [entry for entry in entries if entry.document_id == document.id]
 
     def _clear(self, gone: frozenset[int], marks: Sequence[str]) -> None:
-        """Clear what stands outside of the transaction."""
         receipts = self.vault.receipts.latest(_EVERY)
         self.vault.receipts.forget(
             receipt.id for receipt in receipts if names_forgotten(receipt.content, gone, marks)

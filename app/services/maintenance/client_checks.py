@@ -81,7 +81,6 @@ class ClientChecks(NamedTuple):
         return CheckResult(title, True, f"{' and '.join(parts)} answer" if parts else "connected")
 
     def _faults(self, name: str, state: ClientState, project: Path | None) -> Iterator[str]:
-        """Yield what is wrong with the settings themselves."""
         yield from state.faults
         if state.has_plugin and state.commands:
             yield "installed twice, by the clawmem plugin and in the settings: every prompt gets the block twice"

@@ -278,7 +278,6 @@ class Phases:
         return phases[1:3] if lane is LaneName.HEAVY else phases
 
     def _enrich(self, run: PhaseRun) -> None:
-        """Enrich new and changed documents, by rules and then by a model."""
         made = ("notes", "mentions", "links", "triples", "evolved")
         total = EnrichReport()
 
@@ -441,7 +440,6 @@ class Lanes:
         return ended
 
     def _skip(self, name: LaneName, phase: str, reason: str) -> Run:
-        """Record a skipped phase and the reason."""
         now = iso_utc(self.clock.now_ms())
         run = Run(name.value, phase, RunStatus.SKIPPED, now, reason, finished_at=now)
         return replace(run, id=self.journal.begin(run))

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.source import ParseYaml, check_readable, parse_source
+from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file, is_hidden
 from clawmem.app.services.maintenance.doctor import (
     MISSING_FOLDER,
@@ -131,14 +131,14 @@ class Verify:
                 if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
                     yield f"{name} is on disk, but not in the vault."
             else:
-                check_readable(data, file.path, folder.extract)
+                if not (folder.extract and folder.extract(file.path, data)):
+                    decode(data, file.path)
                 yield f"{name} was changed on disk since it was indexed."
         except SourceUnreadable as error:
             if known and known.inactive is None:
                 yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
 
     def _indexes(self, documents: Sequence[Document], withdrawn: Sequence[Document]) -> list[str]:
-        """Compare counts, and search for a sample of documents by their own words."""
         differences = [
             f"The {grain} index holds {entries} entries, the records {expected}."
             for grain, (entries, expected) in entries_by_grain(self.documents, self.lexical).items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from clawmem.app.services.documents.succession import known_by, successions_from
+from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
@@ -137,7 +137,7 @@ def newest_order(
     """Return *documents* with the newest first, and those of them that are drafts, copies or overviews."""
     terms = request.question.forms.words
     aside = {n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL}
-    pairs = known_by(stores.documents, successions_from(stores.successions, documents), request.as_of)
+    pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
     superseded = {older for older, newer in successors(pairs).items() if newer}
     return newest_first(documents, superseded | aside), aside
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from clawmem.app.services.documents.succession import known_by, successions_from
+from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.dates import has_time_of_file
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
@@ -49,7 +49,7 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
         question = request.question
         is_past = question.version in (Wanted.FORMER, Wanted.EARLIEST)
         found = {c.document_id for c in work.candidates}
-        pairs = known_by(stores.documents, successions_from(stores.successions, found), request.as_of)
+        pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
         newer = successors(pairs)
         candidates: Sequence[Candidate] = work.candidates
         if pairs and not is_past:
