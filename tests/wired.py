@@ -113,7 +113,7 @@ def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports)
 
 
 def status(vault: Vault, clock: Clock | None = None) -> Status:
-    counting: Status = wired(vault, clock, roles=list).status(collections=list)
+    counting: Status = wired(vault, clock).status(collections=list, roles=list)
     return counting
 
 

@@ -36,16 +36,15 @@ if TYPE_CHECKING:
     from clawmem.app.services.capture.visibility import Withheld
     from clawmem.app.services.conversations.mining import MineConversations
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
-    from clawmem.app.services.documents.file_history import FileHistory
+    from clawmem.app.services.documents.file_history import FileReason
     from clawmem.app.services.documents.lookup import Lookup
-    from clawmem.app.services.documents.timeline import ReadTimeline
+    from clawmem.app.services.documents.timeline import Timeline
     from clawmem.app.services.indexing.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.publish import Publisher
-    from clawmem.app.services.indexing.syncing import SyncFolder
-    from clawmem.app.services.indexing.update import UpdateCollection
+    from clawmem.app.services.indexing.update import PassReport, UpdateCollection
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.issues import SyncIssues
     from clawmem.app.services.knowledge.graph import BuildGraphs
@@ -56,9 +55,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lanes import Lanes
-    from clawmem.app.services.maintenance.status import Report, Status
+    from clawmem.app.services.maintenance.status import Status, VaultReport
     from clawmem.app.services.maintenance.verify import Verify
-    from clawmem.app.services.openclaw import AgentMemory, SaveSession
+    from clawmem.app.services.openclaw import AgentMemory
     from clawmem.app.services.portability.importing import ImportMemories
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
@@ -264,7 +263,9 @@ class UseCases(containers.DeclarativeContainer):
     )
     update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update: UpdateCollection = Factory(update_from)
-    sync: SyncFolder = use_case("indexing.syncing:SyncFolder", home=option.home, own=option.own_files)
+    sync: Callable[..., PassReport] = function(
+        "indexing.syncing:sync_folder", home=option.home, own=option.own_files
+    )
     work_lease = function("leases:WorkLease")
     watching: VaultWatcher = use_case("indexing.watching:VaultWatcher", lease=Factory(work_lease, "watch"))
     explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
@@ -308,8 +309,8 @@ class UseCases(containers.DeclarativeContainer):
 
     # documents
     lookup: Lookup = use_case("documents.lookup:Lookup", roots=option.roots)
-    file_history: FileHistory = use_case("documents.file_history:FileHistory")
-    timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
+    file_history: Callable[..., list[FileReason]] = function("documents.file_history:file_history")
+    timeline: Callable[..., Timeline] = function("documents.timeline:read_timeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
     withheld: Withheld = use_case("capture.visibility:Withheld", private=option.private_collections)
@@ -325,7 +326,7 @@ class UseCases(containers.DeclarativeContainer):
     decision_extractor: Callable[..., DecisionExtractor] = function("capture.decisions:DecisionExtractor")
     handoffs: Callable[..., Handoffs] = function("capture.handoffs:Handoffs")
     feedback_loop: FeedbackLoop = use_case("capture.session:FeedbackLoop")
-    save_session: SaveSession = use_case("openclaw:SaveSession")
+    save_session: Callable[..., str] = function("openclaw:save_session")
 
     # life cycle
     lifecycle: Lifecycle = use_case("lifecycle.actions:Lifecycle")
@@ -375,8 +376,8 @@ class UseCases(containers.DeclarativeContainer):
         "models:language_advice", embedder=selection.embedder.how.chosen
     )
     embedder_provider = embedder.provided.shown_provider.call(selection.embedder.how)
-    roles = shared(
-        "models:Roles",
+    roles = use_case(
+        "models:roles",
         chosen=Dict(
             {
                 ModelRole.EMBEDDER: embedder_provider.provider,
@@ -386,8 +387,8 @@ class UseCases(containers.DeclarativeContainer):
         ),
     )
     client_checks: ClientChecks = use_case("maintenance.client_checks:ClientChecks")
-    report: Report = use_case("maintenance.status:Report")
-    status: Status = use_case("maintenance.status:Status", roles=roles, read_only=option.read_only)
+    report: Callable[..., VaultReport] = function("maintenance.status:report")
+    status: Status = use_case("maintenance.status:Status", read_only=option.read_only)
     doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
         embedder=embedder.provided.of_vault,

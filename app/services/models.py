@@ -94,26 +94,25 @@ def language_advice(documents: DocumentStore, embedder: str, question: str = "")
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Determines the provider of each role, without loading a model or calling a server."""
+def roles(
+    chosen: Mapping[ModelRole, Callable[[], Provider]], model_failures: ModelFailures
+) -> list[Provider]:
+    """
+    Return the provider of each role in a fixed order, without loading a model or calling a server.
 
-    chosen: Mapping[ModelRole, Callable[[], Provider]]
-    model_failures: ModelFailures
-
-    def __call__(self) -> list[Provider]:
-        """Return one provider per role in a fixed order; `NONE` with the reason if the settings are invalid."""
-        latest: Mapping[ModelRole, ModelFailure] = {}
-        with suppress(VaultError):
-            latest = self.model_failures.latest()
-        providers = []
-        for role, choose in self.chosen.items():
-            try:
-                provider = choose()
-            except ClawmemError as error:
-                provider = Provider(role, NONE, str(error))
-            providers.append(replace(provider, last_failure=latest.get(role)))
-        return providers
+    It is `NONE` with the reason if the settings are invalid.
+    """
+    latest: Mapping[ModelRole, ModelFailure] = {}
+    with suppress(VaultError):
+        latest = model_failures.latest()
+    providers = []
+    for role, choose in chosen.items():
+        try:
+            provider = choose()
+        except ClawmemError as error:
+            provider = Provider(role, NONE, str(error))
+        providers.append(replace(provider, last_failure=latest.get(role)))
+    return providers
 
 
 REST_MS = 60_000  # time for which short-lived processes do not call a model that failed in another one

@@ -82,45 +82,41 @@ class SessionFiles:
         return SourceFile(path, stamp) if stamp else None
 
 
-@dataclass(frozen=True, slots=True)
-class SaveSession:
+def save_session(
+    transcript: str,
+    workspace: str,
+    transcripts: Transcripts,
+    files: FileSource,
+    new_files: NewFiles,
+    clock: Clock,
+) -> str:
     """
-    Saves the last 15 messages of a session as ``memory/YYYY-MM-DD-SLUG.md``, named by their most frequent words.
+    Save the last 15 messages of a session as ``memory/YYYY-MM-DD-SLUG.md``, named by their most frequent words.
+
+    Return the path of the note in *workspace*; empty for a session without messages. A note is written once.
 
     Args:
         transcripts: Reader of transcripts without secrets.
+
+    Raises:
+        InvalidInput, SourceUnreadable: The transcript cannot be read.
+        FileNotCreated: The note cannot be written.
     """
-
-    transcripts: Transcripts
-    files: FileSource
-    new_files: NewFiles
-    clock: Clock
-
-    def __call__(self, transcript: str, workspace: str) -> str:
-        """
-        Return the path of the note in *workspace*; empty for a session without messages. A note is written once.
-
-        Raises:
-            InvalidInput, SourceUnreadable: The transcript cannot be read.
-            FileNotCreated: The note cannot be written.
-        """
-        messages = self.transcripts.read(transcript).messages
-        said = [AgentMessage(message.speaker.value, message.text) for message in messages][-LAST_MESSAGES:]
-        text = session_text(said)
-        if not text:
-            return ""
-        at_ms = next(
-            (ms for message in reversed(messages) if (ms := parse_iso(message.at))), self.clock.now_ms()
-        )
-        content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
-        path = session_path(at_ms, topic_slug(said))
-        with suppress(SourceUnreadable):
-            if self.files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip():
-                return path
-        folder, _, name = path.rpartition("/")
-        # Other sessions of the same day and topic have a number.
-        names = [name, *(f"{name.removesuffix('.md')}-{number}.md" for number in range(2, 1000))]
-        return self.new_files.create(workspace, folder, names, content.rstrip("\n") + "\n")
+    messages = transcripts.read(transcript).messages
+    said = [AgentMessage(message.speaker.value, message.text) for message in messages][-LAST_MESSAGES:]
+    text = session_text(said)
+    if not text:
+        return ""
+    at_ms = next((ms for message in reversed(messages) if (ms := parse_iso(message.at))), clock.now_ms())
+    content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
+    path = session_path(at_ms, topic_slug(said))
+    with suppress(SourceUnreadable):
+        if files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip():
+            return path
+    folder, _, name = path.rpartition("/")
+    # Other sessions of the same day and topic have a number.
+    names = [name, *(f"{name.removesuffix('.md')}-{number}.md" for number in range(2, 1000))]
+    return new_files.create(workspace, folder, names, content.rstrip("\n") + "\n")
 
 
 MEMORY, SESSIONS, EXTRA = "memory", "sessions", "extra"

@@ -168,7 +168,7 @@ def test_the_timeline_of_a_document(home: Home) -> None:
     focus = home.at("green.md")
     home.vault.sessions.save(Session("s1", focus.modified_at, focus.modified_at, summary="Tea time."))
 
-    found = wired(home.vault).timeline()(focus)
+    found = wired(home.vault).timeline(focus)
 
     assert [entry.file for entry in found.before] == ["notes/tea.md"]
     assert (found.focus.id, found.focus.docid) == (focus.id, f"#{focus.hash[:6]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from clawmem.app.services.documents.records import DatedDocument, dated_fields_of
@@ -27,52 +26,44 @@ class FileReason(DatedDocument):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileHistory:
+def file_history(
+    path: str,
+    limit: int,
+    documents: DocumentStore,
+    successions: SuccessionStore,
+    properties: PropertyStore,
+    search: Callable[[RetrievalRequest], Answer],
+    clock: Clock,
+) -> list[FileReason]:
     """
-    Documents about one file, found by their properties and their words.
+    Return what changed the file at *path* or names it, newest first, found by properties and words.
+
+    An absolute path is a file of the project that contains it; the end of a path is one of any project.
 
     Args:
         search: Answers a request by words.
     """
-
-    documents: DocumentStore
-    successions: SuccessionStore
-    properties: PropertyStore
-    search: Callable[[RetrievalRequest], Answer]
-    clock: Clock
-
-    def __call__(self, path: str, limit: int) -> list[FileReason]:
-        """
-        Return what changed the file at *path* or names it, newest first.
-
-        An absolute path is a file of the project that contains it; the end of a path is one of any project.
-        """
-        projects = {number: values[0].value for number, values in self.properties.named(PROJECT).items()}
-        places = {
-            number: [f"{projects.get(number, '')}/{value.value}" for value in values]
-            for number, values in self.properties.named(FILES).items()
-        }
-        changes = [number for number, files in places.items() if path in files]
-        if not changes:
-            end = f"/{path.lstrip('./')}"
-            changes = [
-                number for number, files in places.items() if any(file.endswith(end) for file in files)
-            ]
-        changed = self.documents.many(changes).values()
-        reasons = {note: _stated(self.documents.body(note.id) or "") for note in changed}
-        named = read_request(
-            PurePath(path).name or path, now_ms=self.clock.now_ms(), limit=MAX_LIMIT, show_all=True
-        )
-        for result in self.search(named).results:
-            note = result.document
-            if note.content_type != CONVERSATION and (reason := _reason(note.title, result.body, path)):
-                reasons.setdefault(note, reason)
-        notes = sorted(reasons, key=lambda note: (note.authored_at, note.id), reverse=True)[:limit]
-        fields = dated_fields_of(self.documents, self.successions, notes)
-        return [
-            FileReason(**fields[note.id], reason=without_orders(reasons[note], note.origin)) for note in notes
-        ]
+    projects = {number: values[0].value for number, values in properties.named(PROJECT).items()}
+    places = {
+        number: [f"{projects.get(number, '')}/{value.value}" for value in values]
+        for number, values in properties.named(FILES).items()
+    }
+    changes = [number for number, files in places.items() if path in files]
+    if not changes:
+        end = f"/{path.lstrip('./')}"
+        changes = [number for number, files in places.items() if any(file.endswith(end) for file in files)]
+    changed = documents.many(changes).values()
+    reasons = {note: _stated(documents.body(note.id) or "") for note in changed}
+    named = read_request(PurePath(path).name or path, now_ms=clock.now_ms(), limit=MAX_LIMIT, show_all=True)
+    for result in search(named).results:
+        note = result.document
+        if note.content_type != CONVERSATION and (reason := _reason(note.title, result.body, path)):
+            reasons.setdefault(note, reason)
+    notes = sorted(reasons, key=lambda note: (note.authored_at, note.id), reverse=True)[:limit]
+    fields = dated_fields_of(documents, successions, notes)
+    return [
+        FileReason(**fields[note.id], reason=without_orders(reasons[note], note.origin)) for note in notes
+    ]
 
 
 def _stated(body: str) -> str:

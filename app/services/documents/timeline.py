@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.documents import DocumentStore, SuccessionStore
@@ -70,48 +68,42 @@ class Timeline(Record):
     session_summary: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTimeline:
-    """Reader of the documents written around one document."""
+def read_timeline(
+    document: Document,
+    documents: DocumentStore,
+    successions: SuccessionStore,
+    sessions: SessionStore,
+    *,
+    before: int = AROUND,
+    after: int = AROUND,
+    same_collection: bool = False,
+    as_of: str | None = None,
+) -> Timeline:
+    """
+    Return the neighbours of *document* among all served documents, or those of its collection.
 
-    documents: DocumentStore
-    successions: SuccessionStore
-    sessions: SessionStore
-
-    def __call__(
-        self,
-        document: Document,
-        *,
-        before: int = AROUND,
-        after: int = AROUND,
-        same_collection: bool = False,
-        as_of: str | None = None,
-    ) -> Timeline:
-        """
-        Return the neighbours of *document* among all served documents, or those of its collection.
-
-        Args:
-            before: Number of documents written before it.
-            after: Number of documents written after it.
-            as_of: Documents written then or later are left out.
-        """
-        counts = self.documents.collections(Scope(authored_until=as_of))
-        within = document.collection if same_collection else None
-        earlier = self.documents.written_near(document.id, before, within)
-        later = self.documents.written_near(document.id, after, within, after=True)
-        documents = self.documents.many([*earlier, document.id, *later])
-        fields = dated_fields_of(self.documents, self.successions, [*documents.values()], as_of)
-        entries = {
-            number: TimelineDocument(id=number, **fields[number])
-            for number, note in documents.items()
-            if as_of is None or note.authored_at < as_of or number == document.id
-        }
-        session = self.sessions.covering(document.authored_at)
-        return Timeline(
-            focus=entries[document.id],
-            before=[entries[number] for number in earlier if number in entries],
-            after=[entries[number] for number in later if number in entries],
-            total_in_range=counts.get(within, 0) if within else sum(counts.values()),
-            session_id=session.id if session else None,
-            session_summary=session.summary if session else None,
-        )
+    Args:
+        before: Number of documents written before it.
+        after: Number of documents written after it.
+        as_of: Documents written then or later are left out.
+    """
+    counts = documents.collections(Scope(authored_until=as_of))
+    within = document.collection if same_collection else None
+    earlier = documents.written_near(document.id, before, within)
+    later = documents.written_near(document.id, after, within, after=True)
+    notes = documents.many([*earlier, document.id, *later])
+    fields = dated_fields_of(documents, successions, [*notes.values()], as_of)
+    entries = {
+        number: TimelineDocument(id=number, **fields[number])
+        for number, note in notes.items()
+        if as_of is None or note.authored_at < as_of or number == document.id
+    }
+    session = sessions.covering(document.authored_at)
+    return Timeline(
+        focus=entries[document.id],
+        before=[entries[number] for number in earlier if number in entries],
+        after=[entries[number] for number in later if number in entries],
+        total_in_range=counts.get(within, 0) if within else sum(counts.values()),
+        session_id=session.id if session else None,
+        session_summary=session.summary if session else None,
+    )

@@ -24,10 +24,22 @@ class RestrictedFolder(InvalidInput):
         super().__init__("RESTRICTED_PATH", f"{folder} {why}. Nothing of it was read. {remedy}")
 
 
-@dataclass(frozen=True, slots=True)
-class SyncFolder:
+def sync_folder(
+    folder: str,
+    collection: str,
+    pattern: str = "**/*.md",
+    *,
+    update_alone: Callable[..., UpdateCollection],
+    files: FileSource,
+    single_files: FileSource,
+    home: Path,
+    own: Sequence[Path] = (),
+    allowed: Sequence[Path] | None = None,
+    allow_empty: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> PassReport:
     """
-    A pass over a folder that a person or a program names.
+    Synchronize *collection* with *folder*. Documents of the collection that are not in *folder* are removed.
 
     Credentials and clawmem's own files in the folder are skipped; the report names them.
 
@@ -37,45 +49,23 @@ class SyncFolder:
         single_files: File source for programs, without files that have hard links, whose other names may be anywhere.
         home: The home folder of the user; folders below it may be read.
         own: The files of clawmem itself: its vaults and its config file.
+        allowed: For a program: the folders that it may read, with their subfolders. ``None`` for a person.
+
+    Raises:
+        RestrictedFolder: *folder*, or the target of its links, must not be read.
+        InvalidInput: invalid folder, collection name or pattern.
+        VaultError: earlier commits are kept.
     """
-
-    update_alone: Callable[..., UpdateCollection]
-    files: FileSource
-    single_files: FileSource
-    home: Path
-    own: Sequence[Path] = ()
-
-    def __call__(
-        self,
-        folder: str,
-        collection: str,
-        pattern: str = "**/*.md",
-        *,
-        allowed: Sequence[Path] | None = None,
-        allow_empty: bool = False,
-        progress: Progress = lambda done, total: None,
-    ) -> PassReport:
-        """
-        Synchronize *collection* with *folder*. Documents of the collection that are not in *folder* are removed.
-
-        Args:
-            allowed: For a program: the folders that it may read, with their subfolders. ``None`` for a person.
-
-        Raises:
-            RestrictedFolder: *folder*, or the target of its links, must not be read.
-            InvalidInput: invalid folder, collection name or pattern.
-            VaultError: earlier commits are kept.
-        """
-        if fault := fault_of_name(collection):
-            raise InvalidInput("INVALID_INPUT", fault)
-        root = admitted(folder, self.home, own=self.own, allowed=allowed)
-        source = self.files if allowed is None else self.single_files
-        files = GuardedFiles(source, self.home, [path.resolve() for path in self.own])
-        report = self.update_alone(files=files)(
-            Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress
-        )
-        report.problems.extend(files.skipped.values())
-        return report
+    if fault := fault_of_name(collection):
+        raise InvalidInput("INVALID_INPUT", fault)
+    root = admitted(folder, home, own=own, allowed=allowed)
+    source = files if allowed is None else single_files
+    guarded = GuardedFiles(source, home, [path.resolve() for path in own])
+    report = update_alone(files=guarded)(
+        Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress
+    )
+    report.problems.extend(guarded.skipped.values())
+    return report
 
 
 def admitted(

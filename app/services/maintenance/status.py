@@ -167,57 +167,52 @@ class VaultReport:
     tables: dict[Question, list[dict[str, Any]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Loads documents and telemetry into an `Analytics` and runs every query; changes nothing."""
+def report(
+    documents: DocumentStore,
+    telemetry: Telemetry,
+    clock: Clock,
+    open_analytics: Callable[[], Analytics],
+    *,
+    since: str | None = None,
+    top: int = 10,
+    progress: Progress = lambda done, total: None,
+) -> VaultReport:
+    """
+    Load documents and telemetry into an `Analytics`, and return the answers to every question; change nothing.
 
-    documents: DocumentStore
-    telemetry: Telemetry
-    clock: Clock
-    open_analytics: Callable[[], Analytics]
+    Args:
+        since: Only recalls from then on: ``2026-05-01``, a full ISO time or ``30d``.
+        top: The number of documents listed as most and never recalled.
 
-    def __call__(
-        self,
-        *,
-        since: str | None = None,
-        top: int = 10,
-        progress: Progress = lambda done, total: None,
-    ) -> VaultReport:
-        """
-        Return the answers to every question.
+    Raises:
+        InvalidInput: *since* has none of these forms, or is in the future.
+        ExtraMissing: the packages of the analytics are not installed.
+        VaultError: the vault cannot be read.
+    """
+    now_ms = clock.now_ms()
+    now = iso_utc(now_ms)
+    start_ms = read_moment(since, now_ms, -1, clock.zone()) if since else 0
+    if start_ms is None or start_ms > now_ms:
+        raise InvalidInput(
+            "INVALID_INPUT", f"--since {since!r} is no time in the past. Give a day, or days such as 30d."
+        )
+    since = iso_utc(start_ms) if since else None
+    with closing(open_analytics()) as analytics:
+        analytics.load(_facts(documents, progress), telemetry.recalls(since))
+        tables = {
+            question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
+            for question in Question
+        }
+    examined = sum(record["documents"] for record in tables[Question.COVERAGE])
+    recalls = sum(record["recalls"] for record in tables[Question.SPEED])
+    return VaultReport(now, since, examined, recalls, top, tables)
 
-        Args:
-            since: Only recalls from then on: ``2026-05-01``, a full ISO time or ``30d``.
-            top: The number of documents listed as most and never recalled.
 
-        Raises:
-            InvalidInput: *since* has none of these forms, or is in the future.
-            ExtraMissing: the packages of the analytics are not installed.
-            VaultError: the vault cannot be read.
-        """
-        now_ms = self.clock.now_ms()
-        now = iso_utc(now_ms)
-        start_ms = read_moment(since, now_ms, -1, self.clock.zone()) if since else 0
-        if start_ms is None or start_ms > now_ms:
-            raise InvalidInput(
-                "INVALID_INPUT", f"--since {since!r} is no time in the past. Give a day, or days such as 30d."
-            )
-        since = iso_utc(start_ms) if since else None
-        with closing(self.open_analytics()) as analytics:
-            analytics.load(self._facts(progress), self.telemetry.recalls(since))
-            tables = {
-                question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
-                for question in Question
-            }
-        documents = sum(record["documents"] for record in tables[Question.COVERAGE])
-        recalls = sum(record["recalls"] for record in tables[Question.SPEED])
-        return VaultReport(now, since, documents, recalls, top, tables)
-
-    def _facts(self, progress: Progress) -> Iterator[Document]:
-        """Yield every document; a review date that cannot be parsed is dropped."""
-        total = sum(self.documents.collections().values())
-        every = chain(every_served(self.documents), self.documents.latest(active=False))
-        for done, document in enumerate(every, start=1):
-            progress(min(done, total), total)
-            review_ms = parse_iso(document.review_by or "")
-            yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
+def _facts(documents: DocumentStore, progress: Progress) -> Iterator[Document]:
+    """Yield every document; a review date that cannot be parsed is dropped."""
+    total = sum(documents.collections().values())
+    every = chain(every_served(documents), documents.latest(active=False))
+    for done, document in enumerate(every, start=1):
+        progress(min(done, total), total)
+        review_ms = parse_iso(document.review_by or "")
+        yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
