@@ -357,7 +357,7 @@ class UseCases(containers.DeclarativeContainer):
         least=plan.min_confidence,
     )
     synthesis = use_case("maintenance.lanes:Synthesis")
-    cleanup = use_case("maintenance.lanes:Cleanup")
+    cleanup = function("maintenance.lanes:clean_up")
     observations: ObservationSelector = use_case("maintenance.consolidation:ObservationSelector")
     phases = use_case("maintenance.lanes:Phases")
     lanes: Lanes = use_case("maintenance.lanes:Lanes")

@@ -23,9 +23,6 @@ TIMEOUT_S = 60.0  # long, because enrichment runs in the background
 class DailyLimitReached(Exception):
     """The daily limit of model calls is reached."""
 
-    def __init__(self, calls: int) -> None:
-        super().__init__(f"the limit of {calls} calls a day is reached; the next run tomorrow continues")
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -65,7 +62,8 @@ class Ask:
         """Return the model's answer, and charge it to the ledger, also if it fails."""
         today = iso_utc(self.clock.now_ms())[:10]
         if self.ledger.calls_on(today) >= self.calls_a_day:
-            raise DailyLimitReached(self.calls_a_day)
+            calls = f"the limit of {self.calls_a_day} calls a day is reached"
+            raise DailyLimitReached(f"{calls}; the next run tomorrow continues")
         began, answer = perf_counter(), None
         most, temperature, schema = task.max_tokens, task.temperature, task.schema
         try:

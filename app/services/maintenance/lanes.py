@@ -207,42 +207,39 @@ class Phase(NamedTuple):
     missing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cleanup:
+def clean_up(
+    run: PhaseRun,
+    telemetry: Telemetry,
+    receipts: Receipts,
+    answers: ModelAnswers,
+    journal: Journal,
+    clock: Clock,
+    retention: Retention,
+) -> None:
     """
-    Counts surfaced documents and deletes records past their retention time.
+    Count surfaced documents, and delete records past their retention time in small transactions.
 
     Args:
         retention: Retention of receipts, and of recalls, which also applies to model answers and the journal.
     """
-
-    telemetry: Telemetry
-    receipts: Receipts
-    answers: ModelAnswers
-    journal: Journal
-    clock: Clock
-    retention: Retention
-
-    def __call__(self, run: PhaseRun) -> None:
-        """Run the cleanup in small transactions; the metrics count the deleted records."""
-        run.selected = len(surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING))
-        now_ms = self.clock.now_ms()
-        recalls, receipts = (iso_utc(now_ms - days * DAY_MS) for days in self.retention)
-        for counter, trim, before in (
-            ("recalls_gone", self.telemetry.trim, recalls),
-            ("receipts_gone", self.receipts.trim, receipts),
-            ("answers_gone", self.answers.trim, recalls),
-            ("runs_gone", self.journal.trim, recalls),
-        ):
-            run.metrics[counter] = 0
-            with suppress(VaultLocked):  # another process is writing; the next run deletes the rest
-                for _ in range(ROUNDS):
-                    run.check()
-                    deleted = trim(before, at_most=AT_ONCE)
-                    run.metrics[counter] += deleted
-                    run.save(run)
-                    if deleted < AT_ONCE:
-                        break
+    run.selected = len(surfaced_stats(telemetry.recalls(), CONTEXT_SURFACING))
+    now_ms = clock.now_ms()
+    recall_limit, receipt_limit = (iso_utc(now_ms - days * DAY_MS) for days in retention)
+    for counter, trim, before in (
+        ("recalls_gone", telemetry.trim, recall_limit),
+        ("receipts_gone", receipts.trim, receipt_limit),
+        ("answers_gone", answers.trim, recall_limit),
+        ("runs_gone", journal.trim, recall_limit),
+    ):
+        run.metrics[counter] = 0
+        with suppress(VaultLocked):  # another process is writing; the next run deletes the rest
+            for _ in range(ROUNDS):
+                run.check()
+                deleted = trim(before, at_most=AT_ONCE)
+                run.metrics[counter] += deleted
+                run.save(run)
+                if deleted < AT_ONCE:
+                    break
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +257,7 @@ class Phases:
     plan: LaneSettings
     consolidation: Consolidation
     synthesis: Synthesis
-    cleanup: Cleanup
+    cleanup: Callable[[PhaseRun], None]
     ask: Ask | None
     enrich: Callable[..., Enrich]
 
