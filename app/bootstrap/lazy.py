@@ -10,8 +10,6 @@ from typing import Any, cast
 from clawmem.ports.errors import ConfigError, ExtraMissing
 from clawmem.ports.indexes import Backend
 
-GROUP = "clawmem.backends"  # group of entry points; each one is a `Backend`
-
 DEFAULT = Backend("sqlite")
 # Searched first: reading the metadata of every installed package takes longer than a search.
 BUILT_IN = {
@@ -31,7 +29,7 @@ def backend_named(name: str) -> Backend:
         return DEFAULT
     if name in BUILT_IN:
         return cast(Backend, imported_object(BUILT_IN[name]))
-    points = {point.name: point for point in entry_points(group=GROUP)}
+    points = {point.name: point for point in entry_points(group="clawmem.backends")}
     if name not in points:
         known = sorted({DEFAULT.name, *BUILT_IN, *points})
         raise ConfigError(f"There is no backend {name!r}. Known are: {', '.join(known)}.")

@@ -12,7 +12,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import DocumentStore, LinkKind, StoredLink
-from clawmem.ports.records import Document, Origin
+from clawmem.ports.records import Origin
 
 
 class FoundLink(Record):
@@ -34,29 +34,30 @@ def found_links(documents: DocumentStore, links: Sequence[StoredLink]) -> list[F
     """Return *links* with their notes, in their order."""
     notes = documents.many({end for link in links for end in (link.document_id, link.target_id) if end})
     bodies = documents.bodies({link.target_id for link in links if link.target_id and link.link.part})
-    return [_found(link, notes, bodies.get(link.target_id or 0, "")) for link in links]
-
-
-def _found(stored: StoredLink, notes: dict[int, Document], body: str) -> FoundLink:
-    link, source, target = stored.link, notes[stored.document_id], notes.get(stored.target_id or 0)
-    line, problem = None, ""
-    if target is None:
-        is_attachment = "." in link.target and link.target.rpartition(".")[2].lower() in ATTACHMENTS
-        is_day = parse_iso(link_key(link.target)) is not None  # without a page
-        problem = "" if is_attachment or is_day else "no note is called so"
-    elif link.part:
-        kind = "block" if link.part.startswith("^") else "heading"
-        line = part_line(link.part, Markdown(body, target.body_line))
-        problem = "" if line else f"the note has no such {kind}"
-    sign = "#" if link.part and not link.part.startswith("^") else ""
-    return FoundLink(
-        kind=link.kind,
-        written=without_orders(f"{link.target}{sign}{link.part}", source.origin),
-        source=source.display_path,
-        line=link.line,
-        context=without_orders(link.context, source.origin),
-        target=target.display_path if target else None,
-        target_line=line,
-        problem=problem,
-        **provenance_of(source.origin),
-    )
+    found = []
+    for stored in links:
+        link, source, target = stored.link, notes[stored.document_id], notes.get(stored.target_id or 0)
+        line, problem = None, ""
+        if target is None:
+            is_attachment = "." in link.target and link.target.rpartition(".")[2].lower() in ATTACHMENTS
+            is_day = parse_iso(link_key(link.target)) is not None  # without a page
+            problem = "" if is_attachment or is_day else "no note is called so"
+        elif link.part:
+            kind = "block" if link.part.startswith("^") else "heading"
+            line = part_line(link.part, Markdown(bodies.get(target.id, ""), target.body_line))
+            problem = "" if line else f"the note has no such {kind}"
+        sign = "#" if link.part and not link.part.startswith("^") else ""
+        found.append(
+            FoundLink(
+                kind=link.kind,
+                written=without_orders(f"{link.target}{sign}{link.part}", source.origin),
+                source=source.display_path,
+                line=link.line,
+                context=without_orders(link.context, source.origin),
+                target=target.display_path if target else None,
+                target_line=line,
+                problem=problem,
+                **provenance_of(source.origin),
+            )
+        )
+    return found
