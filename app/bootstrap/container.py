@@ -45,12 +45,11 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.publish import Publisher
     from clawmem.app.services.indexing.update import PassReport, UpdateCollection
-    from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.issues import SyncIssues
     from clawmem.app.services.knowledge.graph import BuildGraphs
     from clawmem.app.services.lifecycle.actions import Lifecycle
     from clawmem.app.services.lifecycle.curator import Curator
-    from clawmem.app.services.lifecycle.forgetting import Forgetting, Prove
+    from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.maintenance.client_checks import ClientChecks
     from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
@@ -267,7 +266,9 @@ class UseCases(containers.DeclarativeContainer):
         "indexing.syncing:sync_folder", home=option.home, own=option.own_files
     )
     work_lease = function("leases:WorkLease")
-    watching: VaultWatcher = use_case("indexing.watching:VaultWatcher", lease=Factory(work_lease, "watch"))
+    watching: Callable[..., None] = function(
+        "indexing.watching:keep_watch", lease=Factory(work_lease, "watch")
+    )
     explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
     verify: Verify = use_case("maintenance.verify:Verify")
 
@@ -335,8 +336,8 @@ class UseCases(containers.DeclarativeContainer):
         "lifecycle.forgetting:Forgetting",
         note=forgotten_places.provided.complete,
     )
-    prove: Prove = use_case(
-        "lifecycle.forgetting:Prove",
+    prove: Callable[..., dict[str, list[str]]] = function(
+        "lifecycle.forgetting:prove",
         pipelines=Dict(search=search.provider, query=query_without_models.provider),
         places=Factory(lambda vault: [*map(str, files_of_vault(vault))], option.vault),
     )

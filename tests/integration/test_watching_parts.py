@@ -21,7 +21,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
-from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
+from clawmem.app.services.indexing.watching import WatchEvent, WatchOptions, keep_watch
 from clawmem.app.services.leases import LEASE_MS, WorkLease
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import LeaseLost, VaultLocked
@@ -250,6 +250,7 @@ def watch(
         folders = [Folder("notes", str(root / "notes"))]
         timer = threading.Timer(20.0, ending.set)
         timer.start()
-        VaultWatcher(Deaf(), passing, lane)(WatchOptions(lambda: folders, tell, then, every_s=0.6), ending)
+        options = WatchOptions(lambda: folders, tell, then, every_s=0.6)
+        keep_watch(options, ending, Deaf(), passing, lane)
         timer.cancel()
     return news

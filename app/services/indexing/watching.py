@@ -64,10 +64,15 @@ class _Ended(Exception):
     """The watcher was stopped during a pass, which keeps its commits."""
 
 
-@dataclass(frozen=True, slots=True)
-class VaultWatcher:
+def keep_watch(
+    watched: WatchOptions,
+    stop: StopSignal,
+    watcher: FolderWatcher,
+    update: Callable[..., PassReport],
+    lease: WorkLease,
+) -> None:
     """
-    The watcher of a vault. Of several processes one watches, and another takes over when it ends or dies.
+    Watch a vault until *stop* is set. Of several processes one watches, and another takes over when it ends or dies.
 
     File events only select the collections to check; a regular pass finds the changes. A missed event therefore
     delays a change until the next full pass, but loses nothing.
@@ -75,37 +80,31 @@ class VaultWatcher:
     Args:
         update: `clawmem.app.services.indexing.update.UpdateCollection`.
     """
+    reason = ""
+    while not stop.is_set():
+        former, reason = reason, _refusal(lease)
+        if not reason:
+            turn = _Turn(watcher, update, lease, watched, stop)
+            # Another process may take the lease during a suspension or a long pass.
+            with suppress(LeaseLost, _Ended), closing(watcher):
+                turn.run()
+            if not turn.is_locked:  # otherwise releasing the lease would wait for the writing process
+                lease.release()
+        elif reason != former:
+            watched.tell(WatchEvent("waiting", reason))
+        stop.wait(LOOKS_UP_S)
+    watched.tell(WatchEvent("ended", "No longer watched."))
 
-    watcher: FolderWatcher
-    update: Callable[..., PassReport]
-    lease: WorkLease
 
-    def __call__(self, watched: WatchOptions, stop: StopSignal) -> None:
-        """Watch until *stop* is set."""
-        reason = ""
-        while not stop.is_set():
-            former, reason = reason, self._refusal()
-            if not reason:
-                turn = _Turn(self.watcher, self.update, self.lease, watched, stop)
-                # Another process may take the lease during a suspension or a long pass.
-                with suppress(LeaseLost, _Ended), closing(self.watcher):
-                    turn.run()
-                if not turn.is_locked:  # otherwise releasing the lease would wait for the writing process
-                    self.lease.release()
-            elif reason != former:
-                watched.tell(WatchEvent("waiting", reason))
-            stop.wait(LOOKS_UP_S)
-        watched.tell(WatchEvent("ended", "No longer watched."))
-
-    def _refusal(self) -> str:
-        """Acquire the lease; return why that failed, empty on success."""
-        try:
-            if self.lease.acquire():
-                return ""
-            lease = self.lease.current()
-        except VaultError as error:
-            return str(error)
-        return f"{lease.holder if lease else 'Another process'} watches this vault; waiting for its end."
+def _refusal(lease: WorkLease) -> str:
+    """Acquire the lease; return why that failed, empty on success."""
+    try:
+        if lease.acquire():
+            return ""
+        current = lease.current()
+    except VaultError as error:
+        return str(error)
+    return f"{current.holder if current else 'Another process'} watches this vault; waiting for its end."
 
 
 @dataclass(slots=True)

@@ -95,11 +95,7 @@ class Status:
             VaultError: the vault cannot be read.
         """
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
-        served = [
-            (document.content_type, document.authored_at, document.review_by or "", document.access_count)
-            for document in every_served(self.documents)
-        ]
-        kinds, moments, reviews, accesses = zip(*served, strict=True) if served else ((), (), (), ())
+        served = [*every_served(self.documents)]
         collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
         return StatusReport(
             at=now,
@@ -115,16 +111,16 @@ class Status:
             embeddings=embeddings,
             model=self.embeddings.fingerprint(),
             building=self.embeddings.building(),
-            content_types=dict(sorted(Counter(kinds).items())),
-            newest=max((moment for moment in moments if moment <= now), default=None),
+            content_types=dict(sorted(Counter(document.content_type for document in served).items())),
+            newest=max((note.authored_at for note in served if note.authored_at <= now), default=None),
             recalls=self.telemetry.count(),
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
             roles=self.roles(),
             notes=self.notes.counts(),
             relations={kind.value: count for kind, count in self.relations.counts().items()},
-            stale_documents=sum("" < review[:10] < now[:10] for review in reviews),
-            average_access_count=round(sum(accesses) / max(1, len(served)), 2),
+            stale_documents=sum("" < (note.review_by or "")[:10] < now[:10] for note in served),
+            average_access_count=round(sum(note.access_count for note in served) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
             recent_sessions=self.sessions.recent(5),
             next_steps=[*self._next_steps(info, collections, embeddings)][:3],
