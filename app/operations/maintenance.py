@@ -95,11 +95,17 @@ _CONTENTS = {
 
 
 def _salvage_text(report: SalvageReport) -> Iterator[str]:
-    for what, rows in (("Kept", report.kept), ("Lost", report.lost)):
-        counts = [f"{words} ({rows[name]})" for name, words in _CONTENTS.items() if name in rows]
-        yield f"{what}: {'; '.join(counts) or 'nothing'}"
-    if not report.kept:
-        yield "Lost: pins, the diary, captured memories, and the history; notes are read from your files again"
+    kept, lost = (
+        [
+            f"{words} ({'unknown' if rows[name] is None else rows[name]})"
+            for name, words in _CONTENTS.items()
+            if name in rows
+        ]
+        for rows in (report.kept, report.lost)
+    )
+    everything = "pins, the diary, captured memories, and the history"
+    yield f"Kept: {'; '.join(kept) or 'nothing'}"
+    yield f"Lost: {'; '.join(lost) or ('nothing' if report.kept else everything)}"
     for what, files in (("Text lost, and in no file", report.notes), ("Text damaged", report.spoilt)):
         if files:
             yield f"{what}: {', '.join(files)}"
@@ -150,6 +156,9 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         if without := repaired.vault.embeddings.counts().pending:
             remarks.append(f"{plural(without, 'text')} without vectors. Run: clawmem embed")
         served = {"/".join(place) for place in repaired.vault.documents.places()}
+    if not (served or report.kept.keys() - {"meta"}) and (report.lost or not report.kept):
+        reason = f"Nothing could be saved, and {vault} is empty now. Use a backup. Damaged file: {damaged}"
+        raise VaultError(vault, reason)
     notes, spoilt = (
         [file for file in files if file not in served] for files in (report.notes, report.spoilt)
     )

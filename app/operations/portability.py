@@ -239,6 +239,8 @@ class RestoredVault(Result):
 def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool = False) -> Iterator[Path]:
     """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of the vault."""
     place, is_own = target.resolve(), False
+    usual = [Path(folder.root).resolve() for folder in load_settings(lenient=True).collections.values()]
+    is_own |= target.is_dir() and any(map(place.is_relative_to, usual))  # with another vault, too
     for folder in services.folders:
         root = Path(folder.root).resolve()
         if place.is_relative_to(root):

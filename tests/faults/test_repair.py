@@ -212,6 +212,10 @@ class TestTheCommand:
         assert (result.exit_code, "it is a text file. Nothing was changed" in result.stderr) == (5, True)
         assert note.read_bytes() == before and not [*note.parent.glob("*damaged*")]
 
+        note.write_bytes(random.Random(2).randbytes(50_000))
+        result = invoke("--vault", note, "doctor", "--repair", "--yes")
+        assert (result.exit_code, "Nothing could be saved" in result.stderr) == (5, True)
+
 
 def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
     with closing(apsw.Connection(str(home.vault))) as connection:

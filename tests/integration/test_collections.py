@@ -96,7 +96,17 @@ def test_the_name_of_another_folder_is_refused(
     assert remembered("collection", "add", notes, "--name", "notes", "--pattern", "*.md").exit_code == 0
 
 
-@pytest.mark.parametrize("command", [("bootstrap",), ("collection", "add"), ("vault", "sync", "x")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("bootstrap",),
+        ("collection", "add"),
+        ("vault", "sync", "x"),
+        ("mine",),
+        ("import", "mem0"),
+        ("focus", "set"),
+    ],
+)
 def test_an_empty_path_is_not_the_current_folder(
     invoke: Invoke, command: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

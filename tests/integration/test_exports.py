@@ -38,6 +38,9 @@ def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, note
     assert {file.relative_to(home / "out") for file in home.glob("out/**/*.md")} == {
         Path(name) for name in names
     }
+    remembered("backup", home / "copy.sqlite")
+    refused = remembered("--vault", home / "copy.sqlite", "export", "--format", "markdown", notes)
+    assert (refused.exit_code, "one of your notes" in refused.stderr) == (2, True)
 
 
 def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:

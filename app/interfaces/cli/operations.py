@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from inspect import Parameter, Signature
-from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -128,8 +127,9 @@ class Form:
             is_several = "..." in (option.metavar or "") or _allows(annotation, list)
             taken, rest = (rest, []) if is_several else (rest[:1], rest[1:])
             value = taken if _allows(annotation, list) else " ".join(taken)
-            if _allows(annotation, Path) and not value:
-                raise InvalidInput("INVALID_INPUT", f"{option.metavar} is empty.")
+            texts = taken if value is taken else [value]
+            if taken and not (option.from_stdin or all(text.strip() for text in texts)):
+                raise InvalidInput("INVALID_INPUT", f"{self.spellings[name].strip('.')} is empty.")
             if option.from_stdin and value == "-":
                 data = sys.stdin.buffer.read(MOST_STDIN + 1)
                 if len(data) > MOST_STDIN:
