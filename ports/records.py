@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
 
-UNSHOWN = "\ufffd"
 _JOINERS = "\u200c\u200d"  # needed to spell Persian and Indic words and emoji sequences
 
 
@@ -22,7 +21,7 @@ def one_line(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(
-        sign if sign.isprintable() or sign in _JOINERS else " " if sign.isspace() else UNSHOWN
+        sign if sign.isprintable() or sign in _JOINERS else " " if sign.isspace() else "\ufffd"
         for sign in name
     )
 

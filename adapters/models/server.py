@@ -71,15 +71,6 @@ def secrets_in(url: str) -> tuple[str, ...]:
     return tuple(sorted({token, parts.password or "", password, *keys} - {""}, key=len, reverse=True))
 
 
-def server_root(url: str) -> str:
-    """Return *url* without the path of an endpoint, which users often copy with the address."""
-    root, mark, query = url.strip().partition("?")
-    root = root.rstrip("/")
-    for path in ("/embeddings", "/embed", "/chat/completions", "/rerank", "/reranking", "/v1", "/v2"):
-        root = root.removesuffix(path)
-    return root + mark + query
-
-
 # -- providers: paths, parameter names, limits, and the layout of responses -------------------------------
 
 
@@ -303,7 +294,12 @@ class HttpServer:
         key = (api_key or "").strip()
         if not (key.isascii() and key.isprintable()):
             raise ConfigError("The API key contains invalid characters. Copy it again.")
-        url = server_root(url)
+        root, mark, query = url.strip().partition("?")
+        root = root.rstrip("/")
+        # Users often copy the path of an endpoint with the address.
+        for path in ("/embeddings", "/embed", "/chat/completions", "/rerank", "/reranking", "/v1", "/v2"):
+            root = root.removesuffix(path)
+        url = root + mark + query
         self.provider = provider
         self.name = name
         self.location = shown(url).rstrip("/")
