@@ -156,12 +156,16 @@ def lifecycle_undo(
     limit: Limit = 20,
 ) -> list[RecordedAct]:
     """
-    List who changed, archived, restored or forgot what, when and why; or undo one act, and return it.
+    List who changed, archived, restored or forgot what, when and why; or undo one, and return it and its counter-act.
 
     Forgotten documents cannot be restored.
     """
     lifecycle = services.lifecycle
-    return lifecycle.latest(limit) if act is None else [lifecycle.undo(act, services.caller)]
+    return (
+        lifecycle.latest(limit)
+        if act is None
+        else [lifecycle.undo(act, services.caller), *lifecycle.latest(1)]
+    )
 
 
 # -- forgotten ------------------------------------------------------------------------------------------

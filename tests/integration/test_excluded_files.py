@@ -220,7 +220,7 @@ def test_skipped_files_of_other_programs_are_counted(invoke: Invoke, tmp_path: P
 
     assert "1 added" in output
     assert "1 by the built-in rules (bak)" in output
-    assert "1 by the pattern **/*.md (.canvas)" in output
+    assert "1 by the pattern **/*.md (.canvas)" in output and "--pattern '**/*.{md,canvas}'" in output
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,13 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     assert (restore["act"], archive["act"]) == ("restore", "archive")
     assert archive["why"] == "written 2026-02-11, neither changed nor read for more than 30 days"
 
-    done(invoke("undo", restore["id"]))
+    assert "takes back act" in done(invoke("undo", restore["id"]))
     assert read(invoke, "archive", "--purge", "--dry-run")["purged"] == [f"notes/{OLD}"]
     assert read(invoke, "archive", "--purge")["purged"] == [f"notes/{OLD}"]
     counted = read(invoke, "archive", "--status")
     assert (counted["active"], counted["archived"], counted["forgotten"]) == (2, 0, 1)
     assert read(invoke, "undo")["acts"][0]["act"] == "purge"
+    assert "1 by forgetting" in done(invoke("update"))
 
 
 @pytest.mark.parametrize(

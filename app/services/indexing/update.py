@@ -352,7 +352,7 @@ class _Pass:
                 self._commit()
             progress(done, len(scan.files))
         self._commit()
-        report.excluded = dict(exclusions.counts.most_common())
+        report.excluded |= dict(exclusions.counts.most_common())
         skipped = {LINKS: len(scan.links), SPECIAL: len(scan.special)}
         report.excluded |= {rule: count for rule, count in skipped.items() if count}
         self._remove(scan, known, exclusions)
@@ -378,6 +378,7 @@ class _Pass:
             self.report.unchanged += served
             return
         if is_forgotten(known):
+            self.report.excluded["forgetting"] = 1 + self.report.excluded.get("forgetting", 0)
             return
         try:
             data = self._update.files.read(self._folder.root, file.path)
