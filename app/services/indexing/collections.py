@@ -53,10 +53,8 @@ def collections_of(settings: Settings, documents: DocumentStore | None = None) -
         for note in documents.latest(Scope(frozenset({name})), limit=1) if documents else ():
             collection.updated = note.authored_at
         if folder := settings.collections.get(name):
-            collection.path, collection.pattern = (
-                str(folder.path),
-                folder.pattern if folder.kind == "files" else None,
-            )
+            collection.path = str(folder.path)
+            collection.pattern = folder.pattern if folder.kind == "files" else None
             collection.trust = folder.trust
         collections.append(collection)
     return collections

@@ -106,15 +106,11 @@ class NoteClaims:
             for claim in recorded
             for note in [documents[claim.document_id]]
         ]
-        aimed = [
-            claim._replace(
-                place=(notes[0].collection, notes[0].path)
-                if len(notes) == 1
-                else (note.collection, claim.address)
-            )
-            for claim, note, notes in claims
-        ]
-        moved = [new for new, (claim, *_) in zip(aimed, claims, strict=True) if new.place != claim.place]
+        moved = []
+        for claim, note, notes in claims:
+            target = notes[0] if len(notes) == 1 else None
+            place = (target.collection, target.path) if target else (note.collection, claim.address)
+            moved += [claim._replace(place=place)] if place != claim.place else []
         if moved:
             with transactions.writing():
                 for claim in moved:
@@ -175,21 +171,12 @@ class LinkTargets:
                 outdated = self.links.outdated(changed)
                 notes = self.documents.many({link.document_id for link in outdated})
                 named = self.links.named({link.link.key for link in outdated})
-                aimed = [
-                    link._replace(
-                        target_id=next(
-                            iter(
-                                link_targets(
-                                    link.link, note.collection, note.path, named.get(link.link.key, ())
-                                )
-                            ),
-                            None,
-                        )
-                    )
-                    for link in outdated
-                    for note in [notes[link.document_id]]
-                ]
-                self.links.aim(new for new, old in zip(aimed, outdated, strict=True) if new != old)
+                for link in outdated:
+                    note, names = notes[link.document_id], named.get(link.link.key, ())
+                    targets = link_targets(link.link, note.collection, note.path, names)
+                    aimed = link._replace(target_id=targets[0] if targets else None)
+                    if aimed != link:
+                        self.links.aim([aimed])
                 self._relate({link.document_id for link in outdated} | set(changed))
                 self.links.settle(changed)
 

@@ -238,9 +238,8 @@ class Doctor:
             f"{counts.orphaned} vectors are unused; searched by {self.vectors.method}"
         )
         documents = self.documents.latest() if counts.failed else ()
-        private = (
-            self.withheld() if counts.failed and is_remote(self.embedder()) else ()
-        )  # they are not sent there
+        # Private texts are not sent to other machines.
+        private = self.withheld() if counts.failed and is_remote(self.embedder()) else ()
         notes = (
             note for note in documents if note.embed_state is EmbedState.FAILED and note.id not in private
         )
@@ -312,11 +311,7 @@ def _tested(
         fault = fault_of(model)
     except (ModelError, EmbeddingError) as error:
         fault = str(error)
-    return (
-        CheckResult(name, False, fault, remedy)
-        if fault
-        else CheckResult(name, True, "it answers as it should")
-    )
+    return CheckResult(name, not fault, fault or "it answers as it should", remedy if fault else "")
 
 
 def embedder_fault(embedder: Embedder) -> str | None:
