@@ -308,7 +308,7 @@ class StoreUnreadable(ClawmemError):
     exit_code = 2
 
     def __init__(self, tool: str, place: str, reason: str, remedy: str = "") -> None:
-        remedy = remedy or f"Name its store: clawmem import {tool} PATH"
+        remedy = remedy or f"If it is elsewhere, run: clawmem import {tool} PATH"
         super().__init__(
             f"No memories of {tool} can be read at {place}: {reason}. Nothing was imported. {remedy}"
         )

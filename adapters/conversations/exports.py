@@ -499,6 +499,8 @@ class DiskExports(ConversationExports):
                 if member.name.endswith(COMPANIONS):
                     yield FileFinished(member.file)
                     continue
+                if ".." in member.name.split("/") or member.name.startswith("/"):
+                    raise Unreadable("its name leads out of the archive; it is unsafe and was skipped")
                 if member.place.endswith(ARCHIVES):
                     raise Unreadable("it is an archive. Unpack it, and name the folder")
                 with member.open_text() as text:

@@ -1,6 +1,7 @@
 """Stores of other memory tools, which are opened for reading only."""
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
 
 MAX_TEXT = 64 << 20  # bytes of one file of text
+MOST_WRONG = 100  # first lines that are no memories, after which a file is no such store
 Row = dict[str, Any]
 Memories = Iterator[ForeignMemory | Unmatched]
 
@@ -237,6 +239,10 @@ def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
         raise NoStore("there is no such folder")
     files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
     paths = sorted(file.relative_to(place) for file in files)
+    for path in paths:
+        if (shown := os.fsencode(path).decode("utf-8", "backslashreplace")) != str(path):
+            yield Unmatched(f"file whose name is not UTF-8 ({shown})")
+    paths = [path for path in paths if text({"": path}, "") == str(path)]
     paths = [path for path in paths if not any(part.startswith(".") for part in path.parts[:-1])]
     notes = {path: _parts(text_of(place / path)) for path in paths if selects(path)}
     if not notes:
@@ -290,19 +296,24 @@ openclaw = partial(_markdown, lambda path: path.name == "MEMORY.md" or "memory" 
 
 def _lines(place: Path) -> Memories:
     """Yield the memories of a file that ``clawmem export --format jsonl`` wrote: one JSON object on each line."""
-    adapter = TypeAdapter(ForeignMemory)
-    is_empty = True
-    for line in filter(str.strip, text_of(file_in(place, "memories.jsonl")).splitlines()):
+    adapter, is_empty, wrong = TypeAdapter(ForeignMemory), True, list[str]()
+    for number, line in enumerate(text_of(file_in(place, "memories.jsonl")).split("\n"), 1):
+        if not line.strip():
+            continue
+        if is_empty and len(wrong) == MOST_WRONG:
+            break
         try:
             whole = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
             memory = adapter.validate_json(whole)
         except (ValueError, RecursionError):  # pydantic's error is a ValueError
-            yield Unmatched("line that is no memory")
+            wrong.append(str(number))
             continue
         is_empty &= not memory.text.strip()
         yield memory if memory.text.strip() else Unmatched("empty memory")
     if is_empty:
-        raise NoStore("it has no memory")
+        raise NoStore(f"no line is a memory in JSON, of {len(wrong)} that were read")
+    lines = f"{', '.join(wrong[:5])}{', ...' if wrong[5:] else ''}"
+    yield from [Unmatched(f"line that is no memory ({lines})")] * len(wrong)
 
 
 def _read(tool: str, read: Callable[[Path], Memories], place: str) -> Memories:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -90,8 +91,10 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
     yield from counts_text({"dry run": report.dry_run, **done["sources"], "unchanged files": report.skipped})
     for what, lines in {"Faults": report.faults, "Files without a conversation": report.foreign}.items():
         yield from [f"{what}: {len(lines):,}", *map(one_line, lines[:10])] if lines else ()
-    if report.foreign:
+    if any(not file.endswith((".json", ".jsonl")) for file in report.foreign):
         yield CHAT_NEEDS
+    elif report.foreign:
+        yield "JSON that is cut off, or of another program, holds no conversation that can be read."
     elif not report.sources and not report.skipped:
         yield "No conversations were found."
     yield from counts_text({"Facts": done["synthesis"]})
@@ -252,6 +255,10 @@ def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool 
     if not is_folder and target.suffix.lower() in (".md", ".markdown"):
         reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
         raise InvalidInput("INVALID_INPUT", reason)
+    if not is_folder and (target.is_dir() or not target.parent.is_dir()):
+        reason = f"There is no folder {target.parent}. Create it: mkdir -p {shlex.quote(str(target.parent))}"
+        reason = f"{target} is a folder. Name a file in it." if target.is_dir() else reason
+        raise InvalidInput("INVALID_PATH", reason)
     if target.is_file() and not force:
         reason = f"{target} exists and was not changed. Choose another file, or add --force."
         raise InvalidInput("FILE_EXISTS", reason)

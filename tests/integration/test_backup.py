@@ -38,6 +38,7 @@ def test_an_existing_file_is_replaced_only_by_force(remembered: Invoke, home: Pa
     refused = remembered("backup", target)
     assert (refused.exit_code, target.read_text()) == (2, "something else")
     assert "--force" in refused.output
+    assert "Name a file in it" in remembered("backup", home).stderr
 
     assert remembered("backup", target, "--force").exit_code == 0
     assert target.read_bytes().startswith(b"SQLite format 3")

@@ -84,7 +84,7 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
     [
         (("-c", "nowhere"), "No collection matches"),
         (("-c", "notes"), "--format jsonl"),
-        (("missing/file",), "no such file"),
+        (("missing/file",), "Create it: mkdir -p"),
     ],
 )
 def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[str, ...], why: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
@@ -121,6 +122,7 @@ def basic_memory(folder: Path) -> None:
         "---\ntitle: Clay\npermalink: craft/clay\ntags:\n- craft\n---\nFrom Delft.\n",
     )
     _file(folder / ".obsidian/app.md", "hidden")
+    _file(folder / os.fsdecode(b"bad\xff.md"), "its name is not UTF-8")
 
 
 def openclaw(folder: Path) -> None:
@@ -157,9 +159,9 @@ EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "mem0": (1, {"deleted memory": 1}),
     "claude-mem": (2, {"prompt": 1}),
     "clawmem": (2, {"inactive document": 1, "relation to an item without a counterpart": 1}),
-    "basic-memory": (2, {}),
+    "basic-memory": (2, {r"file whose name is not UTF-8 (bad\xff.md)": 1}),
     "openclaw": (2, {"other file": 1}),
-    "jsonl": (2, {"line that is no memory": 1}),
+    "jsonl": (2, {"line that is no memory (3)": 1}),
 }
 HOTTER = "The kiln fires at a thousand degrees, since the blue glaze of the new bowls needs it, and cools over night."
 Import = Callable[..., Any]
@@ -238,7 +240,7 @@ def test_a_truncated_file(invoke: Invoke, place: Callable[[str], Path]) -> None:
     """What could be read is imported, and the rest is counted in words."""
     done = invoke("import", "jsonl", place("jsonl"))
 
-    assert (done.exit_code, "unmatched: line that is no memory 1" in done.output) == (0, True)
+    assert (done.exit_code, "line that is no memory (3) 1" in done.output) == (0, True)
 
 
 def test_a_changed_memory_and_a_forgotten_one(
