@@ -176,11 +176,11 @@ def reading_text(result: Reading) -> Iterator[str]:
         yield str(report)
         if report.excluded:
             rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
-            yield f"  Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
+            yield f"Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
         unread = [rule for rule in report.excluded if rule.startswith("the pattern ")]
         endings = ",".join(["md", *(rule.rpartition(".")[2].rstrip(")") for rule in unread)])
         if unread:
-            yield f"  To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"
+            yield f"To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"
         yield from (f"  {problem}" for problem in report.problems)
     if not result.collections:
         yield "No collections yet. Run: clawmem bootstrap PATH"

@@ -222,7 +222,7 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
     title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
     if title != result.snippet.strip():  # the title of a remembered sentence is the sentence
-        yield Styled(f"  {printable(one_line(title_to_read(title, result.origin)))}")  # no words of ours
+        yield f"  {one_line(title_to_read(title, result.origin))}"
     if result.superseded_by:
         yield f"  {successor_mark(result.superseded_by)}"
     elif result.changed_by:

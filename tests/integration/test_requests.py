@@ -49,7 +49,7 @@ class TestIds:
             ("people/haruka.md\0.txt", 2, "NUL"),
             ("a" * 1001, 2, "1001 characters; at most 1000"),
             ("a" * 1000, 3, "No document matches"),
-            ("", 2, "at least 1 character"),
+            ("", 2, "NOTE is empty."),
             ("#", 2, "docid"),
             ("#abc", 2, "docid"),
             ("#" + "a" * 65, 2, "docid"),
@@ -80,7 +80,7 @@ class TestBounds:
             (("serve", "--port", "99999999"), "must be less than or equal to 65535"),
             (("diary", "read", "-n", "0"), "--limit must be greater than or equal to 1."),
             (("undo", "-n", "101"), "--limit must be less than or equal to 100."),
-            (("pin", ""), "NOTE must have at least 1 character."),
+            (("pin", ""), "NOTE is empty."),
             (("diary", "write", ""), "TEXT must have at least 1 character."),
         ],
     )

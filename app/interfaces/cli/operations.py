@@ -325,7 +325,7 @@ def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
         for part in parts_of(operation.shown(result, on_terminal=True)):
             if isinstance(part, Table) and part.columns[-1] == "value":
                 part = part._replace(rows=[[advised(cell, vault) for cell in row] for row in part.rows])
-            elif type(part) is str and not part.startswith("    "):
+            elif type(part) is str and not part.startswith("  "):
                 part = advised(part, vault)
             show_part(part)
     for name, reason in left_out_of(result).items():
