@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -456,4 +457,7 @@ def trust_set(
         changed = record_trust(
             vault.documents, vault.transactions, services.publisher, documents, TRUST[trust]
         )
+        if changed and trust == "user":  # what its notes supersede counts again
+            folders = [folder for folder in services.folders if folder.name == name]
+            read_folders(services, [replace(folder, origin=TRUST[trust]) for folder in folders], force=True)
     return Collection(name, changed, trust=trust)

@@ -99,3 +99,11 @@ def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path) -> N
     assert invoke("pin", "notes/second.md").exit_code == 0
     assert ranked() == ["notes/second.md", "notes/first.md"]
     assert "Its own front matter" not in invoke("pin", "--off", "notes/second.md").output
+
+
+def test_a_note_replaces_another_again_when_trust_returns(invoke: Invoke, folder: Path) -> None:
+    write_file(folder / "new.md", "---\nsupersedes: lamp\n---\n# New lamp\n\nIt is a diode no more.\n")
+    for words in (("update",), ("trust", "set", "notes", "shared"), ("trust", "set", "notes", "user")):
+        assert invoke(*words).exit_code == 0
+
+    assert json.loads(invoke("--json", "get", "lamp.md").stdout)["superseded_by"]

@@ -192,13 +192,14 @@ class Remember:
         known = {folder.name: folder for folder in folders}
         if name and name not in known:
             raise NotFound("collection of files", name, suggestions=sorted(known))
-        if not name and home is None and len(folders) > 1:
+        own = [folder for folder in folders if is_verified(folder.origin)] or folders
+        if not name and home is None and len(own) > 1:
             raise InvalidInput(
                 "INVALID_INPUT",
-                f"There are several collections: {', '.join(known)}. Name one by {option}, or "
+                f"There are several collections: {', '.join(folder.name for folder in own)}. Name one by {option}, or "
                 "set inbox: FOLDER in the config file.",
             )
-        chosen = known[name] if name else home or folders[0]
+        chosen = known[name] if name else home or own[0]
         below = inbox.relative_to(home.root) if home else inbox
         if is_excluded(below.as_posix()):
             message = (
