@@ -157,8 +157,10 @@ class ExtraMissing(ConfigError):
     code = "EXTRA_MISSING"
 
     def __init__(self, what: str, *, extra: str) -> None:
+        ways = "uv tool install", "pipx install --force", "pip install"
+        commands = ", or: ".join(f"{way} 'clawmem[{extra}]'" for way in ways)
         super().__init__(
-            f"This needs {what}, which is not installed. Run in the checkout: pip install '.[{extra}]'"
+            f"This needs {what}, which is not installed. As you installed clawmem, run: {commands}"
         )
 
 

@@ -196,7 +196,7 @@ class Model(ModelFolder):
 
         Environment variables of huggingface_hub apply: HF_ENDPOINT for a mirror, HF_HUB_OFFLINE, HF_TOKEN.
         """
-        require("local", "huggingface_hub")
+        require("local" if self._is_gguf else "onnx", "huggingface_hub")
         from huggingface_hub import hf_hub_download
 
         elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} FILE"

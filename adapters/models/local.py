@@ -35,7 +35,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-REQUIRED = "bge-small", "onnxruntime"  # an extra and its package
+REQUIRED = "onnx", "onnxruntime"  # an extra and its package
 SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a measurable gain
 MAX_TOKENS = 256  # of a text; the rest has no influence
 QUERY_CACHE = 4

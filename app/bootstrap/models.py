@@ -77,7 +77,7 @@ class ModelSelection:
                 there=model.is_there(),
                 in_use=model.name == used if model.role == EMBED else model.is_there(),
                 dimensions=model.dimensions,
-                size_bytes=model.size_bytes(),
+                size_bytes=model.size_bytes() if model.is_there() else model.download_bytes,
                 origin=model.origin,
                 summary=model.summary,
             )

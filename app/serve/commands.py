@@ -129,7 +129,9 @@ def _start(ctx: typer.Context, *, is_new: bool) -> None:
     vault = settings.vault
     server, log = started_server(vault, options, os.environ), server_file(vault, "server-log")
     record = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log), "started": is_new}
-    show_outcome(ctx, record, f"{vault} is served at {server.url}. Its log is {log}")
+    show_outcome(
+        ctx, record, f"{vault} is {'' if is_new else 'already '}served at {server.url}. Its log is {log}"
+    )
 
 
 def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:

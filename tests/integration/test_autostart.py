@@ -124,6 +124,7 @@ def test_tools_start_a_server(here: Home) -> None:
 def test_a_server_writes_the_state_before_its_answer(here: Home) -> None:
     """A client reads the state of a conversation as soon as the hook has answered."""
     here.run("serve", "--background")
+    assert "already served" in here.run("serve", "--background").stdout
     file = transcript(
         here.home / "projects" / "a.jsonl", ("user", "We'll use Postgres."), ("user", "And the tests?")
     )

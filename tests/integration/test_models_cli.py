@@ -54,6 +54,7 @@ def test_added_used_and_removed(added: Invoke, models: Path) -> None:
     assert added("models", "remove", "bge-small").exit_code == 0
     assert not folder.exists()
     assert not state(added, "bge-small")["there"]
+    assert state(added, "bge-small")["size_bytes"] > 30_000_000  # that a download costs
 
 
 def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path: Path) -> None:

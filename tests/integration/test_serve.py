@@ -156,6 +156,7 @@ class TestTheDoor:
         assert answer.status == status
         assert answer.headers["content-type"] == "application/json"
         assert json.loads(answer.body)["code"] in {"NOT_FOUND", "METHOD_NOT_ALLOWED"}
+        assert "hooks" in path or b"/openapi.json" in answer.body
         assert b"<" not in answer.body
 
     def test_a_body_that_is_no_event(self, server: ServerProcess) -> None:

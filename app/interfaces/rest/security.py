@@ -98,7 +98,9 @@ async def _invalid(request: Request, error: RequestValidationError) -> Json:
 
 
 async def _of_http(request: Request, error: HTTPException) -> Json:
-    return refuse(error.status_code, error.detail, error.headers)
+    is_routing = error.detail == HTTPStatus(error.status_code).phrase  # of 404 and 405
+    message = f"No route has this path and method. {HINT}" if is_routing else error.detail
+    return refuse(error.status_code, message, error.headers)
 
 
 async def _unexpected(request: Request, error: Exception) -> Json:
