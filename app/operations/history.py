@@ -187,8 +187,7 @@ def _absolute(path: str) -> str:
 
 def _reasons_text(result: list[FileReason]) -> Iterator[Part]:
     if not result:
-        yield "No decision, commit or note gives a reason for this file."
-        yield "To read commit messages: clawmem collection add PATH --kind git"
+        yield "No reason for this file is known. To read commit messages: clawmem collection add PATH --kind git"
     for about in result:
         title = with_successor(one_line(title_to_read(about.title, about.origin)), about.superseded_by)
         yield f"{about.file}  {about.docid}  {about.content_type}  {about.authored_at[:10]}"

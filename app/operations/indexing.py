@@ -17,7 +17,6 @@ from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few, plural, size
 from clawmem.app.services.indexing.collections import (
-    AddedCollection,
     Collection,
     Trust,
     collections_of,
@@ -281,7 +280,7 @@ def collection_add(
     exclude: Annotated[list[str] | None, "Files that are not read, as in .gitignore; repeatable."] = None,
     project: Annotated[str, "The project of its notes that name none in their front matter."] = "",
     confirm: Confirm = None,
-) -> AddedCollection:
+) -> Collection:
     """
     Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation.
 
@@ -299,11 +298,8 @@ def collection_add(
         raise InvalidInput("INVALID_INPUT", "Name either a folder, or with --client an agent.")
     folder = existing_folder(path)
     check_pattern(pattern)
-    name = (
-        collection_name(folder.name or "root") + ("-commits" if kind == "git" else "")
-        if name is None
-        else name
-    )
+    if name is None:
+        name = collection_name(folder.name or "root") + ("-commits" if kind == "git" else "")
     known = settings.collections.get(name)
     fault = fault_of_name(name)
     if fault:
@@ -335,12 +331,12 @@ def collection_add(
     entry |= {"project": project} if project else {}
     entry |= {"trust": "assistant"} if client else {}
     set_value(settings.config_file, ("collections", name), entry)
-    remarks = [
+    remarks = tuple(
         f"The folder is inside the collection {other!r}: its notes move from there to {name!r} at the next update."
         for other, configured in settings.collections.items()
         if configured.kind == kind == "files" and configured.path.resolve() in folder.parents
-    ]
-    return AddedCollection(name, 0, str(folder), pattern if kind == "files" else None, remarks=remarks)
+    )
+    return Collection(name, 0, str(folder), pattern if kind == "files" else None, remarks=remarks)
 
 
 def memory_advice(clients: Clients, settings: Settings) -> list[str]:

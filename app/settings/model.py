@@ -419,15 +419,12 @@ def of_file(settings: Settings, vault: Path, name: str | None = None) -> Setting
     return settings.model_copy(update=changes)
 
 
-PLAIN_WORDS = {  # for types of errors, and for nouns, of pydantic
-    "missing": "is missing",
-    "extra_forbidden": "is not known",
+# By the nouns of pydantic.
+PLAIN = {
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",
     "dictionary": "a mapping",
-    "list": "a list",
-    "string": "a text",
 }
 
 
@@ -436,9 +433,9 @@ def fault_of(error: ErrorDetails) -> str:
     message = error["msg"].removeprefix("Value error, ").rstrip(".")
     subject, should, demand = message.partition(" should ")
     demand = f"must {demand}" if should and " " not in subject else message
-    _, valid, noun = demand.partition(" a valid ")
-    plain = PLAIN_WORDS.get(noun.replace(",", " ").partition(" ")[0]) if valid else None
-    return PLAIN_WORDS.get(error["type"]) or (f"must be {plain}" if plain else demand)
+    for noun, plain in PLAIN.items():
+        demand = f"must be {plain}" if f" a valid {noun}" in demand else demand
+    return {"missing": "is missing", "extra_forbidden": "is not known"}.get(error["type"], demand)
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:

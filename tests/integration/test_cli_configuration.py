@@ -101,7 +101,7 @@ def test_a_file_is_read(config: Path) -> None:
         ("lifecycle: {archive_after: 3}\n", "lifecycle.archive_after"),
         ("lifecycle: {dry_run: 'false'}\n", "must be true or false, not 'false'"),
         ("lifecycle: {type_overrides: {decision: never}}\n", "lifecycle.type_overrides.decision"),
-        ("lifecycle: {exempt_collections: notes}\n", "must be a list, not 'notes'"),
+        ("lifecycle: {exempt_collections: notes}\n", "must be a valid list, not 'notes'"),
         (b"\xff\xfe", "it is not UTF-8. Correct it"),
         ("[" * 1000, "nested too deeply"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -36,13 +36,7 @@ class Collection:
     pattern: str | None = None
     updated: str | None = None
     trust: Trust = "user"
-
-
-@dataclass(slots=True)
-class AddedCollection(Collection):
-    """A new collection of the config file; ``remarks`` name collections that lose notes to it."""
-
-    remarks: list[str] = field(default_factory=list)
+    remarks: tuple[str, ...] = ()
 
 
 def collections_of(settings: Settings, documents: DocumentStore | None = None) -> list[Collection]:
