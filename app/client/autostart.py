@@ -5,8 +5,6 @@ A hook does not wait for the server that it starts, and no process shares anythi
 vault ends one. A start that failed is repeated after `RETRY_S`, so that prompts do not pay for it each time.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Entries of this installation in the settings of agents: the hooks, the MCP server and their variables."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

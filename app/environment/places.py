@@ -1,7 +1,5 @@
 """Paths of the config file, vault and models, and identities of processes, without loading the whole configuration."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, MutableMapping

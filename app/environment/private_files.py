@@ -1,7 +1,5 @@
 """Private files: the vault and the files next to it contain the text of the notes, so only their owner may read them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

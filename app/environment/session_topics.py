@@ -1,7 +1,5 @@
 """Projects in which sessions run, and their topics, one file each, so that no vault has to be opened."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

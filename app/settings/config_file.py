@@ -1,7 +1,5 @@
 """Lookup, parsing and comment-preserving edits of the config file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

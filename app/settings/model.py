@@ -419,23 +419,22 @@ def of_file(settings: Settings, vault: Path, name: str | None = None) -> Setting
     return settings.model_copy(update=changes)
 
 
-# By the nouns of pydantic.
-PLAIN = {
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "dictionary": "a mapping",
+PLAIN_WORDS = {  # for pydantic's types of errors
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+    "int": "must be a whole number",
+    "bool": "must be true or false",
+    "dict": "must be a mapping",
+    "model": "must be a mapping",
 }
 
 
 def fault_of(error: ErrorDetails) -> str:
     """Return the fault of one value, such as "must be greater than 0": in pydantic's words, if they are plain."""
-    message = error["msg"].removeprefix("Value error, ").rstrip(".")
-    subject, should, demand = message.partition(" should ")
-    demand = f"must {demand}" if should and " " not in subject else message
-    for noun, plain in PLAIN.items():
-        demand = f"must be {plain}" if f" a valid {noun}" in demand else demand
-    return {"missing": "is missing", "extra_forbidden": "is not known"}.get(error["type"], demand)
+    subject, should, demand = error["msg"].removeprefix("Value error, ").rstrip(".").partition(" should ")
+    demand = f"must {demand}" if should and " " not in subject else f"{subject}{should}{demand}"
+    kind = error["type"].removesuffix("_parsing").removesuffix("_type")
+    return PLAIN_WORDS.get(kind, demand.replace("must be a valid ", "must be a "))
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
