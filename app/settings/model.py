@@ -434,7 +434,7 @@ def fault_of(error: ErrorDetails) -> str:
     subject, should, demand = error["msg"].removeprefix("Value error, ").rstrip(".").partition(" should ")
     demand = f"must {demand}" if should and " " not in subject else f"{subject}{should}{demand}"
     kind = error["type"].removesuffix("_parsing").removesuffix("_type")
-    return PLAIN_WORDS.get(kind, demand.replace("must be a valid ", "must be a "))
+    return PLAIN_WORDS.get(kind, demand)
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
