@@ -204,14 +204,12 @@ class Member:
                     if isinstance(value, dict):
                         yield Record(value)
             except (ijson.JSONError, UnicodeError) as error:
-                reason = str(error).splitlines()[0]
+                reason = f"it is no valid JSON after {count} of its entries ({str(error).splitlines()[0]})"
                 if "premature EOF" in reason or "Incomplete" in reason:
                     with self.open_text() as again:
-                        number = 1 + sum(part.count("\n") for part in iter(partial(again.read, _CHUNK), ""))
-                    raise Unreadable(
-                        f"its JSON is cut off at line {number}, after {count} entries"
-                    ) from error
-                raise Unreadable(f"it is no valid JSON after {count} of its entries ({reason})") from error
+                        line = 1 + sum(part.count("\n") for part in iter(partial(again.read, _CHUNK), ""))
+                    reason = f"its JSON is cut off at line {line}, after {count} entries"
+                raise Unreadable(reason) from error
 
     def objects_next_to(self, name: str) -> list[Record]:
         """Return the objects of the small file *name*, relative to the folder; none if it cannot be read."""

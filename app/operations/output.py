@@ -145,13 +145,10 @@ def value_text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if _TIME.fullmatch(str(value)):
-        text = str(
-            value
-        )  # midnight UTC is a day without a time; any other time is shown on the reader's clock
-        is_day = text[11:16] == "00:00"
-        return (text if is_day else datetime.fromisoformat(text).astimezone().isoformat())[:16].replace(
-            "T", " "
-        )
+        text = str(value)
+        if text[11:16] != "00:00":  # midnight UTC is a day without a time
+            text = datetime.fromisoformat(text).astimezone().isoformat()
+        return text[:16].replace("T", " ")
     if "bytes" in name:
         return size(value)
     if name.endswith("_ms"):

@@ -30,6 +30,7 @@ def test_every_command_has_help(invoke: Invoke, command: tuple[str, ...]) -> Non
 
     assert shown.exit_code == 0
     assert len(shown.output.split("\n\n")[1].strip()) > 15
+    assert "[OPTIONS] [[" not in shown.output
     assert "--vault" in shown.output or len(command) == 2
 
 
@@ -39,6 +40,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
 
     assert shown.exit_code == 0
     assert shown.output == invoke("help", "--all").output == invoke("-h").output == invoke("--help").output
+    assert "why [OPTIONS] [ID|FILE]" in invoke("help", "why").output
     assert invoke("help", "search").output == invoke("search", "-h").output
     assert "Exit codes: 0 done" in shown.output
     assert all(f"  {verb[0]} " in shown.output for verb in every_command())
