@@ -91,7 +91,7 @@ class SettingsFile:
         except ValueError as error:
             raise self._fault(error) from error
         new = self._format.rewrite(text or "", after) if after != before else text
-        if remove and former is not None and after == original:
+        if remove and former and after == original:
             new = former
         is_copied = not remove and text is not None and bare == before
 
@@ -122,7 +122,7 @@ class SettingsFile:
     def faults(self) -> Iterator[str]:
         """Yield why the agent does not read its entries. Raises `ConfigError`."""
         text = read(self._file)
-        if text is not None and not text.strip():
+        if text is not None and not text.strip() and self._format in (JSON, JSON5):
             yield f"{self._file} is empty"
         if self._parse(text).get("disableAllHooks") is True:
             yield f"{self._file} has disableAllHooks, so that no hook runs. Remove that line"

@@ -95,17 +95,12 @@ _CONTENTS = {
 
 
 def _salvage_text(report: SalvageReport) -> Iterator[str]:
-    kept, lost = (
-        [
-            f"{words} ({'unknown' if rows[name] is None else rows[name]})"
-            for name, words in _CONTENTS.items()
-            if name in rows
-        ]
-        for rows in (report.kept, report.lost)
-    )
     everything = "pins, the diary, captured memories, and the history"
-    yield f"Kept: {'; '.join(kept) or 'nothing'}"
-    yield f"Lost: {'; '.join(lost) or ('nothing' if report.kept else everything)}"
+    for what, rows in (("Kept", report.kept), ("Lost", report.lost)):
+        counts = {words: rows[name] for name, words in _CONTENTS.items() if name in rows}
+        texts = [f"{words} ({'unknown' if count is None else count})" for words, count in counts.items()]
+        none = everything if what == "Lost" and not report.kept else "nothing"
+        yield f"{what}: {'; '.join(texts) or none}"
     for what, files in (("Text lost, and in no file", report.notes), ("Text damaged", report.spoilt)):
         if files:
             yield f"{what}: {', '.join(files)}"
@@ -157,8 +152,7 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
             remarks.append(f"{plural(without, 'text')} without vectors. Run: clawmem embed")
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     if not (served or report.kept.keys() - {"meta"}) and (report.lost or not report.kept):
-        reason = f"Nothing could be saved, and {vault} is empty now. Use a backup. Damaged file: {damaged}"
-        raise VaultError(vault, reason)
+        raise VaultError(vault, f"Nothing could be saved. Use a backup. The damaged file is {damaged}")
     notes, spoilt = (
         [file for file in files if file not in served] for files in (report.notes, report.spoilt)
     )

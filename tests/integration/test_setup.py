@@ -455,4 +455,6 @@ def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: P
     copy = vault.with_name("index.sqlite.bak")
     copy.write_text("mine")
     removed = invoke("setup", "gemini", "--remove").stdout
-    assert (f"rm -rf {vault}" in removed, f"{copy}" in removed, was_empty.read_text()) == (True, False, "")
+    assert "is empty" not in invoke("doctor").output
+    assert (f"rm -rf {vault}" in removed, f"{copy}" in removed) == (True, False)
+    assert json.loads(was_empty.read_text()) == {}

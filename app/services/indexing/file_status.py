@@ -68,9 +68,8 @@ class ExplainFile:
         if folder is None:
             if not lexists(file):
                 raise NotFound("file", str(file))
-            above, remedy = file if file.is_dir() else file.parent, ""
-            if above != above.parent:
-                remedy = f'To index the notes of its folder, run: clawmem collection add "{above}"'
+            above = file if file.is_dir() else file.parent
+            remedy = f'To index its folder, run: clawmem collection add "{above}"' if above.name else ""
             return FileStatus("outside", "It is outside of all collections.", remedy, place)
         below = file if file.is_relative_to(folder.root) else file.resolve()
         status = self._status(folder, below.relative_to(folder.root).as_posix())
