@@ -17,7 +17,7 @@ from clawmem.domain.text.words import words
 
 # From which probability of an answer on a prompt gets a block: a block that is not needed does less harm than a result
 # that is called likely and does not answer. `tools/bench/fit_confidence.py` prints what it costs.
-DEFAULT_FLOOR = 0.34
+DEFAULT_FLOOR = 0.36
 
 # Bounds of the likelihoods. A "likely" result answers more often than not; an "unlikely" one answers in fewer than one
 # of ten cases of the fitted data.
