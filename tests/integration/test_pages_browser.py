@@ -125,6 +125,12 @@ def goto(page: Any, world: World, path: str) -> None:
     page.goto(f"http://127.0.0.1:{world.server.port}/ui{path}")
 
 
+def press(page: Any, key: str) -> None:
+    """Press a key when the scripts of the page are loaded: before that it reads none."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
 # `make ui-test` also takes the other pictures, and opens more pages.
 @pytest.mark.parametrize(
     ("scheme", "width"),
@@ -157,24 +163,24 @@ def test_pages_are_readable_and_report_nothing(chromium: Any, world: World, sche
 
 def test_search_follows_the_typing_and_keys_lead_to_a_note(chromium: Any, world: World) -> None:
     page, errors = opened(chromium, world)
-    page.keyboard.press("/")
+    press(page, "/")
     page.keyboard.type("ticket machines")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url("**/ui/search?q=ticket+machines")
     field = page.get_by_role("searchbox")
     field.fill("half past seven")
     page.wait_for_url("**/ui/search?q=half+past*")
     page.locator(".results li:first-child a", has_text="Quiet room, from October").wait_for()
     field.press("ArrowDown")
-    page.keyboard.press("j")
-    page.keyboard.press("k")
-    page.keyboard.press("Enter")
+    press(page, "j")
+    press(page, "k")
+    press(page, "Enter")
     page.get_by_role("heading", name="Quiet room, from October", level=1).wait_for()
-    page.keyboard.press("p")
+    press(page, "p")
     page.get_by_role("button", name="Unpin").wait_for()
-    page.keyboard.press("u")
+    press(page, "u")
     page.get_by_role("button", name="Pin", exact=True).wait_for()
-    page.keyboard.press("g")
+    press(page, "g")
     page.get_by_role("heading", name="Decisions that hold").wait_for()
     assert not errors
 
@@ -189,13 +195,12 @@ def test_the_inbox_works_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         titles = page.locator("#stale ~ table td:first-child a")
         assert titles.all_inner_texts() == ["Rota 1", "Rota 2", "Rota 3"]
         for key in ("j", "j", "a"):
-            page.keyboard.press(key)
+            press(page, key)
         page.get_by_role("status").get_by_text("Archived: notes/rota2.md").wait_for()
         assert page.evaluate("document.activeElement.innerText") == "Rota 3"
-        page.keyboard.press("s")
+        press(page, "s")
         page.get_by_text("snoozed until").wait_for()
-        page.wait_for_load_state()  # keys are read from then on
-        page.keyboard.press("u")
+        press(page, "u")
         page.get_by_text("Undone: snooze of notes/rota3.md").wait_for()
         assert not errors
 
@@ -215,7 +220,7 @@ def test_a_person_finds_out_why_the_agent_believes_something_and_corrects_it(
         received.get_by_role("link", name="Quiet room", exact=True).click()
         page.get_by_role("link", name="Superseded by …").click()
         page.get_by_role("searchbox", name="The newer note").fill("half past seven")
-        page.keyboard.press("Enter")
+        press(page, "Enter")
         page.get_by_role("row", name="Quiet room, from October").get_by_role(
             "button", name="This one"
         ).click()
@@ -273,9 +278,9 @@ def test_a_server_that_goes_and_a_session_that_ends(chromium: Any, tmp_path: Pat
 
 def test_the_first_tab_skips_to_the_content(chromium: Any, world: World) -> None:
     page, _ = opened(chromium, world)
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 
 
