@@ -134,9 +134,6 @@ LONGEST = 200  # characters of a fact
 NEAR = 5  # edit distance below which two facts are duplicates
 TITLE, FACTS = "Profile", "## What holds"
 LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
-# A sentence that begins with a day or a year, and any of these in a text.
-_DATED = re.compile(r"^(?:[\w.,]+\s+){0,3}?((?:19|20)\d\d(?:-\d\d){0,2})\b")
-_TIME = re.compile(r"\b(?:19|20)\d\d(?:-\d\d){0,2}\b")
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
 
 
@@ -158,12 +155,11 @@ def fact_of(title: str, body: str) -> str:
     Return the title of a note and what it states, at most 200 characters; a title within the statement is left out.
 
     The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
-    because a sentence may take back the one before; then the last later sentence that says that something changed, or
-    begins with a later time than that of the statement, with the one after it. Sentences have a full stop or begin with a
-    time, and have more than a reference to another note ("This replaces [...]."). Headings, quotations, code and tables
-    are none.
+    because a sentence may take back the one before; then the last later sentence that says that something changed, with the
+    one after it. Sentences have a full stop and more than a reference to another note ("This replaces [...]."). Headings,
+    quotations, code and tables are none.
     """
-    paragraphs = re.split(r"\n\n|\n(?=[-*+ ]*\d{4}-\d\d)", re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)))
+    paragraphs = re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)).split("\n\n")
     stated, *later = [*filter(None, map(_statements, paragraphs))] or [[]]
     marked = [
         sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
@@ -172,14 +168,13 @@ def fact_of(title: str, body: str) -> str:
     rest = stated[stated.index(shown[-1]) + 1 :] if shown else []
     if words(title) == words(" ".join(shown))[: len(words(title))]:
         title = ""
-    change: list[str] = []
-    latest = max(_TIME.findall(" ".join(shown)), default="9999")
-    for text in (rest, *later):
-        for n, sentence in enumerate(text):
-            is_later = (dated := _DATED.match(sentence)) and dated[1] >= latest
-            is_update = words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"])
-            if is_later or is_update or CHANGE.search(sentence):
-                change, latest = text[n : n + 2], dated[1] if dated and is_later else latest
+    changes = [
+        text[n : n + 2]
+        for text in (rest, *later)
+        for n, sentence in enumerate(text)
+        if words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"]) or CHANGE.search(sentence)
+    ]
+    change = changes[-1] if changes else []
     whole = " ".join([*shown, *change])
     statement = whole if len(title) + len(whole) < LONGEST - 1 else " ".join(change or shown)
     return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
@@ -189,7 +184,7 @@ def _statements(paragraph: str) -> list[str]:
     return [
         sentence
         for sentence in sentences(paragraph)
-        if (sentence.endswith((".", "!", "。")) or _DATED.match(sentence))
+        if sentence.endswith((".", "!", "。"))
         and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
     ]
 

@@ -34,19 +34,8 @@ _MARKS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
 )
 
-# A sentence that takes back what a linked note says, in the words of RFCs and of records of decisions.
-_TAKEN_BACK = re.compile(
-    r"""
-    \b(?:we|i|wir|ich)\s+(?:reversed?|revoked?|rescind(?:ed)?|withdr[ae]w|overturn(?:ed)?|widerrufen?)\s+(?:\w+\s+){0,2}
-        \[\[(?P<object>[^][|#^]+)(?:\|[^][]*)?\]\]
-    | \[\[(?P<subject>[^][|#^]+)(?:\|[^][]*)?\]\]\s+(?:(?:is|was|ist)\s+(?:now\s+)?(?:void|revoked|withdrawn|reversed
-        |overturned|obsolete|outdated|superseded|no\s+longer\s+(?:valid|in\s+force)
-        |hinfällig|ungültig|aufgehoben|widerrufen|veraltet|überholt)|no\s+longer\s+(?:holds|applies)|gilt\s+nicht\s+mehr)\b
-    | ^(?:(?:this|it|das|diese?s?)\s+(?:\w+\s+)?)?(?:replaces|supersedes|obsoletes|ersetzt):?\s+(?:\w+\s+){0,2}
-        \[\[(?P<replaced>[^][|#^]+)(?:\|[^][]*)?\]\]
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+# The relation as records of decisions and notes with typed links write it: "Supersedes [1. Use Java](0001-use-java.md)".
+_SUPERSEDES = re.compile(r"\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
 
 # Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
 ATTACHMENTS = frozenset(
@@ -105,13 +94,13 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
         yield Link(kind, target, link_key(target), line, part, shown.strip(), context)
 
 
-def taken_back(links: Sequence[Link]) -> tuple[str, ...]:
-    """Return the targets that a sentence of a note takes back: "[[tariff]] is void"."""
-    contexts = dict.fromkeys(link.context for link in links if link.kind is LinkKind.WIKILINK)
-    found = (match for context in contexts for match in _TAKEN_BACK.finditer(context))
-    return tuple(
-        dict.fromkeys((match["object"] or match["subject"] or match["replaced"]).strip() for match in found)
-    )
+def superseded(links: Sequence[Link]) -> tuple[str, ...]:
+    """Return the targets of sentences such as "Supersedes [[tariff]]": of each the first link."""
+    first: dict[str, str] = {}
+    for link in links:
+        if _SUPERSEDES.match(link.context):
+            first.setdefault(link.context, link.target)
+    return (*first.values(),)
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:

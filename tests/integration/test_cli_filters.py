@@ -70,7 +70,7 @@ def test_a_first_name_means_the_person_with_a_note(invoke: Invoke, home: Path) -
 
 
 def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: Path) -> None:
-    """A sentence about a link takes a decision back; one without a link puts its doubt beside it."""
+    """A superseded decision is left out; a sentence without a link puts its doubt beside it."""
     decision, dated = (
         "---\ntype: decision\ndate: 2026-01-0{}\n---\n# {}\n\n{}\n",
         "---\ndate: 2026-03-01\n---\n",
@@ -78,13 +78,11 @@ def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: P
     notes = {
         "database.md": decision.format(1, "Database", "We decided to use MongoDB for the catalogue."),
         "fridays.md": decision.format(2, "Fridays", "We release every Friday."),
-        "ofen.md": decision.format(3, "Ofen", "Der Ofen wird sonntags gebrannt."),
         "backups.md": decision.format(4, "Backups", "Hetzner keeps the backups."),
         "lunch.md": decision.format(5, "Lunch", "Lunch is at noon."),
         "price.md": decision.format(6, "Price", "A litre costs 0.92."),
-        "tariff.md": decision.format(7, "Tariff", "We pay the night tariff."),
-        "a.md": f"{dated}[[database]] is void. After [[lunch]] we reverse [[fridays|that]]. [[ofen]] gilt nicht mehr.\n",
-        "c.md": f"{dated}- This note replaces the old [[price]]. [[tariff]] is obsolete. Mia replaces [[lunch]] on Mondays.\n",
+        "a.md": f"{dated}Accepted. **Supersedes [Database](database.md)**, of [[lunch]].\n\n- supersedes [[fridays|that]]\n",
+        "c.md": f"{dated}This note supersedes [[price]]. The second part of [[lunch]] is obsolete.\n",
         "b.md": f"{dated}We no longer keep the backups at Hetzner.\n",
     }
     write_notes(home / "notes", notes)

@@ -10,7 +10,7 @@ from datetime import UTC, tzinfo
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import dating, encoding, frontmatter, identity, names, times
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.links import note_links, taken_back
+from clawmem.domain.documents.links import note_links, superseded
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
@@ -193,7 +193,7 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     facts, fields = frontmatter.facts(raw), inline_fields(note)
     tags, aliases = note_tags((*facts.tags, *fields.tags), note), (*facts.aliases, *fields.aliases)
     links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
-    claims = Claims((*facts.supersedes, *taken_back(links)), facts.superseded_by)
+    claims = Claims((*facts.supersedes, *superseded(links)), facts.superseded_by)
     declared = Declarations(claims, links, properties)
     if frontmatter.is_unclosed(text):
         malformed = "front matter taken as text: it has no line --- at its end"
