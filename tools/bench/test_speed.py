@@ -72,7 +72,7 @@ def test_indexing(vault: Vault, write_notes: WriteNotes) -> None:
 
 
 def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
-    """A warm hybrid query over 10 000 fragments takes at most 15 ms at the median."""
+    """A warm hybrid query over 10 000 fragments takes at most 45 ms at the median."""
     updater(vault)(Folder("notes", str(write_notes(1420))))
     embedder = StaticEmbedder()
     embed_pending(vault, embedder)()
@@ -88,7 +88,7 @@ def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
 
     show(f"hybrid query, warm: p50 {median(times):.1f} ms over {fragments} fragments (n = {len(times)})")
     assert fragments >= 9_900
-    assert median(times) <= 15
+    assert median(times) <= 45
 
 
 def test_long_notes(vault: Vault, tmp_path: Path) -> None:
@@ -126,19 +126,18 @@ def test_memory(write_notes: WriteNotes, tmp_path: Path) -> None:
     assert peak <= 250
 
 
-@pytest.mark.parametrize(("arguments", "limit_ms"), [(["--version"], 100), (["search", "queue"], 300)])
-def test_cold_start(arguments: list[str], limit_ms: int, write_notes: WriteNotes, tmp_path: Path) -> None:
-    """A cold process keeps within its CPU time (the least of ten, so that neighbours do not count)."""
+def test_cold_start(write_notes: WriteNotes, tmp_path: Path) -> None:
+    """A cold search costs at most 34 times the CPU time of ``python -c pass`` (the least of ten of each)."""
     run(tmp_path, "bootstrap", str(write_notes(30)))
 
-    spent = sorted(cpu_ms(tmp_path, arguments) for _ in range(10))
+    bare, cold = (min(cpu_ms(tmp_path, words) for _ in range(10)) for words in ([], ["search", "queue"]))
 
-    show(f"cold {' '.join(arguments)}: least {spent[0]:.0f}, median {spent[5]:.0f} ms CPU (n = 10)")
-    assert spent[0] <= limit_ms
+    show(f"cold search: {cold:.0f} ms CPU, {cold / bare:.1f} times python -c pass (n = 10)")
+    assert cold <= 34 * bare
 
 
 def cpu_ms(home: Path, arguments: list[str]) -> float:
-    """User and system time of one process, in milliseconds."""
+    """User and system time of one process, in milliseconds; without arguments that of Python alone."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(home, *arguments)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -146,10 +145,10 @@ def cpu_ms(home: Path, arguments: list[str]) -> float:
 
 
 def run(home: Path, *arguments: str) -> None:
-    """One command in a process and a home of its own."""
+    """One command in a process and a home of its own; without arguments Python alone."""
     above = str(Path(clawmem.__path__[0]).parent)
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": above}
-    code = "from clawmem.app.main import main; main()"
+    code = "from clawmem.app.main import main; main()" if arguments else "pass"
     command = [sys.executable, "-c", code, *arguments]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
