@@ -134,7 +134,9 @@ def test_the_oldest_go_beyond_the_limit(archive: Archive, remembered: Invoke) ->
     assert archive.files() == []
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b'{"type": "user"}' * 9)[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b'{"type": "user"}' * 9, mtime=0)[:-9]], ids=["plain", "cut"]
+)
 def test_damaged_archives_are_reported(archive: Archive, remembered: Invoke, content: bytes) -> None:
     """By mine, in a sentence; forgetting deletes them, because nobody knows what they say."""
     archive.end("5f0c", *TURNS)
