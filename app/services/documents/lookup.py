@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import product, starmap
@@ -130,28 +130,23 @@ class Lookup:
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
-        near = self._similar(readings[-1].name, suggestions)
-        raise NotFound("document", text, candidates=candidates_of(self.documents, near))
-
-    def _similar(self, text: str, limit: int) -> list[Document]:
-        if not limit:
-            return []
-        served = {document.id: document for document in self.documents.latest()}
+        served = {document.id: document for document in self.documents.latest()} if suggestions else {}
         names = [
             (name, document.id)
             for document in served.values()
             for name in (document.display_path, *document_names(document))
         ]
-        near = process.extract(
-            text,
+        similar = process.extract(
+            readings[-1].name,
             [name for name, _ in names],
             scorer=fuzz.token_set_ratio,
             processor=default_process,
             score_cutoff=LEAST_LIKENESS,
             limit=None,
         )
-        numbers = dict.fromkeys(names[place][1] for _, _, place in near)
-        return [served[number] for number in numbers][:limit]
+        numbers = dict.fromkeys(names[place][1] for _, _, place in similar)
+        near = [served[number] for number in numbers][:suggestions]
+        raise NotFound("document", text, candidates=candidates_of(self.documents, near))
 
     def _only(self, text: str, documents: Sequence[Document]) -> Document:
         if len(documents) > 1:
@@ -160,15 +155,7 @@ class Lookup:
         reason = document.inactive
         if reason is None:
             return document
-        successors, remedy = candidates_of(self.documents, self._successors(document)), _REMEDIES[reason]
-        if reason is InactiveReason.SUPERSEDED and not successors:
-            remedy = "No note is served in its place."
-        remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
-        name = text.strip() if reason is InactiveReason.FORGOTTEN and is_docid(text.strip()) else ""
-        raise NotServed(document, shown_title(document), remedy, successors, name)
-
-    def _successors(self, document: Document) -> list[Document]:
-        """Return the served documents that replaced *document*, over any number of steps."""
+        # The served documents that replaced it, over any number of steps.
         served: dict[int, Document] = {}
         waiting, seen = [document.id], {document.id}
         while waiting:
@@ -181,7 +168,12 @@ class Lookup:
                     served[successor.id] = successor
                 else:
                     waiting.append(successor.id)
-        return list(served.values())
+        successors, remedy = candidates_of(self.documents, [*served.values()]), _REMEDIES[reason]
+        if reason is InactiveReason.SUPERSEDED and not successors:
+            remedy = "No note is served in its place."
+        remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
+        name = text.strip() if reason is InactiveReason.FORGOTTEN and is_docid(text.strip()) else ""
+        raise NotServed(document, shown_title(document), remedy, successors, name)
 
     # -- rules, the strictest first -----------------------------------------------------------------
 
@@ -189,8 +181,13 @@ class Lookup:
         """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
         if address.name.startswith("#"):
             return self._by_docid(address)
-        places = self._places(address)
-        if places is None:
+        if virtual := parse_virtual_path(address.name):
+            places = [virtual]
+        elif _ABSOLUTE.match(address.name):
+            path = tidy_path(address.name)
+            roots = [(name, f"{tidy_path(root).rstrip('/')}/") for name, root in self.roots.items()]
+            places = [(name, path.removeprefix(root)) for name, root in roots if path.startswith(root)]
+        else:
             parts = [tidy_path(path).partition("/") for path in address.paths]
             places = [(collection, path) for collection, _, path in parts]
         forms = [[*product(unicode_forms(collection), unicode_forms(path))] for collection, path in places]
@@ -235,15 +232,6 @@ class Lookup:
         documents = self.documents.by_docid(digits) or self._inactive(had_docid)
         return [document for document in documents if place.startswith(document.display_path) or not place]
 
-    def _places(self, address: Address) -> list[tuple[str, str]] | None:
-        if virtual := parse_virtual_path(address.name):
-            return [virtual]
-        if not _ABSOLUTE.match(address.name):
-            return None
-        path = tidy_path(address.name)
-        below = [(name, f"{tidy_path(root).rstrip('/')}/") for name, root in self.roots.items()]
-        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
-
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
         return [document for document in self.documents.latest(active=False) if fits(document)]
 
@@ -278,24 +266,6 @@ class Lookup:
         except NotFound as error:
             remark = "If it is forgotten already, only its path is known."
             raise NotFound("document", address, candidates=error.candidates, remark=remark) from error
-
-    def archived(self, address: str) -> Document:
-        """
-        Return the archived document that *address* names, to restore it.
-
-        Raises:
-            InvalidInput: ``NOT_ARCHIVED`` for a document that is served; else as `find`.
-        """
-        try:
-            served = self.find(address)
-        except NotServed as error:
-            if error.document.inactive is not InactiveReason.ARCHIVED:
-                raise
-            return error.document
-        raise InvalidInput(
-            "NOT_ARCHIVED",
-            f"{served.display_path} ({shown_title(served)}) is served; there is nothing to restore.",
-        )
 
     def get(
         self,
@@ -363,9 +333,18 @@ class Lookup:
         parts: list[Excerpt | LookupFailure] = []
         for name in names:
             is_glob = re.search(r"[*?]", name) or (isinstance(pattern, str) and len(names) == 1)
-            if matches := [*self._matching(name)] if is_glob else []:
-                parts += matches
-                continue
+            if is_glob:
+                check_path(name)
+                virtual = parse_virtual_path(name)
+                fits = compile_pattern(display_path(virtual[0], virtual[1] or "**") if virtual else name)
+                places = [
+                    place
+                    for place in self.documents.places()
+                    if fits(display_path(*place)) or (not virtual and fits(place[1]))
+                ]
+                if documents := [*filter(None, starmap(self.documents.at, places))]:
+                    parts += map(self._excerpt, documents)
+                    continue
             try:
                 suggestions = LIST_SUGGESTIONS if failures < FAILURES_WITH_SUGGESTIONS else 0
                 parts.append(self.get(name, suggestions=suggestions))
@@ -402,18 +381,6 @@ class Lookup:
         name = docids(self.documents, [document])[document.id]
         newer = current_successors(self.documents, self.successions, [document.id]).get(document.id)
         return Excerpt(document, name, text, start, before + len(lines), newer)
-
-    def _matching(self, pattern: str) -> Iterator[Excerpt]:
-        check_path(pattern)
-        virtual = parse_virtual_path(pattern)
-        if virtual:
-            pattern = display_path(virtual[0], virtual[1] or "**")
-        fits = compile_pattern(pattern)
-        for place in self.documents.places():
-            if fits(display_path(*place)) or (not virtual and fits(place[1])):
-                document = self.documents.at(*place)
-                if document is not None:
-                    yield self._excerpt(document)
 
 
 def tidy_path(path: str) -> str:

@@ -26,6 +26,7 @@ from clawmem.domain.lifecycle.policy import (
 )
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.quoting import shown_title
 from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
@@ -249,7 +250,7 @@ class Lifecycle:
         Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
 
         Raises:
-            InvalidInput: not exactly one of the three was given; else as `Lookup.archived`.
+            InvalidInput: not exactly one of the three was given; ``NOT_ARCHIVED`` for a document that is served.
             NotFound: with the archived documents that contain words of *address*.
         """
         if [bool(address.strip()), bool(collection), everything].count(True) != 1:
@@ -257,13 +258,17 @@ class Lifecycle:
         if not address.strip():
             return self.archived("", collection)
         try:
-            return [self.lookup.archived(address)]
-        except NotServed:
+            served = self.lookup.find(address)
+        except NotServed as error:
+            if error.document.inactive is InactiveReason.ARCHIVED:
+                return [error.document]
             raise
         except NotFound as error:
             near = candidates_of(self.documents, self.archived(address, limit=MOST))
             remark = "A backup is opened with --vault FILE; a bundle is read with: clawmem import bundle FILE"
             raise NotFound("archived document", error.name, candidates=near, remark=remark) from error
+        place = f"{served.display_path} ({shown_title(served)})"
+        raise InvalidInput("NOT_ARCHIVED", f"{place} is served; there is nothing to restore.")
 
     def restore(self, documents: Sequence[Document], by: str, why: str = "") -> RestoreReport:
         """

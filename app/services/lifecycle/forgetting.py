@@ -325,7 +325,13 @@ def prove(
     hashes = {document.hash for document in forgotten.documents} - {body_hash("")}
     probes: dict[str, Iterable[str]] = {
         **{name: _answers(make(), clock, gone, marks) for name, make in pipelines.items()},
-        "records": _records(vault, gone),
+        "records": (
+            document.display_path
+            for document in vault.documents.many(gone).values()
+            if document.inactive is None
+            or any((document.title, document.tags, vault.documents.body(document.id)))
+            or any((vault.documents.fragments(document.id), vault.embeddings.of_document(document.id)))
+        ),
         "same text": (
             f"{document.display_path} ({document.inactive or 'served'})"
             for hash in hashes
@@ -364,16 +370,6 @@ def _answers(pipeline: Pipeline, clock: Clock, gone: frozenset[int], marks: Sequ
             if result.document.id in gone or mark.casefold() in words(result.body):
                 paths[result.document.display_path] = None
     return list(paths)
-
-
-def _records(vault: Vault, gone: frozenset[int]) -> Iterator[str]:
-    """Yield the forgotten documents that still have a text, fragments or vectors."""
-    documents = vault.documents
-    for document in documents.many(gone).values():
-        rest = (document.title, documents.body(document.id), *document.tags)
-        derived = (documents.fragments(document.id), vault.embeddings.of_document(document.id))
-        if any(rest) or any(derived) or document.inactive is None:
-            yield document.display_path
 
 
 def _bytes(places: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
