@@ -35,7 +35,7 @@ _MARKS = re.compile(
 )
 
 # The relation as records of decisions and notes with typed links write it: "Supersedes [1. Use Java](0001-use-java.md)".
-_SUPERSEDES = re.compile(r"\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
+_SUPERSEDES = re.compile(r"\A\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
 
 # Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
 ATTACHMENTS = frozenset(

@@ -19,7 +19,7 @@ MOST_CITED, MOST_BYTES = 5, 1 << 20  # files of a sentence, and bytes of each
 _LINES = r":(?P<first>[1-9]\d{0,6})(?:-(?P<last>[1-9]\d{0,6}))?"
 _WITH_LINES = re.compile(rf"(?<![\w/.])(?P<path>[\w./@+~-]{{1,300}}\w){_LINES}(?![\w:])")
 _QUOTED = re.compile(rf"`(?P<path>[^`\n:]{{1,300}})(?:{_LINES})?`")
-_VALUE = re.compile(rf"(?P<path>[^\n:]{{1,300}})(?:{_LINES})? (?P<hash>[0-9a-f]{{64}})")
+_VALUE = re.compile(rf"\A(?P<path>[^\n:]{{1,300}})(?:{_LINES})? (?P<hash>[0-9a-f]{{64}})")
 
 
 def citations(sentence: str, folder: str) -> list[str]:
