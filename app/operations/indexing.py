@@ -45,6 +45,18 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
 
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from clawmem.app.environment.places import is_there
+from clawmem.app.services.indexing.syncing import admitted
+from clawmem.app.settings.model import of_vault
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.settings.model import Settings
+
+
 COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
 PERSON = "cli"  # the interface whose user may name any folder
@@ -457,3 +469,61 @@ def trust_set(
             folders = [folder for folder in services.folders if folder.name == name]
             read_folders(services, [replace(folder, origin=TRUST[trust]) for folder in folders], force=True)
     return Collection(name, changed, trust=trust)
+
+
+def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
+    """Return the folders that may be read; ``None`` for a person, who may read every folder of notes."""
+    return None if caller == PERSON else settings.folders_for_programs
+
+
+def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
+    """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
+    name, folder = request.vault, str(request.content_root)
+    file, is_new = (settings.vault.parent / f"{name}.sqlite").absolute(), name not in settings.vaults
+    if is_new and caller == PERSON:
+        if fault := fault_of_name(name, "vault"):
+            raise InvalidInput("INVALID_INPUT", fault)
+        if is_there(file):
+            remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
+            raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
+    admitted(folder, settings.home, own=settings.own_files, allowed=_allowed(settings, caller))
+    if is_new and caller == PERSON:
+        set_value(settings.config_file, ("vaults", name), str(file))
+        settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
+    return of_vault(settings, name)
+
+
+@operation(Effect.REPEATABLE, text=reading_text, opens=Opening.CREATED, settings=named_vault)
+def vault_sync(
+    services: Services,
+    vault: Annotated[str, "Name of the vault, see list_vaults; a missing one is created.", argument("NAME")],
+    content_root: Annotated[
+        Path,
+        "An absolute folder of notes.",
+        argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().absolute()),
+    ],
+    pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
+    collection_name: Annotated[str | None, "Its collection; else NAME.", Option(("--collection",))] = None,
+    embed: EmbedOrNot = None,
+    allow_empty: AllowEmpty = False,
+) -> Reading:
+    """
+    Read a folder into a named vault; the documents that the collection has of any other folder are removed.
+
+    Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
+    command line is a file next to the usual vault, and its name is written to the config file.
+    """
+    collection = collection_name or vault
+    with services.progress(f"Reading {content_root}") as step:
+        report = services.sync(
+            str(content_root),
+            collection,
+            pattern,
+            allowed=_allowed(services.settings, services.caller),
+            allow_empty=allow_empty,
+            progress=step,
+        )
+    reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
+    if services.is_new:
+        reading.remarks.append(f"Made the vault {vault} in {services.settings.vault}.")
+    return reading

@@ -1,4 +1,4 @@
-"""Maintenance: checks and repair of the vault, its indexes, lanes, enrichment, duplicates and recommended actions."""
+"""The vault: its file and state, checks and repair, its indexes, lanes, enrichment, duplicates and next steps."""
 
 from __future__ import annotations
 
@@ -37,6 +37,18 @@ from clawmem.ports.storage import SalvageReport, VaultInfo
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.ports.vault import Vault
+
+
+from typing import TYPE_CHECKING
+
+from clawmem.app.environment.private_files import make_folder
+from clawmem.app.operations.output import table, value_text
+from clawmem.app.services.maintenance.status import StatusReport
+from clawmem.app.services.models import WITHOUT
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.settings.model import Settings
 
 
 class Examination(Result):
@@ -477,3 +489,102 @@ def enrich(
     with services.progress("Enriching") as step:
         work = services.enrich(ask=None if no_model else services.ask)
         return work(limit, anew=all, progress=step)
+
+
+class Vaults(Result):
+    """The file of the vault, the config file, and the files of the named vaults; ``missing`` ones are not there."""
+
+    vault: str
+    config: str
+    vaults: dict[str, str]
+    missing: list[str]
+
+
+def vaults_of(settings: Settings) -> Vaults:
+    """Return the vaults of *settings*; open none."""
+    vaults = {name: str(file) for name, file in settings.vaults.items()}
+    missing = [name for name, file in settings.vaults.items() if not is_there(file)]
+    return Vaults(vault=str(settings.vault), config=str(settings.config_file), vaults=vaults, missing=missing)
+
+
+LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more than a tenth of a second
+
+
+def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[str, object]]:
+    info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
+    yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
+    yield "documents", report.documents or "none yet; run: clawmem bootstrap PATH"
+    yield from ((f"  {collection.name}", collection.documents) for collection in report.collections)
+    yield from (("  not read to its end", f"{name}; run: clawmem update") for name in report.unfinished)
+    yield "types", value_text("", report.content_types) or "none"
+    yield "newest", (report.newest or "none")[:16]
+    yield "words", f"searched by {info.lexical_method}"
+    vectors = f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} failed, {counts.orphaned} unused"
+    yield "vectors", f"{vectors} ({info.vector_method})"
+    if counts.stored > LANCEDB_FROM and info.backend != "lancedb":
+        yield "advice", "LanceDB answers faster with so many vectors; run: clawmem rebuild --backend lancedb"
+    yield "model", report.model or "none yet; run: clawmem embed"
+    if building:
+        yield "next model", f"{building.fingerprint} is {building.share:.0%} made; run: clawmem embed"
+    enriched = f"{notes.notes} documents, {notes.by_model} by a model, {notes.given_up} that it failed on"
+    waiting = f", {notes.waiting} wait; run: clawmem maintain enrich" if notes.waiting else ""
+    yield "enriched", f"{enriched}{waiting}"
+    yield "relations", value_text("", report.relations).replace("_", " ") or "none"
+    answers = f"{report.receipts} of them explained ({size(report.receipt_bytes)})"
+    yield "questions", f"{report.recalls} recorded, {answers}"
+    for provider in report.roles:
+        yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
+        if failure := provider.last_failure:
+            since = " It has answered since." if failure.answered_at else ""
+            when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"
+            yield "  last failure", f"{when}; {WITHOUT[failure.role]}.{since}"
+    yield from (("next step", step) for step in report.next_steps)
+    if full:
+        yield "facts", report.facts
+        yield "past review", f"{report.stale_documents} documents"
+        yield "uses", f"{report.average_access_count} a document"
+        yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
+
+
+@operation(
+    Effect.READS, text=lambda report: [table(("what", "value"), _status_rows(report))], route="/status"
+)
+def status(services: Services) -> StatusReport:
+    """Show the content of the vault and the state of its vectors."""
+    return services.status()
+
+
+@operation(
+    Effect.READS,
+    text=lambda report: [table(("what", "value"), _status_rows(report, full=True))],
+    route="/index-stats",
+    commands=(Command("status", "--full"),),
+)
+def index_stats(services: Services) -> StatusReport:
+    """Show the vault in numbers, and its last sessions."""
+    return services.status()
+
+
+@operation(Effect.REPEATABLE, commands=(Command("vault init"),), is_tool=False, opens=Opening.CREATED)
+def init(services: Services) -> Vaults:
+    """Create the vault and the config folder; keep existing ones."""
+    make_folder(services.settings.config_file.parent)
+    return vaults_of(services.settings)
+
+
+@operation(
+    Effect.READS,
+    text=lambda vaults: vaults.vault,
+    commands=(Command("vault path"),),
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
+def vault_path(services: Services) -> Vaults:
+    """Print the path of the vault."""
+    return vaults_of(services.settings)
+
+
+@operation(Effect.READS, commands=(Command("vault list"),), opens=Opening.NOTHING)
+def list_vaults(services: Services) -> Vaults:
+    """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
+    return vaults_of(services.settings)

@@ -15,18 +15,15 @@ if TYPE_CHECKING:
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "maintenance": ("doctor", "rebuild", "maintain", "undo", "reflect"),
-        "documents": ("get", "links", "list", "tags"),
+        "maintenance": ("status", "vault", "doctor", "rebuild", "maintain", "undo", "reflect"),
+        "documents": ("get", "links", "list", "tags", "entities", "timeline", "maintain"),
         "history": ("timeline", "sessions", "report", "why", "focus", "profile"),
-        "indexing": ("bootstrap", "collection", "trust", "update", "embed", "doctor"),
-        "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze"),
-        "knowledge": ("entities", "timeline", "maintain", "links"),
+        "indexing": ("bootstrap", "collection", "trust", "update", "embed", "doctor", "vault"),
+        "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze", "remember", "diary"),
         "models": ("models",),
         "openclaw": ("openclaw",),
         "portability": ("mine", "import", "beads", "backup", "export"),
-        "remembering": ("remember", "diary"),
         "search": ("search", "query"),
-        "vault": ("status", "vault"),
     }
 )
 

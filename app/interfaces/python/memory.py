@@ -16,15 +16,12 @@ from clawmem.app.operations import (
     documents,
     history,
     indexing,
-    knowledge,
     lifecycle,
     maintenance,
     models,
     openclaw,
     portability,
-    remembering,
     search,
-    vault,
 )
 from clawmem.app.operations.operation import AnyOperation, Operation, refusal_of
 from clawmem.app.operations.search import SearchAnswer
@@ -135,8 +132,8 @@ class Memory:
     curate = method(maintenance.curate)
     pin = method(lifecycle.memory_pin)
     snooze = method(lifecycle.memory_snooze)
-    diary_write = method(remembering.diary_write)
-    diary_read = method(remembering.diary_read)
+    diary_write = method(lifecycle.diary_write)
+    diary_read = method(lifecycle.diary_read)
     verify = method(maintenance.verify)
     rebuild = method(maintenance.rebuild)
     repair = method(maintenance.repair)
@@ -147,8 +144,8 @@ class Memory:
     enrich = method(maintenance.enrich)
     focus = method(history.focus)
     forget = method(lifecycle.memory_forget)
-    build_graphs = method(knowledge.build_graphs)
-    find_causal_links = method(knowledge.find_causal_links)
+    build_graphs = method(documents.build_graphs)
+    find_causal_links = method(documents.find_causal_links)
     timeline = method(history.timeline)
     session_log = method(history.session_log)
     import_memories = method(portability.import_memories)
@@ -156,9 +153,9 @@ class Memory:
     receipts = method(history.list_receipts)
     reindex = method(indexing.update)
     why_not = method(indexing.why_not)
-    find_entities = method(knowledge.find_entities)
-    kg_query = method(knowledge.kg_query)
-    evolution_status = method(knowledge.memory_evolution_status)
+    find_entities = method(documents.find_entities)
+    kg_query = method(documents.kg_query)
+    evolution_status = method(documents.memory_evolution_status)
     lanes_status = method(maintenance.lanes_status)
     lanes_run = method(maintenance.lanes_run)
     lanes_undo = method(maintenance.lanes_undo)
@@ -182,16 +179,16 @@ class Memory:
     export = method(portability.export)
     profile = method(history.profile)
     receipt = method(history.show_receipt)
-    remember = method(remembering.memory_remember)
+    remember = method(lifecycle.memory_remember)
     report = method(history.report)
     restore = method(portability.restore)
     list_tags = method(documents.list_tags)
-    status = method(vault.status)
-    vault_sync = method(vault.vault_sync)
-    index_stats = method(vault.index_stats)
-    init = method(vault.init)
-    vault_path = method(vault.vault_path)
-    list_vaults = method(vault.list_vaults)
+    status = method(maintenance.status)
+    vault_sync = method(indexing.vault_sync)
+    index_stats = method(maintenance.index_stats)
+    init = method(maintenance.init)
+    vault_path = method(maintenance.vault_path)
+    list_vaults = method(maintenance.list_vaults)
 
 
 def methods() -> Mapping[str, AnyOperation]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.web.rendering import address, note_address
-from clawmem.app.operations.knowledge import kg_query
+from clawmem.app.operations.documents import kg_query
 from clawmem.app.services.documents.records import titled_file
 from clawmem.ports.knowledge import Entity, RelationKind
 

@@ -18,15 +18,20 @@ from clawmem.app.interfaces.web import graph, reading
 from clawmem.app.interfaces.web.rendering import address, note_address, rendered
 from clawmem.app.interfaces.web.sessions import Message
 from clawmem.app.operations import search
-from clawmem.app.operations.documents import find_links, find_similar, get, list_documents, list_tags
+from clawmem.app.operations.documents import (
+    find_entities,
+    find_links,
+    find_similar,
+    get,
+    list_documents,
+    list_tags,
+)
 from clawmem.app.operations.history import session_log, show_receipt
-from clawmem.app.operations.knowledge import find_entities
 from clawmem.app.operations.lifecycle import lifecycle_undo
-from clawmem.app.operations.maintenance import consolidate, doctor, lanes_status
+from clawmem.app.operations.maintenance import consolidate, doctor, lanes_status, status
 from clawmem.app.operations.operation import AnyOperation, Operation, refusal_of
 from clawmem.app.operations.output import plural
 from clawmem.app.operations.search import SearchAnswer
-from clawmem.app.operations.vault import status
 from clawmem.app.services.capture.visibility import made_private
 from clawmem.app.services.documents.records import DatedDocument, titled_file
 from clawmem.domain.documents.times import DAY_MS, iso_utc
