@@ -1,6 +1,6 @@
 """Observations that a model makes about a conversation, its verdicts and causes: prompts and checks of its answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS
@@ -150,12 +150,6 @@ class Cause(NamedTuple):
     target: Fact
     confidence: float
     reasoning: str
-
-
-def facts_of(notes: Iterable[Note]) -> list[Fact]:
-    """Return the facts of *notes* in order; none if there are fewer than two."""
-    facts = [Fact(note, text) for note in notes for text in note.facts]
-    return facts if len(facts) >= 2 else []
 
 
 def causes_prompt(facts: Sequence[Fact]) -> str:

@@ -22,16 +22,15 @@ from clawmem.ports.sessions import CaptureStore, Cursor, session_key
 from clawmem.ports.storage import Transactions
 
 READER = "transcript-archive"
-MEGABYTE = 1_000_000
-MOST_READ = 8 * MEGABYTE  # of a transcript at a time, which takes five seconds; the next call continues
+MOST_READ = 8_000_000  # bytes of a transcript at a time, which takes five seconds; the next call continues
 TOGETHER = 100  # lines that are redacted as one text
 LONGEST_WORD, LONGEST_NAME = 4000, 200  # characters; a longer word is an image or other encoded data
+FORGOTTEN = "forgotten"  # empty file that says that something of a session was forgotten
 # Members with names, by which `mine` recognises a message. A token in them is not a secret.
 _NAMES = frozenset(
     "id uuid parentUuid leafUuid sessionId session_id promptId requestId call_id tool_use_id timestamp startTime "
     "lastUpdated type role cwd projectHash".split()
 )
-_WORD = re.compile(r"[^\W_]+")
 _BETWEEN = rb'(?:\\[nrt"]|[\W_]){1,12}'  # words in JSON, with the signs of Markdown
 
 
@@ -59,7 +58,8 @@ class TranscriptArchive:
         """
         source, key = Path(session.transcript), session_key(session.id)
         file = self.folder / key / f"{source.name}.gz"
-        if self.most_mb and source.suffix == ".jsonl" and source.is_file() and not self._mark(file).exists():
+        mark = file.with_name(FORGOTTEN)
+        if self.most_mb and source.suffix == ".jsonl" and source.is_file() and not mark.exists():
             offset = self.captures.cursor(session.id, READER).offset if file.exists() else 0
             offset = offset if offset <= source.stat().st_size else 0  # it was written anew
             lines, end = [], offset
@@ -72,11 +72,15 @@ class TranscriptArchive:
                 text = "".join(redacted_lines(lines)).encode("utf-8", "replace")
                 make_folder(file.parent)
                 with self._lock():
-                    if not self._mark(file).exists():  # forgotten meanwhile
+                    if not mark.exists():  # forgotten meanwhile
                         write_whole(file, (file.read_bytes() if offset else b"") + gzip.compress(text))
                 with self.transactions.writing():
                     self.captures.advance(session.id, READER, Cursor(offset=end))
-        self._shrink()
+        left = self.most_mb * 1_000_000
+        for archived in self.files():
+            left -= archived.stat().st_size
+            if left < 0:
+                archived.unlink(missing_ok=True)
 
     def files(self) -> list[Path]:
         """Return the archived transcripts, the one that was changed last first."""
@@ -85,32 +89,29 @@ class TranscriptArchive:
 
     def holding(self, texts: Iterable[str]) -> list[Path]:
         """Return the transcripts that contain the words of one of *texts* in a row, or that cannot be read."""
-        split = [[re.escape(word.encode()) for word in _WORD.findall(text)] for text in texts]
+        split = [[re.escape(word.encode()) for word in re.findall(r"[^\W_]+", text)] for text in texts]
         sought = re.compile(b"|".join(_BETWEEN.join(words) for words in split if words), re.IGNORECASE)
-        return [file for file in self.files() if _holds(file, sought)] if sought.pattern else []
+        holding = []
+        for file in self.files() if sought.pattern else ():
+            try:
+                with gzip.open(file) as lines:
+                    is_holding = any(map(sought.search, lines))
+            except (OSError, EOFError, zlib.error):
+                is_holding = file.exists()
+            holding += [file] if is_holding else []
+        return holding
 
     def forget(self, texts: Iterable[str]) -> list[str]:
         """Delete the transcripts that contain one of *texts*, which are not stored again; return their paths."""
         files = self.holding(texts)
         for file in files:
             with self._lock():
-                self._mark(file).touch(PRIVATE)
+                file.with_name(FORGOTTEN).touch(PRIVATE)
                 file.unlink(missing_ok=True)
         return [*map(str, files)]
 
-    def _mark(self, file: Path) -> Path:
-        """Return the empty file that says that something of the session of *file* was forgotten."""
-        return file.parent / "forgotten"
-
     def _lock(self) -> FileLock:
         return FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE)
-
-    def _shrink(self) -> None:
-        left = self.most_mb * MEGABYTE
-        for file in self.files():
-            left -= file.stat().st_size
-            if left < 0:
-                file.unlink(missing_ok=True)
 
 
 def redacted_lines(lines: Sequence[bytes]) -> Iterator[str]:
@@ -120,9 +121,13 @@ def redacted_lines(lines: Sequence[bytes]) -> Iterator[str]:
         records, texts = [], [before]
         for line in lines[start : start + TOGETHER]:
             with suppress(ValueError, RecursionError):
-                records.append(_changed(json.loads(line), _without_data))
-        for record in records:
-            _changed(record, texts.append)
+                record, parts = json.loads(line), list[str]()
+                _changed(record, parts.append)
+                records.append(record)
+                texts += parts
+        for place, text in enumerate(texts):
+            if len(text) > LONGEST_WORD and len(text[:LONGEST_WORD].split()) == 1:
+                texts[place] = f"[left out: {len(text)} characters]"
         redact_next = partial(next, iter(redact_parts(texts)[1:]))
         before = texts[-1]
         for record in records:
@@ -138,18 +143,3 @@ def _changed(value: Any, change: Callable[[str], object], member: str = "") -> A
     if isinstance(value, dict):
         return {name: _changed(part, change, name) for name, part in value.items()}
     return value
-
-
-def _without_data(text: str) -> str:
-    is_data = len(text) > LONGEST_WORD and len(text[:LONGEST_WORD].split()) == 1
-    return f"[left out: {len(text)} characters]" if is_data else text
-
-
-def _holds(file: Path, sought: re.Pattern[bytes]) -> bool:
-    try:
-        with gzip.open(file) as lines:
-            return any(map(sought.search, lines))
-    except FileNotFoundError:
-        return False
-    except (OSError, EOFError, zlib.error):
-        return True

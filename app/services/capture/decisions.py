@@ -106,9 +106,10 @@ class DecisionExtractor:
             if not self.is_echo(note.quote)
         ]
         generator = self.generator if any(note.is_by_model for note in notes) else None
-        conflicts = list(self._conflicts(notes, session.id, generator))
+        conflicts = [*self._conflicts(notes, session.id, generator)]
         causes: list[observations.Cause] = []
-        if generator and (facts := observations.facts_of(notes)):
+        facts = [observations.Fact(note, text) for note in notes for text in note.facts]
+        if generator and len(facts) >= 2:
             prompt = observations.causes_prompt(facts)
             value = model_answer(generator, self.left, observations.CAUSES, prompt)
             causes = observations.read_causes(value, facts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
@@ -52,15 +52,35 @@ class Handoffs:
             VaultError: nothing was stored.
         """
         messages = self.transcripts.read(session.transcript).messages
-        sections, origin = self._sections(messages, session)
+        earlier = _path(self.sessions.get(session.id))
+        stored = self.documents.at(COLLECTION, earlier) if earlier else None
+        own = (self.documents.body(stored.id) or "") if stored else ""
+        steps = [  # an echo that the stored handoff contains is original
+            step for step in handoff.remaining_steps(messages) if not self.is_echo(step) or step in own
+        ]
+        plain = handoff.by_rules(messages, self._notes(messages), steps)
+        sections, origin = plain, Origin.ASSISTANT
+        if self.generator is not None:
+            prompt = handoff.prompt(observations.transcript_excerpt(messages))
+            value = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
+            if value and any(value.values()):
+                conversation = "\n".join(message.text for message in messages)
+                written = {
+                    name: [
+                        item for item in items if not self.is_echo(item) and is_grounded(item, conversation)
+                    ]
+                    for name, items in value.items()
+                }
+                sections, origin = handoff.by_model(written, plain, steps), Origin.MODEL
+        is_kept = handoff.is_worth_keeping(sections, plain)
         now = iso_utc(self.clock.now_ms())
         moments = sorted(iso_utc(at) for message in messages if (at := parse_iso(message.at)) is not None)
         ended_at = min(moments[-1], now) if moments else now
         with self.transactions.writing():
             known = self.sessions.get(session.id)
-            if not sections and known:
+            if not is_kept and known:
                 self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
-            if not sections:
+            if not is_kept:
                 return
             entry = known or sessions.Session(session.id, min(moments[0], now) if moments else now)
             path = _path(known) or handoff_path(entry.started_at, session.id)
@@ -83,32 +103,6 @@ class Handoffs:
         return self.memories.write(
             path, title, body, CONTENT_TYPE, confidence, at, origin=origin, project=project, is_local=True
         )
-
-    def _sections(
-        self, messages: Sequence[TranscriptMessage], session: Session
-    ) -> tuple[Mapping[str, list[str]], Origin]:
-        """Return the sections, empty if none is relevant, and who wrote them."""
-        path = _path(self.sessions.get(session.id))
-        before = self.documents.at(COLLECTION, path) if path else None
-        own = (self.documents.body(before.id) or "") if before else ""
-        steps = [  # an echo that the stored handoff contains is original
-            step for step in handoff.remaining_steps(messages) if not self.is_echo(step) or step in own
-        ]
-        plain = handoff.by_rules(messages, self._notes(messages), steps)
-        sections, origin = plain, Origin.ASSISTANT
-        if self.generator is not None:
-            prompt = handoff.prompt(observations.transcript_excerpt(messages))
-            value = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
-            if value and any(value.values()):
-                conversation = "\n".join(message.text for message in messages)
-                written = {
-                    name: [
-                        item for item in items if not self.is_echo(item) and is_grounded(item, conversation)
-                    ]
-                    for name, items in value.items()
-                }
-                sections, origin = handoff.by_model(written, plain, steps), Origin.MODEL
-        return (sections if handoff.is_worth_keeping(sections, plain) else {}), origin
 
     def _notes(self, messages: Sequence[TranscriptMessage]) -> list[Note]:
         """

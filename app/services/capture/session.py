@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.domain.documents.times import iso_utc
@@ -36,7 +36,6 @@ IsEcho = Callable[[str], bool]
 Left = Callable[[], float]  # seconds until the work has to be done
 
 DEADLINE_S = 20.0  # for all model calls of one capture
-LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
 _BEFORE = "/before"
 
 
@@ -67,7 +66,7 @@ def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str)
     _, schema, temperature, most = task
 
     def ask(text: str) -> str:
-        seconds = max(0.0, left() - LEAST_S)
+        seconds = max(0.0, left() - 1.0)  # a reserve
         return generator.generate(
             text, timeout_s=seconds, max_tokens=most, temperature=temperature, schema=schema
         )
@@ -95,10 +94,9 @@ class Session:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadMessages:
+class UnreadMessages(NamedTuple):
     """
-    Messages of a transcript after ``seen``, and messages before it as context.
+    The ``fresh`` messages of a transcript, those after ``seen``, and messages before it as context.
 
     ``part`` also has the messages of the previous call. ``stored`` is the cursor in the vault, which equals ``seen``
     unless the transcript was rewritten.
@@ -107,11 +105,7 @@ class UnreadMessages:
     stored: Cursor
     seen: Cursor
     part: TranscriptPart
-
-    @property
-    def fresh(self) -> tuple[TranscriptMessage, ...]:
-        """The messages after ``seen``."""
-        return tuple(message for message in self.part.messages if message.line > self.seen.line)
+    fresh: tuple[TranscriptMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +129,13 @@ class SessionReader:
             InvalidInput, SourceUnreadable: see `clawmem.ports.sessions.Transcripts.read`.
         """
         stored = seen = self.captures.cursor(session.id, self.name)
-        part = self.transcripts.read(
-            session.transcript, self.captures.cursor(session.id, self.name + _BEFORE)
-        )
+        before = self.captures.cursor(session.id, self.name + _BEFORE)
+        part = self.transcripts.read(session.transcript, before)
         if part.end.offset < seen.offset:
             seen = Cursor()
             part = self.transcripts.read(session.transcript, seen)
-        news = UnreadMessages(stored, seen, part)
-        return news if news.fresh else None
+        fresh = tuple(message for message in part.messages if message.line > seen.line)
+        return UnreadMessages(stored, seen, part, fresh) if fresh else None
 
     def finish(self, session: Session, news: UnreadMessages) -> None:
         """
