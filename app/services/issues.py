@@ -125,7 +125,19 @@ class SyncIssues:
         if is_forgotten(before):
             return None
         now = iso_utc(self.clock.now_ms())
-        body, title, *labels = redact_parts([_body(issue), issue.title or issue.id, *issue.labels])
+        state = {
+            "Status": issue.status,
+            "Type": issue.type,
+            "Priority": issue.priority,
+            "Assignee": issue.assignee,
+            "Parent": issue.parent,
+            "Closed": issue.closed_at[: len("2026-03-31")],
+        }
+        line = " · ".join(f"{name}: {value}" for name, value in state.items() if value)
+        parts = [f"# {issue.id}: {issue.title}", line, issue.description]
+        parts += [f"## {title}\n\n{text}" for title, text in issue.sections]
+        text = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+        body, title, *labels = redact_parts([text, issue.title or issue.id, *issue.labels])
         written = parse_iso(issue.updated_at) or parse_iso(issue.created_at)
         authored = now if written is None else iso_utc(min(written, self.clock.now_ms()))
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
@@ -180,19 +192,3 @@ class SyncIssues:
             ]
             changed += self.relations.renew(kind, ORIGIN, numbers.values(), relations)
         return changed, unresolved
-
-
-def _body(issue: Issue) -> str:
-    """Return the Markdown of an issue: title, a line of its state, description and further sections."""
-    state = {
-        "Status": issue.status,
-        "Type": issue.type,
-        "Priority": issue.priority,
-        "Assignee": issue.assignee,
-        "Parent": issue.parent,
-        "Closed": issue.closed_at[: len("2026-03-31")],
-    }
-    line = " · ".join(f"{name}: {value}" for name, value in state.items() if value)
-    parts = [f"# {issue.id}: {issue.title}", line, issue.description]
-    parts += [f"## {title}\n\n{text}" for title, text in issue.sections]
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"

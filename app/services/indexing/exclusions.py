@@ -94,13 +94,11 @@ class Exclusions:
         self._files = files
         self._folder = folder
         self._sources: dict[str, list[tuple[int, RuleSource]]] = {}  # by folder, with their ranks
-        self._chains: dict[str, list[tuple[int, RuleSource]]] = {}
         self.counts: Counter[str] = Counter()
         self.unreadable: dict[str, str] = {}
         if folder.exclude:
-            self._add(
-                _CONFIG_RANK, RuleSource("exclude in the config file", folder.exclude, is_numbered=False)
-            )
+            configured = RuleSource("exclude in the config file", folder.exclude, is_numbered=False)
+            self._sources[""] = [(_CONFIG_RANK, configured)]
 
     def note(self, path: str) -> None:
         """Read *path* if it is an ignore file."""
@@ -109,7 +107,8 @@ class Exclusions:
             try:
                 text = self._files.read(self._folder.root, path).decode("utf-8", "replace")
                 lines = text.removeprefix("\ufeff").splitlines()
-                self._add(_OWN_RANK if name == OWN else _GIT_RANK, RuleSource(path, lines, parent))
+                entry = (_OWN_RANK if name == OWN else _GIT_RANK, RuleSource(path, lines, parent))
+                self._sources.setdefault(parent, []).append(entry)
             except SourceMissing:
                 return
             except SourceUnreadable as error:
@@ -154,17 +153,10 @@ class Exclusions:
         folder, _, name = path.rpartition("/")
         if is_excluded(path, self._folder.include):
             return Exclusion(BUILT_IN, 0, name)
-        for _, source in self._chain(folder):
+        parts = folder.split("/") if folder else []
+        above = ("/".join(parts[:end]) for end in range(len(parts), -1, -1))  # the deepest first
+        entries = (entry for place in above for entry in self._sources.get(place, ()))
+        for _, source in sorted(entries, key=itemgetter(0)):
             if decision := source.decision(path, is_folder=is_folder):
                 return decision[1] if decision[0] else None
         return None
-
-    def _chain(self, folder: str) -> list[tuple[int, RuleSource]]:
-        if folder not in self._chains:
-            outer = self._chain(folder.rpartition("/")[0]) if folder else []
-            self._chains[folder] = sorted([*self._sources.get(folder, ()), *outer], key=itemgetter(0))
-        return self._chains[folder]
-
-    def _add(self, rank: int, source: RuleSource) -> None:
-        self._sources.setdefault(source.folder, []).append((rank, source))
-        self._chains.clear()

@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Any, Generic, Self, TypeVar, cast
 
 from clawmem.app.services.indexing.replication import Engines, Indexer
-from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.progress import Progress
 from clawmem.ports.errors import (
     ExtraMissing,
@@ -356,15 +355,31 @@ class ExternalIndexes:
             if lease is None:
                 raise IndexBusy(f"{role} of this vault")
             self._discard(role, IndexState.BUILDING)
-            if engine is None:  # in one transaction; readers see the old index until it commits
-                with self._records.transactions.writing():
-                    self._records.outbox.serve(None, role)
+            outbox, transactions = self._records.outbox, self._records.transactions
+            with transactions.writing():
+                if engine is None:  # in one transaction; readers see the old index until it commits
+                    outbox.serve(None, role)
                     if role is Role.VECTORS:
                         self._records.embeddings.rebuild()
                     else:
                         self._fill_words(progress)
-            else:
-                self._fill(role, engine, lease, progress)
+                record = outbox.register(role, engine) if engine else None
+            if record:
+                self.engines.discard(
+                    record
+                )  # after a restore from a backup, generation numbers may be reused
+                with closing(self.engines.open(record)) as index:
+                    self._indexer.write(record, index, (), record.since, lease)
+                    for ids in self._batches(progress):
+                        self._indexer.write(record, index, ids, record.since, lease)
+                    self._indexer.catch_up(record, index, lease)
+                    with transactions.writing():
+                        lease.check()
+                        self._indexer.refuse_outdated(record)
+                        outbox.serve(record, role)
+                    # After the switch, because it may outlast the lease and does not affect results.
+                    with suppress(IndexBusy):
+                        index.optimize()
         self.tidy()
 
     def tidy(self) -> None:
@@ -401,24 +416,6 @@ class ExternalIndexes:
             if before and after and before.generation == after.generation:  # else already replaced
                 self.build(index.role, before.engine, progress)
                 self.healed.append(index.role)
-
-    def _fill(self, role: Role, engine: str, lease: WorkLease, progress: Progress) -> None:
-        outbox = self._records.outbox
-        with self._records.transactions.writing():
-            record = outbox.register(role, engine)
-        self.engines.discard(record)  # after a restore from a backup, generation numbers may be reused
-        with closing(self.engines.open(record)) as index:
-            self._indexer.write(record, index, (), record.since, lease)
-            for ids in self._batches(progress):
-                self._indexer.write(record, index, ids, record.since, lease)
-            self._indexer.catch_up(record, index, lease)
-            with self._records.transactions.writing():
-                lease.check()
-                self._indexer.refuse_outdated(record)
-                outbox.serve(record, role)
-            # After the switch, because it may outlast the lease and does not affect results.
-            with suppress(IndexBusy):
-                index.optimize()
 
     def _fill_words(self, progress: Progress) -> None:
         """Fill the vault's own index of words, which also answers for changes that an external one has not seen."""

@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.folders import (
-    Folder,
-    Ownership,
-    root_of,
-    scan_folder,
-)
+from clawmem.app.services.indexing.folders import Folder, Ownership, root_of, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.progress import Progress
@@ -177,29 +172,21 @@ class LinkTargets:
                     aimed = link._replace(target_id=targets[0] if targets else None)
                     if aimed != link:
                         self.links.aim([aimed])
-                self._relate({link.document_id for link in outdated} | set(changed))
+                sources = {link.document_id for link in outdated} | set(changed)
+                contexts: dict[int, dict[int, str]] = defaultdict(dict)
+                for link in self.links.outgoing(sources):
+                    if link.target_id is not None and link.target_id != link.document_id:
+                        contexts[link.document_id].setdefault(link.target_id, link.link.context)
+                kind, relations = RelationKind.LINKS_TO, list[Relation]()
+                notes = self.documents.many(contexts)
+                for source, linked in contexts.items():
+                    weight, at = 1 / math.sqrt(len(linked)), notes[source].modified_at
+                    relations += [
+                        Relation(source, target, kind, weight, ORIGIN, at, {"context": context})
+                        for target, context in linked.items()
+                    ]
+                self.relations.renew(kind, ORIGIN, sources, relations)
                 self.links.settle(changed)
-
-    def _relate(self, sources: Collection[int]) -> None:
-        contexts: dict[int, dict[int, str]] = defaultdict(dict)
-        for link in self.links.outgoing(sources):
-            if link.target_id is not None and link.target_id != link.document_id:
-                contexts[link.document_id].setdefault(link.target_id, link.link.context)
-        notes = self.documents.many(contexts)
-        relations = [
-            Relation(
-                source,
-                target,
-                RelationKind.LINKS_TO,
-                1 / math.sqrt(len(targets)),
-                ORIGIN,
-                notes[source].modified_at,
-                {"context": context},
-            )
-            for source, targets in contexts.items()
-            for target, context in targets.items()
-        ]
-        self.relations.renew(RelationKind.LINKS_TO, ORIGIN, sources, relations)
 
 
 @dataclass(slots=True)
@@ -358,11 +345,11 @@ class _Pass:
 
     def _visit(self, file: SourceFile, known: Document | None) -> None:
         """Read and parse a file, outside of transactions, unless its record is that of the file as it is now."""
-        served = known is not None and known.inactive is None
-        again = served and self._force
+        was_served = known is not None and known.inactive is None
+        again = was_served and self._force
         is_new = known is None or known.inactive is InactiveReason.REMOVED
         if known and known.stamp == file.stamp and not again and not is_new:
-            self.report.unchanged += served
+            self.report.unchanged += was_served
             return
         if is_forgotten(known):
             self.report.excluded["forgetting"] = 1 + self.report.excluded.get("forgetting", 0)
@@ -373,12 +360,19 @@ class _Pass:
                 self._batch.append(_Change(file, known))
                 return
             parsed, former = self._parse(file, data, known), None
-            if is_new:
-                former = former_document(self._documents, self._update.files, self._roots, parsed)
-            if former and (known is None or known.id != former.id):  # it keeps the time of its last change
-                self._batch.append(_Change(file, known, self._parse(file, data, former), former))
-            else:
-                self._batch.append(_Change(file, known, parsed))
+            # A moved file has the text of one document whose file is gone, alone or with the folder of its collection.
+            # A served document goes before a removed one, and one with the same path before others. Of several new
+            # files with this text, the first one is the document, and the others are copies.
+            holders = self._documents.holding(parsed.document.hash) if is_new and parsed.body else ()
+            holders = [note for note in holders if note.stamp]
+            served = (note for note in holders if note.inactive is None)
+            moved = [note for note in served if has_lost_file(self._update.files, self._roots, note)]
+            moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
+            moved = [note for note in moved if note.path == file.path] or moved
+            if len(moved) == 1 and (known is None or known.id != moved[0].id):
+                [former] = moved
+                parsed = self._parse(file, data, former)  # it keeps the time of its last change
+            self._batch.append(_Change(file, known, parsed, former))
         except SourceUnreadable as error:
             self._miss(str(error))
 
@@ -502,28 +496,6 @@ def is_forgotten_file(
 def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
     """Whether *path* is one of the *unreadable* folders, or below one."""
     return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
-
-
-def former_document(
-    documents: DocumentStore, files: FileSource, roots: Mapping[str, str], parsed: ParsedSource
-) -> Document | None:
-    """
-    Return the document whose file was moved or renamed to the new file *parsed*; ``None`` if several match.
-
-    It has the same text, and its file is gone, alone or with the folder of its collection. A served document goes before
-    a removed one, and one with the same path before others. Of several new files the first one is the document, and the
-    others are copies.
-
-    Args:
-        roots: The absolute folder of each collection, by its name.
-    """
-    holders = documents.holding(parsed.document.hash) if parsed.body else ()
-    holders = [note for note in holders if note.stamp]
-    served = [note for note in holders if note.inactive is None]
-    matches = [note for note in served if has_lost_file(files, roots, note)]
-    matches = matches or [note for note in holders if note.inactive is InactiveReason.REMOVED]
-    matches = [note for note in matches if note.path == parsed.document.path] or matches
-    return matches[0] if len(matches) == 1 else None
 
 
 def has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:

@@ -82,7 +82,14 @@ def keep_watch(
     """
     reason = ""
     while not stop.is_set():
-        former, reason = reason, _refusal(lease)
+        former, reason = reason, ""
+        try:
+            if not lease.acquire():
+                current = lease.current()
+                holder = current.holder if current else "Another process"
+                reason = f"{holder} watches this vault; waiting for its end."
+        except VaultError as error:
+            reason = str(error)
         if not reason:
             turn = _Turn(watcher, update, lease, watched, stop)
             # Another process may take the lease during a suspension or a long pass.
@@ -94,17 +101,6 @@ def keep_watch(
             watched.tell(WatchEvent("waiting", reason))
         stop.wait(LOOKS_UP_S)
     watched.tell(WatchEvent("ended", "No longer watched."))
-
-
-def _refusal(lease: WorkLease) -> str:
-    """Acquire the lease; return why that failed, empty on success."""
-    try:
-        if lease.acquire():
-            return ""
-        current = lease.current()
-    except VaultError as error:
-        return str(error)
-    return f"{current.holder if current else 'Another process'} watches this vault; waiting for its end."
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -227,25 +227,28 @@ class Enrich:
             near = nearest_documents(self.embeddings, self.vectors, document.id, SIMILAR)
             similar = [(number, cosine, dict[str, Any]()) for number, cosine in near]
             links = self._renew(document.id, RelationKind.SEMANTIC, BY_VECTORS, similar)
-            links += self._renew(document.id, RelationKind.ENTITY, "names", self._sharing_names(document.id))
+            # Related to the documents that mention the same rare entities.
+            documents = sum(self.documents.collections().values())
+            shared = defaultdict[int, list[tuple[float, str]]](list)
+            for entity in self.entities.mentions(document.id):
+                rare = rarity(documents, entity.mention_count)
+                if rare >= least_rarity(documents):
+                    mentioning = self.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
+                    for other in [number for number in mentioning if number != document.id][:DOCUMENTS_EACH]:
+                        shared[other].append((rare, entity.name))
+            sharing = [
+                (
+                    other,
+                    entity_weight(max(both)[0], len(both)),
+                    {"entities": sorted(name for _, name in both)},
+                )
+                for other, both in sorted(shared.items())
+            ]
+            links += self._renew(document.id, RelationKind.ENTITY, "names", sharing)
             self.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
             receive(report)
         return report
-
-    def _sharing_names(self, document_id: int) -> Iterator[tuple[int, float, dict[str, Any]]]:
-        """Yield the documents that mention the same rare entities, with the weight and metadata of the relation."""
-        documents = sum(self.documents.collections().values())
-        shared = defaultdict[int, list[tuple[float, str]]](list)
-        for entity in self.entities.mentions(document_id):
-            rare = rarity(documents, entity.mention_count)
-            if rare >= least_rarity(documents):
-                mentioning = self.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
-                for other in [number for number in mentioning if number != document_id][:DOCUMENTS_EACH]:
-                    shared[other].append((rare, entity.name))
-        for other, both in sorted(shared.items()):
-            weight = entity_weight(max(both)[0], len(both))
-            yield other, weight, {"entities": sorted(name for _, name in both)}
 
     # -- by a model ---------------------------------------------------------------------------------
 

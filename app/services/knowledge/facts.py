@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import Field
@@ -358,25 +358,21 @@ class Facts:
             for name in names:
                 enders = self.triples.recorded(name, MOST_HELD, direction, predicate=predicate)
                 stating |= {ender.document_id for ender in enders}
-        over = [pair for number in sorted(stating) for pair in self._replaced_by(number)]
-        over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
-        for fact, last in over:
+        ended: list[tuple[Triple, Triple]] = []  # each with the fact that ends it
+        for document in self.documents.many(sorted(stating)).values():
+            stated = self.triples.of_document(document.id) if is_verified(document.origin) else []
+            statements = {in_ids(fact) for fact in stated}
+            for last in stated:
+                touched: list[Triple] = []
+                if last.predicate == MIGRATED_TO:
+                    touched = self.triples.recorded(last.subject.id, MOST_HELD, Direction.OUTGOING)
+                elif last.predicate == REPLACED:
+                    touched = self.triples.recorded(last.object_id, MOST_HELD, Direction.INCOMING)
+                ended += [(fact, last) for fact in touched if ends_statement(statements, in_ids(fact))]
+        # The earliest contradiction ends a fact.
+        ended.sort(key=lambda pair: (pair[1].valid_from, pair[1].document_id))
+        for fact, last in ended:
             self.triples.end(fact, last.valid_from, last.document_id)
-
-    def _replaced_by(self, document_id: int) -> Iterator[tuple[Triple, Triple]]:
-        """Yield each fact that a verified document ends, with the fact that ends it."""
-        document = self.documents.get(document_id)
-        if document is None or not is_verified(document.origin):
-            return
-        stated = self.triples.of_document(document_id)
-        statements = {in_ids(fact) for fact in stated}
-        for last in stated:
-            touched: list[Triple] = []
-            if last.predicate == MIGRATED_TO:
-                touched = self.triples.recorded(last.subject.id, MOST_HELD, Direction.OUTGOING)
-            elif last.predicate == REPLACED:
-                touched = self.triples.recorded(last.object_id, MOST_HELD, Direction.INCOMING)
-            yield from ((fact, last) for fact in touched if ends_statement(statements, in_ids(fact)))
 
 
 def in_ids(triple: Triple) -> Statement:
