@@ -96,33 +96,23 @@ def computed_confidence(
     access_count: int = 0,
     days_since_access: float | None = None,
     never_accessed: bool = False,
+    stored: float = 0.5,
 ) -> float:
     """
-    Return the confidence derived from type, age and use, in [0, 1].
+    Return the confidence derived from type, age, use and stored evidence, in [0, 1].
 
     It is ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``. The recency uses the plain
     half life, so that use is not counted twice. The attention is ``max(0.5, 0.95 ** weeks since the last access)``, and
-    1.0 for the six exempt types, without an access in the past, and if the document was *never_accessed*.
+    1.0 for the six exempt types, without an access in the past, and if the document was *never_accessed*. A *stored*
+    confidence of 0.5 (or NaN: nothing stored) leaves it unchanged, 0 halves it, 1 raises it by half.
     """
     reinforcement = min(1.5, 1 + 0.1 * math.log2(1 + max(0, access_count)))
     attention = 1.0
     is_exempt = never_accessed or content_type in ATTENTION_EXEMPT
     if days_since_access and days_since_access > 0 and not is_exempt:
         attention = max(0.5, 0.95 ** (days_since_access / 7))
-    return min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * attention)
-
-
-def blend_stored(computed: float, stored: float) -> float:
-    """
-    Return the computed confidence adjusted by stored evidence: ``min(1, computed * (stored / 0.5 + 1) / 2)``.
-
-    A stored 0.5 (or NaN: nothing stored) leaves it unchanged, 0 halves it, 1 raises it by half. Stored values outside
-    [0, 1] are clamped.
-    """
-    if math.isnan(stored):
-        return computed
-    evidence = min(1.0, max(0.0, stored)) / 0.5
-    return min(1.0, computed * (evidence + 1) / 2)
+    computed = min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * attention)
+    return computed if math.isnan(stored) else min(1.0, computed * (0.5 + min(1.0, max(0.0, stored))))
 
 
 class Signals(NamedTuple):
@@ -172,11 +162,12 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
         access_count=use,
         days_since_access=signals.days_since_access,
         never_accessed=signals.never_accessed,
+        stored=signals.stored_confidence,
     )
     score = (
         for_search * signals.search
         + for_recency * recency(kind, age, access_count=use, days_since_access=signals.days_since_access)
-        + for_confidence * blend_stored(computed, signals.stored_confidence)
+        + for_confidence * computed
     )
     score *= 0.7 + 0.6 * signals.quality
     # 1.0 up to 500 characters, then falling with the logarithm of the length.

@@ -29,37 +29,27 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def rrf(
-    rankings: Mapping[str, Sequence[Key]],
-    weights: Mapping[str, float] | None = None,
-    *,
-    k: float = K,
-    bonus: bool = True,
+    rankings: Mapping[str, Sequence[Key]], weights: Mapping[str, float] = MappingProxyType({})
 ) -> list[tuple[Key, float]]:
     """
-    Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (k + r + 1)``, *r* the 0-based rank.
+    Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (K + r + 1)``, *r* the 0-based rank.
 
-    Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. With *bonus*, each
-    retriever adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, regardless of its weight. Ties are broken by the key.
+    Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. Each retriever adds 0.05 at
+    its rank 0 and 0.02 at its ranks 1 and 2, regardless of its weight. Ties are broken by the key.
 
     Args:
         rankings: Keys by name of the retriever, best first. A repeated key counts once, at its best rank.
-        weights: Weights by name; the default is 1.0. NaN, infinite and negative weights count as 1.0, 0 leaves the
-            retriever out.
-        k: Damping; not finite or not positive counts as 60.
-        bonus: Whether top ranks get a bonus.
+        weights: Weights by name, by default 1.0; 0 leaves the retriever out.
 
     Returns:
         Every key of a retriever with nonzero weight, and its score, best first.
     """
-    damping = k if math.isfinite(k) and k > 0 else K
     shares: defaultdict[Key, list[float]] = defaultdict(list)
     for retriever, ranking in rankings.items():
-        weight = (weights or {}).get(retriever, 1.0)
-        if not (math.isfinite(weight) and weight >= 0):
-            weight = 1.0
+        weight = weights.get(retriever, 1.0)
         for rank, key in enumerate(dict.fromkeys(ranking) if weight else ()):
-            extra = TOP_RANK_BONUS[rank] if bonus and rank < len(TOP_RANK_BONUS) else 0.0
-            shares[key].append(weight / (damping + rank + 1) + extra)
+            bonus = TOP_RANK_BONUS[rank] if rank < len(TOP_RANK_BONUS) else 0.0
+            shares[key].append(weight / (K + rank + 1) + bonus)
     total = {key: math.fsum(values) for key, values in shares.items()}  # exact, so independent of the order
     return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
 

@@ -19,9 +19,7 @@ from clawmem.domain.text.words import words
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
 Item = TypeVar("Item", int, FragmentKey)
-Scores = dict[FragmentKey, float]
-HitsByRetriever = Mapping[str, Sequence[Hit]]
-Scaled = Mapping[str, Mapping[Item, float]]  # by retriever, then item
+Hits = Mapping[str, Sequence[Hit]]  # by retriever
 
 LINE, PASSAGE, DOCUMENT, VECTOR = "line", "passage", "document", "vector"
 SPEAKER = "speaker"  # the line's speaker is named in the question
@@ -35,15 +33,7 @@ BEST_LINE = "best line"  # the final relevance of the document's best line
 # chat collections for lines and on a chat and an abstract collection for documents, then rounded. The ablation in
 # docs/benchmarks.md leaves out each one in turn.
 DOCUMENT_WEIGHTS = MappingProxyType(
-    {
-        BEST_LINE: 2.0,
-        LINE: 1.0,
-        PASSAGE: 1.0,
-        DOCUMENT: 1.0,
-        PRECISE: 4.0,
-        VECTOR: 0.7,
-        TIME: 0.8,
-    }
+    {BEST_LINE: 2.0, LINE: 1.0, PASSAGE: 1.0, DOCUMENT: 1.0, PRECISE: 4.0, VECTOR: 0.7, TIME: 0.8}
 )
 LINE_WEIGHTS = MappingProxyType(
     {
@@ -113,7 +103,7 @@ def neighbours(keys: Iterable[FragmentKey], reach: int = 1) -> set[FragmentKey]:
     return {FragmentKey(key.document_id, key.seq + step) for key in keys for step in steps}
 
 
-def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
+def spread(lines: Mapping[FragmentKey, float], share: float) -> dict[FragmentKey, float]:
     """Return scores where each line passes *share* of its score on to the lines directly before and after it."""
     spread_out = dict(lines)
     for (document_id, seq), score in lines.items():
@@ -123,7 +113,7 @@ def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
 
 
 def fuse_documents(
-    legs: HitsByRetriever,
+    legs: Hits,
     labels: Mapping[FragmentKey, str] = MappingProxyType({}),
     weights: Mapping[str, float] = DOCUMENT_WEIGHTS,
     speakers: Collection[str] = (),
@@ -145,7 +135,7 @@ def fuse_documents(
     best: dict[str, dict[int, FragmentKey]] = {}
     scaled: dict[str, dict[int, float]] = {}
     for name in (name for name in legs if name in weights):
-        scores = _of(legs, name)
+        scores = {hit.key: hit.score for hit in legs[name]}
         if name == LINE:
             near = spread(scores, DOCUMENT_NEIGHBOUR_SHARE)
             lift = {key: 1 + SPEAKER_LIFT * (_speaker(labels.get(key, "")) in speakers) for key in scores}
@@ -164,7 +154,7 @@ def fuse_documents(
 
 
 def fuse_lines(
-    legs: HitsByRetriever,
+    legs: Hits,
     spans: Mapping[FragmentKey, Span],
     weights: Mapping[str, float] = LINE_WEIGHTS,
     speakers: Collection[str] = (),
@@ -181,42 +171,35 @@ def fuse_lines(
     Returns:
         By relevance descending, then key; at most `DEPTH`.
     """
+    scores = {hit.key: hit.score for hit in legs.get(LINE, ())}
     lines = {
         key: score
-        for key, score in spread(_of(legs, LINE), LINE_NEIGHBOUR_SHARE).items()
+        for key, score in spread(scores, LINE_NEIGHBOUR_SHARE).items()
         if key in spans and spans[key].kind is FragmentKind.LINE
     }
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
-    for name in (name for name in legs if name in weights):
-        if retriever_of(name) in (PASSAGE, VECTOR):
-            parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
-        elif retriever_of(name) in (DOCUMENT, TIME):
+    for name in (name for name in legs if name in weights and name != LINE):
+        if retriever_of(name) in (DOCUMENT, TIME):
             whole = _scaled(name, {hit.key.document_id: hit.score for hit in legs[name]})
             parts[name] = {key: share for key in lines if (share := whole.get(key.document_id))}
-        elif name == PRECISE:
-            parts[name] = {
-                key: share for key, share in _scaled(name, _of(legs, name)).items() if key in spans
-            }
+            continue
+        shares = _scaled(name, {hit.key: hit.score for hit in legs[name]})
+        found = {key: share for key, share in shares.items() if key in spans}
+        if name == PRECISE:
+            parts[name] = found
+            continue
+        wider: defaultdict[int, list[tuple[Span, float]]] = defaultdict(list)
+        for key, share in found.items():
+            wider[key.document_id].append((spans[key], share))
+        parts[name] = {}
+        for key in lines:
+            line, around = spans[key], wider.get(key.document_id, ())
+            covering = (share for span, share in around if span.start < line.end and line.start < span.end)
+            if best := max(covering, default=0.0):
+                parts[name][key] = best
     if speakers and SPEAKER in weights:
         parts[SPEAKER] = {key: 1.0 for key in lines if _speaker(spans[key].label) in speakers}
     return _fused(parts, weights, lambda key: key)
-
-
-def _onto_lines(
-    scores: Mapping[FragmentKey, float], lines: Collection[FragmentKey], spans: Mapping[FragmentKey, Span]
-) -> Scores:
-    """Return the best score of the wider fragments that contain a line; a line with a score of 0 is left out."""
-    wider: dict[int, list[tuple[Span, float]]] = {}
-    for key, score in scores.items():
-        if span := spans.get(key):
-            wider.setdefault(key.document_id, []).append((span, score))
-    best: Scores = {}
-    for key in lines:
-        line, around = spans[key], wider.get(key.document_id, ())
-        covering = (score for span, score in around if span.start < line.end and line.start < span.end)
-        if score := max(covering, default=0.0):
-            best[key] = score
-    return best
 
 
 def refine(
@@ -238,13 +221,14 @@ def refine(
     Returns:
         For each item of *found* its relevance, the weighted mean over all signals, and its contributions.
     """
-    scaled: dict[str, Mapping[Item, float]] = {
-        name: _scaled(name, seen) for name, seen in closer.items() if name in weights
+    scaled: dict[str, dict[Item, float]] = {
+        name: _scaled(name, scores) for name, scores in closer.items() if name in weights
     }
     total = math.fsum(weights[name] for name in {*took_part, *scaled} & weights.keys()) or 1.0
     refined = {}
     for item, before in found.items():
-        parts = {**before, **_parts(scaled, item)}
+        new = {name: scores[item] for name, scores in scaled.items() if scores.get(item)}
+        parts = {**before, **new}
         relevance = math.fsum(weights[name] * score for name, score in parts.items() if name in weights)
         refined[item] = min(1.0, relevance / total), parts
     return refined
@@ -255,27 +239,27 @@ def _speaker(label: str) -> str:
     return next(iter(words(label)), "")
 
 
-def _of(legs: HitsByRetriever, name: str) -> Scores:
-    return {hit.key: hit.score for hit in legs.get(name, ())}
-
-
 def _scaled(name: str, scores: Mapping[Item, float]) -> dict[Item, float]:
     # BM25 has a true zero. Cosines of one question are in a narrow band, so only their position in it matters.
     return min_max(scores, floor=None if retriever_of(name) in _WITHOUT_ZERO else 0.0)
 
 
 def _fused(
-    scaled: Scaled[Item], weights: Mapping[str, float], best: Callable[[Item], FragmentKey]
+    scaled: Mapping[str, Mapping[Item, float]],
+    weights: Mapping[str, float],
+    best: Callable[[Item], FragmentKey],
 ) -> list[Fused]:
     total = math.fsum(weights[name] for name in scaled) or 1.0  # exact, so independent of the order
-    shares: defaultdict[Item, list[float]] = defaultdict(list)
+    parts: defaultdict[Item, dict[str, float]] = defaultdict(dict)
     for name, scores in scaled.items():
         for item, score in scores.items():
-            shares[item].append(weights[name] / total * score)
-    relevance = {item: min(math.fsum(parts), 1.0) for item, parts in shares.items()}  # rounding may exceed 1
+            parts[item][name] = score
+    relevance = {
+        item: min(1.0, math.fsum(weights[name] / total * score for name, score in own.items()))
+        for item, own in parts.items()
+    }
     ranked = sorted(relevance, key=lambda item: (-relevance[item], item))[:DEPTH]
-    return [Fused(best(item), relevance[item], _parts(scaled, item)) for item in ranked]
-
-
-def _parts(scaled: Scaled[Item], item: Item) -> dict[str, float]:
-    return {name: scores[item] for name, scores in scaled.items() if scores.get(item)}
+    return [
+        Fused(best(item), relevance[item], {name: score for name, score in parts[item].items() if score})
+        for item in ranked
+    ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from clawmem.domain.retrieval.intent import Intent, classify_intent
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, classify_intent
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import is_unspaced, words
 from clawmem.ports.models import JsonSchema
@@ -121,41 +121,31 @@ def is_simple(query: str) -> bool:
 
 def plan(query: str) -> tuple[Clause, ...]:
     """
-    Return the clauses to search for *query*, two to four, most important first; none for a blank query.
+    Return the clauses to search for *query*, two to four, most important first.
 
     A simple question, and each part of a question of two, is searched lexically (in the graph if it asks why or who)
     and, with lower priority, by vectors. Of three or more parts each is searched lexically and the whole question by
     vectors; the third part then contains all remaining ones. A complex question that cannot be split is searched
     undivided in both ways.
     """
-    if not query.strip():
-        return ()
-    if is_simple(query):
-        return _both_ways(query)
-    parts = question_parts(query)
-    if len(parts) < 2:
-        return (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
-    if len(parts) == 2:
-        clauses = [clause for part in parts for clause in _both_ways(part)]
-        return tuple(sorted(clauses, key=lambda clause: clause.priority))
-    searched = [*parts[: MAX_CLAUSES - 2], " ".join(parts[MAX_CLAUSES - 2 :])]
-    return (*map(_by_words, searched), Clause(ClauseKind.VECTOR, query, 3))
-
-
-def question_parts(query: str) -> list[str]:
-    """Return the parts of *query* with content that conjunctions and question marks separate, in order, each once."""
-    parts = (
-        part.strip(" ,;:.\n\t") for sentence in _QUESTION_END.split(query) for part in _JOIN.split(sentence)
-    )
-    return list(dict.fromkeys(part for part in parts if not STOP_WORDS.issuperset(words(part)))) or [query]
-
-
-def _both_ways(query: str) -> tuple[Clause, Clause]:
-    return _by_words(query), Clause(ClauseKind.VECTOR, query, 3)
+    parts = [query]
+    if not is_simple(query):
+        split = (
+            part.strip(" ,;:.\n\t")
+            for sentence in _QUESTION_END.split(query)
+            for part in _JOIN.split(sentence)
+        )
+        parts = list(dict.fromkeys(part for part in split if not STOP_WORDS.issuperset(words(part))))
+        if len(parts) < 2:
+            return (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
+    if len(parts) > 2:
+        searched = [*parts[: MAX_CLAUSES - 2], " ".join(parts[MAX_CLAUSES - 2 :])]
+        return (*map(_by_words, searched), Clause(ClauseKind.VECTOR, query, 3))
+    return (*map(_by_words, parts), *(Clause(ClauseKind.VECTOR, part, 3) for part in parts))
 
 
 def _by_words(query: str) -> Clause:
-    asks_graph = classify_intent(query).intent in (Intent.WHY, Intent.ENTITY)
+    asks_graph = classify_intent(query).intent in GRAPH_INTENTS
     return Clause(ClauseKind.GRAPH if asks_graph else ClauseKind.LEXICAL, query, 1)
 
 

@@ -12,7 +12,7 @@ from clawmem.domain.maintenance import lease
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.calibrated import parts
 from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
-from clawmem.domain.retrieval.composite import Signals, blend_stored, computed_confidence, published, recency
+from clawmem.domain.retrieval.composite import Signals, computed_confidence, published, recency
 from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
 from clawmem.domain.retrieval.fusion import blend, min_max, rrf
@@ -52,8 +52,10 @@ def _rrf(given: dict[str, Any]) -> list[list[Any]]:
 def _confidence(given: dict[str, Any]) -> dict[str, float]:
     numbers = _numbers(given)
     stored = numbers.pop("stored")
-    computed = computed_confidence(**numbers)
-    return {"computed": computed, "blended": blend_stored(computed, stored)}
+    return {
+        "computed": computed_confidence(**numbers),
+        "blended": computed_confidence(**numbers, stored=stored),
+    }
 
 
 def _scored(given: dict[str, Any]) -> dict[str, Any]:
