@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.openclaw import AgentMemory
     from clawmem.app.services.portability.importing import ImportMemories
+    from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
     from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
@@ -297,6 +298,7 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
+    tasks_first: Callable[..., Answer] = function("retrieval.answer:tasks_first")
     find_similar = use_case("retrieval.pipelines:FindSimilar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., SurfaceContext] = function(

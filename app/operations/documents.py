@@ -51,6 +51,7 @@ from clawmem.app.services.documents.records import (
     with_successor,
 )
 from clawmem.app.services.documents.references import FoundLink, found_links
+from clawmem.app.services.documents.tasks import OpenTask, open_task, tasks_in
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
     NoteVersion,
@@ -68,6 +69,7 @@ from clawmem.domain.documents.properties import read_filter, sort_key
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
+from clawmem.domain.text.dates import coming_days
 from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Entity
@@ -302,6 +304,48 @@ def list_documents(
             for document in documents
         ],
     )
+
+
+@operation(
+    Effect.READS,
+    columns="day due text file line",
+    empty="No open task. A line with an empty box is one: - [ ] Pay the rent 📅 2026-03-31",
+    items="tasks",
+    route="/tasks",
+    commands=(Command("list", "--tasks"),),
+)
+def list_tasks(
+    services: Services,
+    since: Annotated[str, "Only tasks of this day or later, such as today or 2026-03-31."] = "",
+    until: Annotated[str, "Only tasks of this day or earlier, such as friday."] = "",
+    limit: LongLimit = 50,
+    collection: CollectionNames = "",
+    tag: TagNames = "",
+    where: Conditions = "",
+) -> list[OpenTask]:
+    """
+    List the open tasks (- [ ]) in notes, by day: the day that is due, or else that of the heading, or of the daily note.
+
+    Without days, also those that have none come, last.
+    """
+    vault, tags, where = services.vault, listed(tag), conditions_in(where)
+    check_filters(vault.documents, vault.properties, tags, where)
+    scope = Scope(frozenset(named_collections(services, collection)))
+    if tags or where:
+        matching = documents_with(vault.documents, vault.properties, scope, tags, where)
+        scope = scope._replace(documents=matching)
+    days = _day(services, since)[0], _day(services, until)[1]
+    tasks = tasks_in(vault.documents, scope, days if since or until else None)
+    return [open_task(note, task) for note, task in tasks[:limit]]
+
+
+def _day(services: Services, text: str) -> tuple[str, str]:
+    """Return the first and the last day that *text* names; of an empty text the earliest and the latest one."""
+    if not text:
+        return "", "9999"
+    if days := coming_days(text, now_ms=services.clock.now_ms(), zone=services.clock.zone()):
+        return days[:2]
+    raise InvalidInput("INVALID_INPUT", f"{text!r} is no day. Write it as 2026-01-31, tomorrow or friday.")
 
 
 class TagCount(Result):

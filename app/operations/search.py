@@ -434,7 +434,7 @@ def answer_question(
         "unit": Unit(request.unit),
     }
     asked = read_request(request.query, now_ms=now_ms, zone=zone, **conditions)
-    answer = find(asked)
+    answer = services.tasks_first(asked, find(asked))
     if documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
         is_unlikely = answer.answered is not None and likelihood_of(answer.answered) is Likelihood.UNLIKELY

@@ -50,6 +50,11 @@ def day_named(name: str) -> str:
     return next((iso_utc(day)[:10] for day in _days(text) if is_whole), name)
 
 
+def day_in(text: str) -> str:
+    """Return the first whole day that *text* names, as ``YYYY-MM-DD``; empty if there is none."""
+    return next((iso_utc(day)[:10] for day in _days(text, _DATES[:-1])), "")
+
+
 def authored_at(
     declared: str | None, path: str, headings: Iterable[str], modified_ms: int, zone: tzinfo = UTC
 ) -> int:
@@ -72,8 +77,8 @@ def authored_at(
     return modified_ms if time is None else time
 
 
-def _days(text: str) -> Iterator[int]:
-    for pattern in _DATES if any(map(str.isdecimal, text)) else ():
+def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES) -> Iterator[int]:
+    for pattern in patterns if any(map(str.isdecimal, text)) else ():
         for match in pattern.finditer(text):
             parts = match.groupdict()
             month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])

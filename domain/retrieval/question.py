@@ -14,7 +14,7 @@ from typing import NamedTuple
 from clawmem.domain.retrieval.intent import Classification, asks_for_recent, classify_intent
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
-from clawmem.domain.text.dates import TimeRange, temporal_range
+from clawmem.domain.text.dates import TimeRange, coming_days, temporal_range
 from clawmem.domain.text.vocabulary import NEWEST, function_words
 from clawmem.domain.text.words import words
 
@@ -70,6 +70,22 @@ _STOPPED = re.compile(
     r"|\b(?:last|latest|letzte\w*) (?:hand-?(?:off|over)|übergabe)\b",
     re.IGNORECASE,
 )
+
+_TASKS = re.compile(
+    r"\b(?:to-?dos?|tasks?|overdue|(?:have|need|got|left) to do|(?:must|should) (?:i|we) do|due|aufgaben?"
+    r"|(?:über)?fällig\w*|zu (?:tun|erledigen)|(?:muss ich|müssen wir)(?:.{0,80}\b(?:tun|machen|erledigen))?|steht.{0,80}\ban)\b",
+    re.IGNORECASE,
+)
+_OPEN_TASKS = re.compile(
+    r"\b(?:open|offene\w*)\s+(?:to-?dos?|tasks?|aufgaben?)\b|\boverdue\b|\büberfällig", re.IGNORECASE
+)
+
+
+class TaskQuestion(NamedTuple):
+    """A question for tasks: the first and the last day on which they are to be done, if named, and the topic."""
+
+    days: tuple[str, str] | None
+    topic: tuple[str, ...]
 
 
 class NewestQuestion(NamedTuple):
@@ -180,6 +196,19 @@ class Question:
     def kinds(self) -> frozenset[str]:
         """Content types that the text names, `ANY_KIND` for words such as "notes"."""
         return frozenset(KINDS[word] for word in words(self.text) if word in KINDS)
+
+    @cached_property
+    def tasks(self) -> TaskQuestion | None:
+        """The tasks that the text asks for, of a time or all open ones; ``None`` for any other text."""
+        if not _TASKS.search(self.text):
+            return None
+        coming = coming_days(self.text, now_ms=self.now_ms, zone=self.zone)
+        if not coming and not _OPEN_TASKS.search(self.text):
+            return None
+        *days, rest = coming or (self.text,)
+        about = content_words(_TASKS.sub(" ", _OPEN_TASKS.sub(" ", rest)))
+        topic = tuple(word for word in about if word not in _ANYTHING)
+        return TaskQuestion((days[0], days[1]) if days else None, topic)
 
     @cached_property
     def is_handoff_asked(self) -> bool:

@@ -77,7 +77,7 @@ _END = (
     r"(?!\w|[/\\@=]\w|[-.:]\w|\s*%)"
     r"(?!(?<=\d)\s+(?:(?!does\b|its\b|says\b|always\b)[a-z]+[^\Waious]s|people|px|[kmg]b|km|kg|usd|eur)\b)"
 )
-_BEGIN = re.compile(r"(?<![\w/\\.@#$€£=-])(?=[a-z0-9])")
+_BEGIN = re.compile(r"(?<![\w/\\.@#$€£=-])(?=[a-zäöü0-9])")
 
 
 class TimeRange(NamedTuple):
@@ -297,8 +297,15 @@ _COMING = _table(
     {
         "tomorrow|morgen": lambda it: it.period("day", 1),
         "(?:the )?day after tomorrow|übermorgen": lambda it: it.period("day", 2),
-        "(?:in )?{count} {unit}": lambda it: it.last(-it.counts()[0]),
-        "(?:next|nächste[nrms]?) {unit}": lambda it: it.period(away=1),
+        "in {count} {unit}": lambda it: it.last(-it.counts()[0]),
+        "(?:next|coming|nächsten|kommenden) {count} {unit}": lambda it: Days(
+            it.now.date(), it.last(-it.counts()[1]).first + ONE_DAY
+        ),
+        "(?:next|coming|(?:nächste|kommende)[nrms]?) {unit}": lambda it: it.period(away=1),
+        "(?:(?:this|dieses|(?:on |at )?the|am) )?(?:weekend|wochenende)": lambda it: it.weekday(
+            it.period("day", 6).first, "saturday", 2
+        ),
+        "overdue|überfällig(?:e[nrms]?)?": lambda it: Days(_FIRST_DAY, it.now.date()),
         "(?:(?:on|next|am|nächste[nrms]?) )?{weekday}": lambda it: it.weekday(it.period("day", 7).first),
     }
 )
@@ -328,6 +335,8 @@ _OPENERS = [
         ("on", "on|am|over|at(?= the weekend)", _OR),
     )
 ]
+_BEFORE_NAME = re.compile(r"\b(?:in|im|on|am|for|für|by|until|bis)\s+\Z")
+_BY = re.compile(r"\b(?:by|until|till?|before|bis)(?:\s+(?:the|zum))?\s+\Z")
 _AS_OF = re.compile(r"as of\b|(?:zum )?stand\b", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
@@ -395,10 +404,42 @@ def coming_day(text: str, *, now_ms: int, zone: tzinfo = UTC) -> str | None:
     """
     now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
     for pattern, days in _COMING:
-        if match := pattern.fullmatch(text.translate(_LOWER)):
+        if match := pattern.fullmatch(text.translate(_LOWER)) or pattern.fullmatch(
+            f"in {text}".translate(_LOWER)
+        ):
             return _midnight(days(_Phrase(match.groupdict(), now, now.date())).first, zone)
     named = temporal_range(text, now_ms=now_ms, zone=zone)
     return named.authored_from if named and (named.start, named.end) == (0, len(text)) else None
+
+
+def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str, str] | None:
+    """
+    Return the first and the last day of the first time in *text*, in ISO 8601, and the rest of *text*.
+
+    A name without a year is the next one: "Friday", "in December". With "by" or "bis" the first day is empty.
+    """
+    now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
+    lower = text[:MAX_END].translate(_LOWER)
+    for at in (begin.start() for begin in _BEGIN.finditer(lower)):
+        matches = [(match, days) for pattern, days in _COMING if (match := pattern.match(lower, at))]
+        if matches:
+            match, days = max(matches, key=lambda pair: pair[0].end())
+            found, end = days(_Phrase(match.groupdict(), now, now.date())), match.end()
+        elif reading := _time_at(
+            lower,
+            at,
+            now,
+            now.date() + timedelta(days=364),
+            "on" if _BEFORE_NAME.search(lower, 0, at) else "",
+        ):
+            found, end = reading
+        else:
+            continue
+        opener = _BY.search(lower, 0, at)
+        first = "" if opener else str(found.first)
+        last = max(found.first, found.after - ONE_DAY)
+        return first, str(last), f"{text[: opener.start() if opener else at]} {text[end:]}"
+    return None
 
 
 def _reading_at(text: str, at: int, now: datetime) -> tuple[date | None, date | None, int] | None:

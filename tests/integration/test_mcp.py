@@ -41,6 +41,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("get", {"file": REDIS, "from_line": 3, "max_lines": 1, "line_numbers": True}, "from line 3"),
     ("multi_get", {"pattern": "notes/**/*.md"}, "redis.md"),
     ("find_similar", {"file": REDIS}, "postgres.md"),
+    ("list_tasks", {"until": "tomorrow"}, "No open task"),
     ("links", {"file": REDIS}, "No such links"),
     ("list_tags", {}, "No note has a tag"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "written"),

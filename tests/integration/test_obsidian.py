@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -206,6 +207,35 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
 
     assert [name in due for name in notes] == [True, True, False, False]
     assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled and "finished" not in scheduled
+
+
+def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
+    """The day of a task is in its line, a heading above, the front matter or the name of the note; questions get it first."""
+    today = datetime.now(UTC).date()
+    yesterday, tomorrow = (today + timedelta(days=days) for days in (-1, 1))
+    notes = {
+        "tasks.md": f"- [ ] Pay 📅 {tomorrow}\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- [ ] Rest\n",
+        f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
+        "farm.md": f"---\ndue: {yesterday}\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Other\n- [ ] Mow\n",
+    }
+    write_notes(tmp_path / "notes", notes)
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    def tasks(*days: str) -> list[str]:
+        return [task["text"] for task in ask_json(invoke, "list", "--tasks", *days)["tasks"]]
+
+    def answer(question: str) -> set[str]:
+        results = ask_json(invoke, "query", question)["results"]
+        return {result["snippet"].split("] ")[1] for result in results if result["confidence"] == 0.8}
+
+    of_tomorrow = {"Bring the car", "Milk", f"Pay 📅 {tomorrow}"}
+    assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
+    assert tasks("--since", "tomorrow") == ["Bring the car", "Milk", "Pay"]
+    assert tasks("--until", str(yesterday)) == ["Mow", "Sow"]
+    assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
+    assert answer("open tasks of the farm") == {"Milk", "Mow"}
+    assert answer("What is overdue?") == {"Mow", f"Sow (due:: {yesterday})"}
+    assert answer("How does Milk taste tomorrow?") == set()
 
 
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:

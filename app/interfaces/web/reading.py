@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -22,9 +21,6 @@ from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
 LATEST = 200  # notes that the first page looks at
-_TASK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+(\S.*)$")
-_SIGN = "[\N{CALENDAR}\N{TEAR-OFF CALENDAR}\N{SPIRAL CALENDAR PAD}]\N{VARIATION SELECTOR-16}?"  # of Obsidian's tasks
-_DUE = re.compile(rf"(?:{_SIGN}|[(\[]?\bdue:{{0,2}})\s*(\d{{4}}-\d\d-\d\d)[)\]]?|{_SIGN}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -41,35 +37,10 @@ def unrecorded(services: Services) -> Services:
     return _Unrecorded(services.container, services.is_open, services.is_new, services.caller)
 
 
-class OpenTask(NamedTuple):
-    """A line with an empty box, its place, and the day on which it is due, if it says so."""
-
-    text: str
-    file: str
-    line: int
-    due: str
-    origin: str
-
-
 def dated(services: Services, documents: Sequence[Document]) -> list[DatedDocument]:
     """Return *documents* as records, with what supersedes them."""
     fields = dated_fields_of(services.vault.documents, services.vault.successions, documents)
     return [DatedDocument(**fields[document.id]) for document in documents]
-
-
-def open_tasks(services: Services, documents: Sequence[Document], limit: int = 12) -> list[OpenTask]:
-    """Return tasks of *documents*, in the order in which they are due."""
-    bodies = services.vault.documents.bodies(document.id for document in documents)
-    tasks = []
-    for document in documents:
-        if "[ ]" not in bodies.get(document.id, ""):
-            continue
-        for line, text in enumerate(bodies[document.id].split("\n"), document.body_line):
-            if match := _TASK.match(text):
-                due = next(filter(None, _DUE.findall(match[1])), "")
-                words = " ".join(_DUE.sub("", match[1]).split())
-                tasks.append(OpenTask(words, document.display_path, line, due, document.origin))
-    return sorted(tasks, key=lambda task: task.due or "9999")[:limit]
 
 
 def last_handoff(

@@ -34,6 +34,7 @@ from clawmem.app.operations.output import plural
 from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.services.capture.visibility import made_private
 from clawmem.app.services.documents.records import DatedDocument, titled_file
+from clawmem.app.services.documents.tasks import open_task, tasks_in
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Scope
@@ -97,6 +98,10 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
     """Show what changed this week, what holds, what is open, and what to do next."""
     store, week = services.vault.documents, iso_utc(services.clock.now_ms() - 7 * DAY_MS)
     latest = store.latest(limit=reading.LATEST)
+    due = sorted(
+        tasks_in(store, Scope(documents=frozenset(note.id for note in latest))),
+        key=lambda pair: pair[1].due or "9999",
+    )
     new = [note for note in latest if note.authored_at >= week]
     decisions = reading.dated(services, [note for note in latest if note.content_type == "decision"][:20])
     return {
@@ -107,7 +112,7 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
         "is_this_week": bool(new),
         "acts": [act for act in lifecycle_undo(services, limit=8) if act.at >= week],
         "decisions": [note for note in decisions if not note.superseded_by][:10],
-        "tasks": reading.open_tasks(services, latest),
+        "tasks": [open_task(note, task) for note, task in due[:12]],
         "handoff": reading.last_handoff(services, session_log(services, limit=10), latest),
     }
 

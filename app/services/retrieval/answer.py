@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.listing import docids, documents_with
 from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
 from clawmem.domain.conversations.units import CONVERSATION, reply_to
@@ -28,7 +29,7 @@ from clawmem.domain.retrieval.snippets import (
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.records import Document, FragmentKind, Span
+from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.intent import Intent
@@ -218,3 +219,48 @@ def describe(
         )
         for candidate, document in served
     )
+
+
+TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
+
+
+def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:
+    """Return *answer* with the open tasks first that the question asks for, each as a result of one line."""
+    request = rewind_request(request)
+    asked, scope = request.question.tasks, request.scope
+    if asked is None or request.floor > TASK_CONFIDENCE:
+        return answer
+    if request.content_types or request.tags or request.where:
+        allowed = documents_with(
+            stores.documents, stores.properties, scope, request.tags, request.where, request.content_types
+        )
+        scope = scope._replace(documents=allowed)
+    tasks = tasks_in(stores.documents, scope, asked.days, asked.topic)[: request.limit]
+    names = docids(stores.documents, [note for note, _ in tasks])
+    bodies = stores.documents.bodies(names)
+    results = []
+    for note, task in tasks:
+        lines = bodies[note.id].split("\n")
+        start = sum(len(line) + 1 for line in lines[: task.line - note.body_line])
+        end = start + len(lines[task.line - note.body_line])
+        result = Result(
+            document=note,
+            docid=names[note.id],
+            score=TASK_CONFIDENCE,
+            relevance=TASK_CONFIDENCE,
+            span=Span(FragmentKey(note.id, 0), FragmentKind.LIST, task.line, task.line, start, end),
+            age_days=age_days(note.authored_at, request.question.now_ms),
+            legs={},
+            terms={},
+            body=bodies[note.id],
+            words=(),
+            confidence=TASK_CONFIDENCE,
+            unit=Unit.LINE,
+        )
+        results.append(result)
+    if results:
+        answer.trace.note("open tasks first")
+        others = [result for result in answer.results if result.document.id not in names]
+        answer.results = (*results, *others)[: request.limit]
+        answer.answered = max(answer.answered or 0.0, TASK_CONFIDENCE)
+    return answer

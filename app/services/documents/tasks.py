@@ -1,0 +1,53 @@
+"""Open tasks of the notes of a vault, by day."""
+
+from __future__ import annotations
+
+from clawmem.app.services.documents.listing import AT_ONCE
+from clawmem.app.services.documents.records import Record
+from clawmem.domain.documents.tasks import TaskLine, open_tasks
+from clawmem.domain.security.quoting import without_orders
+from clawmem.domain.text.likeness import has_words
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.records import EVERYTHING, Document, Origin, Scope
+
+
+class OpenTask(Record):
+    """A line with an empty box; its place, and its days as far as they are known."""
+
+    file: str
+    line: int
+    text: str
+    due: str
+    day: str
+    origin: Origin
+
+
+def tasks_in(
+    store: DocumentStore,
+    scope: Scope = EVERYTHING,
+    days: tuple[str, str] | None = None,
+    topic: tuple[str, ...] = (),
+) -> list[tuple[Document, TaskLine]]:
+    """
+    Return the open tasks of the documents in *scope* in the order of their days, those without a day last.
+
+    Args:
+        days: Only tasks from the first day to the last one; an empty first day is the earliest.
+        topic: Words that the task, the headings above, or the names of the note must have.
+    """
+    notes, tasks = store.latest(scope), list[tuple[Document, TaskLine]]()
+    for at in range(0, len(notes), AT_ONCE):
+        bodies = store.bodies(note.id for note in notes[at : at + AT_ONCE])
+        for note in notes[at : at + AT_ONCE]:
+            for task in open_tasks(note, bodies.get(note.id, "")):
+                names = f"{task.text} {note.title} {note.display_path}"
+                is_in = not days or (task.day and days[0] <= task.day <= days[1])
+                if is_in and all(has_words(topic, names)):
+                    tasks.append((note, task))
+    return sorted(tasks, key=lambda pair: pair[1].day or "9999")
+
+
+def open_task(note: Document, task: TaskLine) -> OpenTask:
+    """Return a *task* of *note* as a record, without orders of others."""
+    fields = {**task._asdict(), "text": without_orders(task.text, note.origin)}
+    return OpenTask(file=note.display_path, origin=note.origin, **fields)
