@@ -22,10 +22,10 @@ from clawmem.app.services.retrieval.receipts import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.app.services.surfacing import surface as surfacing
-from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies, retrieval_steps
+from clawmem.app.services.surfacing.steps import Choices
 from clawmem.app.services.surfacing.surface import SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
+from clawmem.app.settings.model import Settings
 from clawmem.domain.surfacing.profiles import PROFILES, Profile
 from clawmem.ports.telemetry import Recall
 
@@ -97,23 +97,23 @@ class Home:
         recalls: Recalls | None = None,
     ) -> Surfaced:
         """What *prompt* carries in a session; without *confidence* scores are what the indexes make of them."""
-        means = RetrievalDependencies(
-            embedder or self.embedder,  # type: ignore[arg-type]
-            models=lambda: nullcontext(models),
-        )
         replaced = {"confidence": unchanged} | ({"score": judged(confidence)} if confidence else {})
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         surface = SurfaceContext(
+            Settings(vault=self.folder / "index.sqlite", config_file=self.folder / "config.yaml"),
             surfacing_stores(self.vault),
-            means,
             self.clock,
             kept,
+            lambda: embedder or self.embedder,  # type: ignore[arg-type,return-value]
+            lambda: None,
+            lambda settings: nullcontext(models),
             floor=0.0,  # a vault of seven notes: what is likely is said by the test
         )
         known = PROFILES[profile] if isinstance(profile, str) else profile
         chosen = Choices(known, topic=topic)
         turns = turns_of(self.vault.telemetry, session)
-        with patch.object(surfacing, "retrieval_steps", lambda *given: retrieval_steps(*given) | replaced):
+        steps = SurfaceContext.steps
+        with patch.object(SurfaceContext, "steps", lambda *given: steps(*given) | replaced):
             return surface(prompt, turns, chosen, receive)
 
     def id_of(self, path: str) -> int:

@@ -302,10 +302,8 @@ class UseCases(containers.DeclarativeContainer):
     find_similar = use_case("retrieval.pipelines:FindSimilar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., SurfaceContext] = function(
-        "surfacing.surface:prompt_surfacing",
+        "surfacing.surface:SurfaceContext",
         stores=shared("surfacing.steps:SurfacingStores", retrieval=stores),
-        embedder=gateways.embedder.provider,
-        local_embedder=selection.local.provider,
     )
     explain: Explain = use_case("retrieval.receipts:Explain")
     why: ReceiptReader = use_case("retrieval.receipts:ReceiptReader")

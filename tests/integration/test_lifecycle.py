@@ -144,7 +144,7 @@ def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
         trace.stages.append(trace.stages[-1])
         kept[moment] = {
             c.document_id
-            for c in visible(services.vault.captures, Choices())(request, work, trace).candidates
+            for c in visible(services.vault.captures, Choices(), request, work, trace).candidates
         }
 
     assert number not in kept[now]

@@ -234,10 +234,10 @@ class TestTurns:
         home.ask()
         turns, now = turns_of(home.vault.telemetry, "s1"), home.clock.now_ms()
 
-        assert turns.seen(f"  {PROMPT} ", now + 600_000)
-        assert not turns.seen(PROMPT, now + 600_001)
+        assert turns.seen(f"  {PROMPT} ", now + 600_000, within_s=600)
+        assert not turns.seen(PROMPT, now + 600_001, within_s=600)
         assert not turns.seen(PROMPT, now, within_s=0)
-        assert not turns_of(home.vault.telemetry, "s2").seen(PROMPT, now)
+        assert not turns_of(home.vault.telemetry, "s2").seen(PROMPT, now, within_s=600)
 
 
 class Stuck:

@@ -101,7 +101,7 @@ def own(ctx: typer.Context) -> None:
     cases, rows = read_cases(file), list[dict[str, object]]()
     profile = profile_named(settings.profile, settings.token_budget)
     with open_services(settings, read_only=True) as services, progress("Asking") as step:
-        surface = services.prompt_surfacing(settings, profile)
+        surface = services.prompt_surfacing(settings)
         surface = replace(surface, recalls=replace(surface.recalls, enabled=False, forgets=False))
         choices = Choices(profile, withheld=services.withheld())
 

@@ -140,7 +140,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             withheld=services.withheld(project),
             folder=event.cwd,
         )
-        surface = services.prompt_surfacing(settings, profile)
+        surface = services.prompt_surfacing(settings)
         reminder, block = "", surface(event.prompt, turns, choices, context.offer).block
         try:
             prompt, by_meaning = without_prefixes(event.prompt)[:MOST_PROMPT], profile.by_meaning

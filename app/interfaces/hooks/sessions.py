@@ -302,7 +302,7 @@ def subagent_inject(event: HookEvent, context: HookContext) -> str:
         profile = profile._replace(budget=SUBAGENT_TOKENS, facts_budget=0)
         choices = Choices(profile, withheld=services.withheld(project_of(event.cwd)), folder=event.cwd)
         turns = Turns(event.session_id, prompt_id=event.prompt_id, verb="subagent-inject")
-        return services.prompt_surfacing(settings, profile)(task, turns, choices, context.offer).block
+        return services.prompt_surfacing(settings)(task, turns, choices, context.offer).block
 
 
 def _inject(text: str, event: HookEvent, context: HookContext) -> str:

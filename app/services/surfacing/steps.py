@@ -1,37 +1,23 @@
-"""The steps of a prompt: those of retrieval, for lines, and the filters between them and the block."""
+"""Steps of a prompt: the one that raises lines of the first notes, and the filters between retrieval and the block."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
-from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
-from clawmem.app.services.retrieval.models import NO_MODELS, Models
-from clawmem.app.services.retrieval.pipelines import ending, retrieval
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.rerank import reranking_stages
-from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever
-from clawmem.app.services.retrieval.supersede import SUCCESSION, supersede
+from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.filters import (
-    MATCH,
-    OTHER,
-    activation,
-    is_hidden,
-    is_noise,
-    is_on_topic,
-)
+from clawmem.domain.surfacing.filters import MATCH, OTHER, activation, is_hidden, is_noise, is_on_topic
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
 from clawmem.ports.journal import ActJournal
 from clawmem.ports.knowledge import TripleStore
@@ -44,7 +30,6 @@ NOTE_SHARE = 0.79  # least relevance of their best lines, as a share of the best
 LEAST_OF_SHORT = 0.1  # confidence of a short note, which has nothing but the line that was found
 LEAST_OF_LONG = 0.03  # of a longer note: its answer may be elsewhere
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
-READ_BY_MODEL = 15  # best candidates that a reranker reads
 
 
 class Choices(NamedTuple):
@@ -82,111 +67,54 @@ class SurfacingStores:
     triples: TripleStore
 
 
-class RetrievalDependencies(NamedTuple):
-    """
-    Dependencies of retrieval; every model is optional.
-
-    Attributes:
-        embedder: Model for query vectors.
-        late: Late-interaction model for comparing candidates with the query.
-        models: Opens the generator and reranker that a deep profile uses.
-        threads: Thread pool of a long-running process, in which retrievers run.
-    """
-
-    embedder: Embedder | None = None
-    late: LateInteraction | None = None
-    models: Callable[[], AbstractContextManager[Models]] = lambda: nullcontext(NO_MODELS)
-    threads: NamedThreads | None = None
-
-
-def retrieval_steps(
+def first_notes(
     stores: RetrievalStores,
-    dependencies: RetrievalDependencies,
-    choices: Choices,
-    models: Models = NO_MODELS,
-    left_s: float = 0.0,
-) -> dict[str, Stage]:
+    late: LateInteraction | None,
+    embedder: Embedder | None,
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
+) -> Work:
     """
-    Return the steps of retrieval, ending with the confidence of lines.
-
-    They are those of the command `query`, or of `search` if the profile allows no model. A vault without embeddings is
-    searched lexically only.
-
-    Args:
-        models: The generator rewords the prompt, the reranker reads the best lines.
-        left_s: Seconds that they may take together.
-    """
-    profile = choices.profile
-    embedder = dependencies.embedder if profile.by_meaning and stores.embeddings.fingerprint() else None
-    late = dependencies.late if profile.by_meaning else None
-    legs = ["lexical", "vector", "temporal"] if embedder else ["lexical"]
-    rewording: dict[str, Stage] = {}
-    variants: dict[str, Retriever] = {}
-    if models.generator and embedder is not None:
-        rewording = expansion_stage(stores, models, deadline_s=left_s / 2 if models.reranker else left_s)
-        variants = variant_retrievers(stores, embedder)
-    steps: dict[str, Stage] = {
-        **rewording,
-        "search": retrieval(
-            stores,
-            embedder,
-            legs,
-            variants,
-            deadline_s=profile.deadline_s,
-            patience_s={VECTOR: profile.vector_s},
-            threads=dependencies.threads,
-        ),
-        "fuse": fuse,
-        **({"compare": compare(stores, late, embedder)} if late else {}),
-        "first notes": first_notes(stores, late, embedder),
-        **reranking_stages(stores, models, most=READ_BY_MODEL, deadline_s=left_s),
-        **ending(stores, late),
-        "supersede": supersede(stores, of_lines=True),
-    }
-    del steps["cut"]
-    return steps
-
-
-def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder: Embedder | None) -> Stage:
-    """
-    Return a step that raises the best line of each note that the command `query` would rank first.
+    Raise the best line of each note that the command `query` would rank first.
 
     The line with most words of the prompt is often in another note than the one that answers as a whole.
     """
     steps: list[Stage] = [fuse, weigh_vectors(stores.lexical)]
     if late:
         steps.insert(1, compare(stores, late, embedder))
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        by_note = work
-        for step in steps:
-            by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)
-        notes = by_note.candidates[:FIRST_NOTES]
-        lines = {c.document_id: c for c in reversed(work.candidates)}
-        least = NOTE_SHARE * max((c.relevance for c in work.candidates), default=0.0)
-        spans = work.texts.spans(note.best for note in notes if note.document_id not in lines)
-        raised = {}
-        for note in notes:
-            line = lines.get(note.document_id) or note._replace(relevance=0.0, span=spans.get(note.best))
-            if line.span and line.relevance < least:
-                raised[line.best] = line.with_relevance(least)
-        return work.ranked([*(c for c in work.candidates if c.best not in raised), *raised.values()])
-
-    return stage
+    by_note = work
+    for step in steps:
+        by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)
+    notes = by_note.candidates[:FIRST_NOTES]
+    lines = {c.document_id: c for c in reversed(work.candidates)}
+    least = NOTE_SHARE * max((c.relevance for c in work.candidates), default=0.0)
+    spans = work.texts.spans(note.best for note in notes if note.document_id not in lines)
+    raised = {}
+    for note in notes:
+        line = lines.get(note.document_id) or note._replace(relevance=0.0, span=spans.get(note.best))
+        if line.span and line.relevance < least:
+            raised[line.best] = line.with_relevance(least)
+    return work.ranked([*(c for c in work.candidates if c.best not in raised), *raised.values()])
 
 
-def visible(captures: CaptureStore, choices: Choices) -> Stage:
-    """Return a step that drops candidates that are hidden, snoozed, already in the conversation or without content."""
+def visible(
+    captures: CaptureStore, choices: Choices, request: RetrievalRequest, work: Work, trace: Trace
+) -> Work:
+    """Drop candidates that are hidden, snoozed, already in the conversation or without content."""
+    now = iso_utc(request.question.now_ms)
+    trace.drop(work.candidates[CONSIDERED:], "beyond what is considered")
+    work = work.with_candidates(work.candidates[:CONSIDERED])
+    work.texts.bodies(c.document_id for c in work.candidates)
 
     @cache  # several lines of a document are candidates
     def is_in_context(document_id: int) -> bool:
-        """Whether a document was captured from this session after its last compaction."""
         return bool(choices.session_id) and any(
             sighting.session_id == choices.session_id and sighting.seen_at > choices.compacted_at
             for sighting in captures.sightings(document_id)
         )
 
-    def why(candidate: Candidate, texts: LoadedTexts, now: str) -> str:
+    def why(candidate: Candidate) -> str:
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
             return "never surfaced from there"
@@ -196,91 +124,70 @@ def visible(captures: CaptureStore, choices: Choices) -> Stage:
             return "snoozed"
         if document.collection == OWN_COLLECTION and is_in_context(document.id):
             return "captured in this session"
-        text = text_of(texts, candidate)
+        text = text_of(work.texts, candidate)
         if is_noise(text):
             return "without content"
         return "loaded by the client" if " ".join(text.split()) in choices.loaded else ""
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        now = iso_utc(request.question.now_ms)
-        trace.drop(work.candidates[CONSIDERED:], "beyond what is considered")
-        first = work.with_candidates(work.candidates[:CONSIDERED])
-        first.texts.bodies(c.document_id for c in first.candidates)
-        return _without(first, trace, lambda candidate: why(candidate, work.texts, now))
-
-    return stage
+    return _without(work, trace, why)
 
 
-def focused(topic: str) -> Stage:
-    """Return a step that raises candidates about *topic* and lowers the others; no change if none is about it."""
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        bodies = work.texts.bodies(c.document_id for c in work.candidates) if topic else {}
-        on_topic = {
-            c.best
-            for c in work.candidates
-            if c.document
-            and is_on_topic(topic, c.document.title, c.document.display_path, bodies.get(c.document_id, ""))
-        }
-        if not on_topic:
-            return work
-        factors = {c.best: MATCH if c.best in on_topic else OTHER for c in work.candidates}
-        return _ordered(work, [c.plus("focus", c.score * (factors[c.best] - 1)) for c in work.candidates])
-
-    return stage
+def focused(topic: str, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Raise candidates about *topic* and lower the others; no change if none is about it."""
+    bodies = work.texts.bodies(c.document_id for c in work.candidates) if topic else {}
+    on_topic = {
+        c.best
+        for c in work.candidates
+        if c.document
+        and is_on_topic(topic, c.document.title, c.document.display_path, bodies.get(c.document_id, ""))
+    }
+    if not on_topic:
+        return work
+    factors = {c.best: MATCH if c.best in on_topic else OTHER for c in work.candidates}
+    return _ordered(work, [c.plus("focus", c.score * (factors[c.best] - 1)) for c in work.candidates])
 
 
-def threshold(profile: Profile) -> Stage:
+def threshold(profile: Profile, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Return a step that keeps likely candidates; none if the best is too weak.
+    Keep likely candidates; none if the best is too weak.
 
     A candidate must have a share of the score of the best one; whether anything answers was decided before. The best line
     of its note must be no unlikely answer, as the line that answers often shares no words with the prompt but is next to
     one that does.
     """
+    strengths = {c.best: min(1.0, max(0.0, c.score)) for c in work.candidates}
+    best = max(strengths.values(), default=0.0)
+    least = least_kept(best, profile)
+    trace.note(f"best {best:.2f}, kept from {least:.2f}" if least is not None else f"best {best:.2f}, silent")
+    of_note: dict[int, float] = {}
+    for c in work.candidates:
+        # What supersedes a likely note is shown with it, whatever it says itself.
+        likely = 1.0 if c.confidence is None or SUCCESSION in c.terms else c.confidence
+        of_note[c.document_id] = max(likely, of_note.get(c.document_id, 0.0))
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        strengths = {c.best: min(1.0, max(0.0, c.score)) for c in work.candidates}
-        best = max(strengths.values(), default=0.0)
-        least = least_kept(best, profile)
-        trace.note(
-            f"best {best:.2f}, kept from {least:.2f}" if least is not None else f"best {best:.2f}, silent"
-        )
-        of_note: dict[int, float] = {}
-        for c in work.candidates:
-            # What supersedes a likely note is shown with it, whatever it says itself.
-            likely = 1.0 if c.confidence is None or SUCCESSION in c.terms else c.confidence
-            of_note[c.document_id] = max(likely, of_note.get(c.document_id, 0.0))
+    def why(candidate: Candidate) -> str:
+        is_weak = least is None or strengths[candidate.best] < least
+        document = candidate.document
+        is_short = document is not None and document.body_length <= SHORT_NOTE
+        possible = LEAST_OF_SHORT if is_short else LEAST_OF_LONG
+        return "unlikely" if is_weak or of_note[candidate.document_id] < possible else ""
 
-        def why(candidate: Candidate) -> str:
-            is_weak = least is None or strengths[candidate.best] < least
-            document = candidate.document
-            is_short = document is not None and document.body_length <= SHORT_NOTE
-            possible = LEAST_OF_SHORT if is_short else LEAST_OF_LONG
-            return "unlikely" if is_weak or of_note[candidate.document_id] < possible else ""
-
-        return _without(work, trace, why)
-
-    return stage
+    return _without(work, trace, why)
 
 
-def activated(usage: UsageStore) -> Stage:
-    """Return a step that raises documents used together with the best ones, by scores relative to the best."""
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        best = max((c.score for c in work.candidates), default=0.0) or 1.0
-        ranked: dict[int, float] = {}
-        for candidate in work.candidates:
-            ranked.setdefault(candidate.document_id, candidate.score / best)
-        gains = activation(ranked, usage.partners)
-        if not any(gains.values()):
-            return work
-        return _ordered(
-            work,
-            [c.plus("activation", min(best - c.score, best * gains[c.document_id])) for c in work.candidates],
-        )
-
-    return stage
+def activated(usage: UsageStore, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Raise documents used together with the best ones, by scores relative to the best."""
+    best = max((c.score for c in work.candidates), default=0.0) or 1.0
+    ranked: dict[int, float] = {}
+    for candidate in work.candidates:
+        ranked.setdefault(candidate.document_id, candidate.score / best)
+    gains = activation(ranked, usage.partners)
+    if not any(gains.values()):
+        return work
+    return _ordered(
+        work,
+        [c.plus("activation", min(best - c.score, best * gains[c.document_id])) for c in work.candidates],
+    )
 
 
 def guarded(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

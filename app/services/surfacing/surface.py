@@ -3,61 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from math import inf
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
+from clawmem.app.services.retrieval.compare import compare
+from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
+from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.receipts import Explain, Recalls, Receipt, pack
+from clawmem.app.services.retrieval.pipelines import ending, retrieval
+from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.rerank import RERANKER
-from clawmem.app.services.retrieval.scheduling import NamedThreads
-from clawmem.app.services.retrieval.work import Trace, Work
+from clawmem.app.services.retrieval.rerank import RERANKER, reranking_stages
+from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever
+from clawmem.app.services.retrieval.supersede import supersede
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.composing import Quotation, compose
 from clawmem.app.services.surfacing.steps import (
     Choices,
-    RetrievalDependencies,
     SurfacingStores,
     activated,
+    first_notes,
     focused,
     guarded,
-    retrieval_steps,
     text_of,
     threshold,
     visible,
 )
-from clawmem.app.services.surfacing.turns import Turns, asked_before, quoted_before
+from clawmem.app.services.surfacing.turns import Turns, quoted_before, receipt_of
 from clawmem.app.settings.model import Settings
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import UNVERIFIED, is_verified
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME, block, nudge, routing_hint
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, seeds_of
-from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier, without_prefixes
+from clawmem.domain.surfacing.gate import (
+    MOST_MINUTES,
+    MOST_PROMPT,
+    looking_back,
+    needs_earlier,
+    without_prefixes,
+)
 from clawmem.domain.surfacing.packing import pack_lines
-from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL, Profile
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import VERIFIED, Scope
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
-FEWEST_TO_ASK = 2  # hits: one needs no reordering, and rewording for none finds nothing
 COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
+READ_BY_MODEL = 15  # best candidates that a reranker reads
 
 Receive = Callable[[str], None]
-Ranked = tuple[Work, Trace]
-Part = TypeVar("Part")
 
 
 class Surfaced(NamedTuple):
@@ -81,16 +89,22 @@ class SurfaceContext:
     Use case that retrieves context for a prompt that passed the gate, and renders it for a model.
 
     Args:
+        embedder: Returns the model for query vectors.
+        late: Returns the model that compares texts word by word.
+        model_servers: Opens the configured model servers, which a deep profile uses.
+        threads: Thread pool of a long-running process, in which retrievers run.
         floor: Minimum probability that anything answers; below it no block is produced.
-        nudge_interval: Number of blocks from one reminder to curate the memory to the next.
     """
 
+    settings: Settings
     stores: SurfacingStores
-    dependencies: RetrievalDependencies
     clock: Clock
     recalls: Recalls
+    embedder: Callable[[], Embedder]
+    late: Callable[[], LateInteraction | None]
+    model_servers: Callable[[Settings], AbstractContextManager[Models]]
+    threads: NamedThreads | None = None
     floor: float = DEFAULT_FLOOR
-    nudge_interval: int = NUDGE_INTERVAL
 
     def __call__(
         self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
@@ -116,9 +130,10 @@ class SurfaceContext:
             surfaced = self._surfaced(request, turns, choices)
         receive(surfaced.block)
         elapsed_s, hits = perf_counter() - began, sum(surfaced.answer.trace.hits.values())
-        if profile.deepens and elapsed_s < profile.deepen_within_s and hits >= FEWEST_TO_ASK:
+        # One hit needs no reordering, and rewording for none finds nothing.
+        if profile.deepens and elapsed_s < profile.deepen_within_s and hits >= 2:
             try:
-                with self.dependencies.models() as models:
+                with self.model_servers(self.settings) as models:
                     if models.are_asked:
                         left_s = profile.deadline_s - COMPOSING_S - (perf_counter() - began)
                         models = models._replace(withheld=lambda: choices.withheld)
@@ -143,39 +158,93 @@ class SurfaceContext:
         models: Models = NO_MODELS,
         left_s: float = 0.0,
     ) -> Surfaced:
-        stores = self.stores.retrieval
-        retrieving = Pipeline(stores, retrieval_steps(stores, self.dependencies, choices, models, left_s))
-        filters = {
-            "visible": visible(self.stores.captures, choices),
-            "focused": focused(choices.topic),
-            "threshold": threshold(choices.profile),
-            "activated": activated(self.stores.usage),
+        stores, profile, prompt = self.stores.retrieval, choices.profile, request.question.text
+        retrieving = Pipeline(stores, self.steps(choices, models, left_s))
+        filters: dict[str, Stage] = {
+            "visible": partial(visible, self.stores.captures, choices),
+            "focused": partial(focused, choices.topic),
+            "threshold": partial(threshold, profile),
+            "activated": partial(activated, self.stores.usage),
             "guarded": guarded,
         }
         filtering = Pipeline(stores, filters)
         work, trace = self._with_texts_of_others(request, retrieving, filtering)
-        if not work.candidates and turns.rows and needs_earlier(request.question.text):
-            work, trace = self._with_earlier(request, turns, retrieving, filtering, (work, trace))
-        hint = routing_hint(request.question.text)
-        reminder = _optional(partial(self._reminder, turns), "")
-        frame = token_count(block([""], hint=hint, nudge=reminder))
-        quoted = partial(quoted_before, turns, self.stores.receipts, choices.compacted_at)
-        known: set[Quotation] = _optional(partial(quoted, {c.document_id for c in work.candidates}), set())
-        budget, folder = choices.profile.budget - frame, choices.folder
-        content = compose(stores, work, request, budget, known, choices.withheld, folder)
-        facts = partial(
-            facts_about, request.question.text, choices.profile.facts_budget, self.stores, choices.withheld
-        )
-        lines: list[str] = _optional(facts, []) if content.entries and choices.profile.facts_budget else []
+        # The block is useful without any part in `suppress`.
+        if not work.candidates and turns.rows and needs_earlier(prompt):
+            asked = prompt
+            with suppress(Exception):
+                since = iso_utc(request.question.now_ms - MOST_MINUTES * 60_000)
+                rows = (row for row in reversed(turns.rows) if row.asked_at > since)
+                receipts = filter(None, (receipt_of(self.stores.receipts, row) for row in rows))
+                asked = looking_back(prompt, [receipt.question for receipt in receipts])
+            if asked != prompt:
+                asking = request.asking(asked)
+                work, trace = self._with_texts_of_others(asking, retrieving, filtering)
+        hint, reminder = routing_hint(prompt), ""
+        with suppress(Exception):
+            # Most sessions are too short for a reminder; they skip the query for the latest act of curation.
+            if turns.blocks_since() >= (interval := self.settings.nudge_interval):
+                acts = self.stores.acts.latest(1)
+                reminder = nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
+        budget = profile.budget - token_count(block([""], hint=hint, nudge=reminder))
+        known = set[Quotation]()
+        with suppress(Exception):
+            numbers = {c.document_id for c in work.candidates}
+            known = quoted_before(turns, self.stores.receipts, choices.compacted_at, numbers)
+        content = compose(stores, work, request, budget, known, choices.withheld, choices.folder)
+        facts = list[str]()
+        with suppress(Exception):
+            if content.entries and profile.facts_budget:
+                facts = facts_about(prompt, profile.facts_budget, self.stores, choices.withheld)
         own = [c for c in content.candidates if c.document and is_verified(c.document.origin)]
-        text = block(content.entries, content.relations, lines, hint=hint, nudge=reminder, of_others=not own)
+        text = block(content.entries, content.relations, facts, hint=hint, nudge=reminder, of_others=not own)
         results = describe(work.texts, stores, request, content.candidates)
-        answer = Answer(request.question.text, results, trace, answered=work.answered)
+        answer = Answer(prompt, results, trace, answered=work.answered)
         return Surfaced(text, token_count(text), answer, request, 0.0, content.lines)
+
+    def steps(self, choices: Choices, models: Models = NO_MODELS, left_s: float = 0.0) -> dict[str, Stage]:
+        """
+        Return the steps of retrieval, ending with the confidence of lines.
+
+        They are those of the command `query`, or of `search` if the profile allows no model. A vault without embeddings
+        is searched lexically only.
+
+        Args:
+            models: The generator rewords the prompt, the reranker reads the best lines.
+            left_s: Seconds that they may take together.
+        """
+        stores, profile = self.stores.retrieval, choices.profile
+        embedder = self.embedder() if profile.by_meaning and stores.embeddings.fingerprint() else None
+        late = self.late() if profile.by_meaning else None
+        rewording: dict[str, Stage] = {}
+        variants: dict[str, Retriever] = {}
+        if models.generator and embedder is not None:
+            rewording = expansion_stage(stores, models, deadline_s=left_s / 2 if models.reranker else left_s)
+            variants = variant_retrievers(stores, embedder)
+        steps: dict[str, Stage] = {
+            **rewording,
+            "search": retrieval(
+                stores,
+                embedder,
+                ["lexical", "vector", "temporal"] if embedder else ["lexical"],
+                variants,
+                deadline_s=profile.deadline_s,
+                patience_s={VECTOR: profile.vector_s},
+                threads=self.threads,
+            ),
+            "fuse": fuse,
+            **({"compare": compare(stores, late, embedder)} if late else {}),
+            "first notes": partial(first_notes, stores, late, embedder),
+            **reranking_stages(stores, models, most=READ_BY_MODEL, deadline_s=left_s),
+            **ending(stores, late),
+            "supersede": supersede(stores, of_lines=True),
+        }
+        del steps["cut"]
+        return steps
 
     def _with_texts_of_others(
         self, request: RetrievalRequest, retrieving: Pipeline, filtering: Pipeline
-    ) -> Ranked:
+    ) -> tuple[Work, Trace]:
         """
         Return the candidates of a request: texts of the user and of assistants, and then those of others.
 
@@ -201,29 +270,6 @@ class SurfaceContext:
         answering = own if own.candidates else others
         return answering.with_candidates([*own.candidates, *shown]), trace
 
-    def _with_earlier(
-        self,
-        request: RetrievalRequest,
-        turns: Turns,
-        retrieving: Pipeline,
-        filtering: Pipeline,
-        alone: Ranked,
-    ) -> Ranked:
-        """Return the candidates of a prompt together with the prompts before it."""
-        now_ms = request.question.now_ms
-        earlier: list[Receipt] = _optional(partial(asked_before, turns, self.stores.receipts, now_ms), [])
-        text = looking_back(request.question.text, [receipt.question for receipt in earlier])
-        if text == request.question.text:
-            return alone
-        return self._with_texts_of_others(request.asking(text), retrieving, filtering)
-
-    def _reminder(self, turns: Turns) -> str:
-        """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
-        if turns.blocks_since() < self.nudge_interval:
-            return ""  # most sessions are too short; skip the query for the latest act
-        acts = self.stores.acts.latest(1)
-        return nudge(turns.blocks_since(acts[0].at if acts else ""), self.nudge_interval)
-
     def _record(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         stores, answer = self.stores.retrieval, surfaced.answer
 
@@ -245,17 +291,9 @@ class SurfaceContext:
             limit=surfaced.request.limit,
             receipt=receipt,
             session_id=turns.session_id,
-            turn_index=turns.number,
+            turn_index=len(turns.rows),
             prompt_id=turns.prompt_id,
         )
-
-
-def _optional(part: Callable[[], Part], default: Part) -> Part:
-    """Return what *part* returns, or *default* if it fails: the block is useful without it."""
-    try:
-        return part()
-    except Exception:  # noqa: BLE001  whatever fails is left out
-        return default
 
 
 def facts_about(
@@ -289,34 +327,3 @@ def facts_about(
                     yield safe(line)
 
     return pack_lines(lines(), budget, FACTS_FRAME)
-
-
-def prompt_surfacing(
-    settings: Settings,
-    profile: Profile,
-    *,
-    stores: SurfacingStores,
-    recalls: Recalls,
-    clock: Clock,
-    threads: NamedThreads,
-    embedder: Callable[[], Embedder],
-    local_embedder: Callable[[], Callable[[str], Embedder | None]],
-    late: Callable[[], LateInteraction],
-    model_servers: Callable[[Settings], AbstractContextManager[Models]],
-) -> SurfaceContext:
-    """
-    Return the use case for the prompts of a client, with only the models that *profile* uses.
-
-    Args:
-        embedder: Returns the embedder of the settings, for example an embedding server.
-        local_embedder: Returns the function that returns the embedder in this process with a fingerprint, if there is one.
-        late: Returns the model that compares texts word by word.
-        model_servers: Opens the configured model servers.
-    """
-    dependencies = RetrievalDependencies(threads=threads)
-    if profile.by_meaning:
-        serving = ServingEmbedder(stores.retrieval.embeddings, embedder, local_embedder())
-        dependencies = dependencies._replace(embedder=serving, late=late())
-        if settings.llm_server or settings.rerank_server:
-            dependencies = dependencies._replace(models=partial(model_servers, settings))
-    return SurfaceContext(stores, dependencies, clock, recalls, nudge_interval=settings.nudge_interval)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash, unpack
 from clawmem.app.services.surfacing.composing import Quotation
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.surfacing.gate import LOOK_BACK, MOST_MINUTES
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.receipts import Receipt
 
 CONTEXT_SURFACING = "context-surfacing"
-SEEN_WITHIN_S = 600.0
 
 
 class Turns(NamedTuple):
@@ -27,16 +24,11 @@ class Turns(NamedTuple):
     prompt_id: str = ""
     verb: str = CONTEXT_SURFACING
 
-    @property
-    def number(self) -> int:
-        """The number of this turn, from 0."""
-        return len(self.rows)
-
     def blocks_since(self, moment: str = "") -> int:
         """Return the number of prompts that received a block after *moment*; all of them if it is empty."""
         return sum(bool(row.hits) and row.asked_at > moment for row in self.rows)
 
-    def seen(self, prompt: str, now_ms: int, within_s: float = SEEN_WITHIN_S) -> bool:
+    def seen(self, prompt: str, now_ms: int, within_s: float) -> bool:
         """Whether this session asked the same *prompt* within the last *within_s* seconds; false if that is 0."""
         since, prompt_hash = iso_utc(now_ms - round(within_s * 1000)), query_hash(prompt)
         return within_s > 0 and any(
@@ -61,21 +53,9 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
         took_ms=0.0,
         limit=0,
         session_id=turns.session_id,
-        turn_index=turns.number,
+        turn_index=len(turns.rows),
         prompt_id=turns.prompt_id,
     )
-
-
-def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> list[Receipt]:
-    """
-    Return the receipts of the last prompts of the session, newest first.
-
-    Without receipts there are no earlier prompts. Prompts that the gate skipped have no receipt.
-    """
-    since = iso_utc(now_ms - MOST_MINUTES * 60_000)
-    recent = (receipt_of(receipts, row) for row in reversed(turns.rows) if row.asked_at > since)
-    # One more, because one may equal the current prompt.
-    return list(islice((receipt for receipt in recent if receipt and receipt.question), LOOK_BACK + 1))
 
 
 def quoted_before(
