@@ -1,5 +1,6 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,12 +23,11 @@ from clawmem.domain.security.redaction import redact, redact_part
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.text.words import token_count
-from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Scope, Span, one_line
+from clawmem.ports.records import EVERYTHING, Document, Scope, Span, one_line
 
-OLD, OLD_MS = "over 6 months old", 182 * DAY_MS  # still true when the block is read again
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
-MOST_PROPERTIES, MOST_VALUE = 3, 100  # of a note; characters of a property
-LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
+# Empty lines and headings above a text.
+_ABOVE_TEXT = re.compile(r"(?:[^\S\n]*(?:#[^\n]*)?(?:\n|\Z))*")
 
 
 class Quotation(NamedTuple):
@@ -89,24 +89,23 @@ def compose(
     candidates = work.candidates
     best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
-    newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
-    remarks = _property_remarks(stores, documents, bodies, request.question.text, folder)
-    heads = {
-        number: _head(
-            document,
-            request.question.now_ms,
-            [*remarks.get(number, ()), safe(shown_successor(newer.get(number), withheld))],
-        )
-        for number, document in documents.items()
-    }
     spans |= {c.best: c.span for c in candidates if c.span}
+    heads = _heads(stores, documents, bodies, request, withheld, folder)
+    quoted = {
+        c.best
+        for c in candidates
+        if (span := spans.get(c.best)) and c.document
+        for quotation in known
+        if (c.document.id, c.document.hash) == (quotation.document_id, quotation.hash)
+        and quotation.first <= span.start_line <= span.end_line <= quotation.last
+    }
     # The threshold already dropped weak candidates; the tier only limits the length of the text.
     passages = [
         _cut(
             _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), spans.get(c.best)),
             request,
-            0 if _is_known(c, spans, known) else quoted_characters(c.score / best),
+            0 if c.best in quoted else quoted_characters(c.score / best),
         )
         for c in candidates
     ]
@@ -135,61 +134,53 @@ def compose(
     return BlockContent(tuple(entries), tuple(packed), tuple(p.candidate for p in shown), lines_of)
 
 
-def _is_known(candidate: Candidate, spans: Mapping[FragmentKey, Span], known: Iterable[Quotation]) -> bool:
-    span, document = spans.get(candidate.best), candidate.document
-    if span is None or document is None:
-        return False
-    return any(
-        (document.id, document.hash) == (quoted.document_id, quoted.hash)
-        and quoted.first <= span.start_line <= span.end_line <= quoted.last
-        for quoted in known
-    )
-
-
-def _property_remarks(
+def _heads(
     stores: RetrievalStores,
     documents: Mapping[int, Document],
     bodies: Mapping[int, str],
-    question: str,
+    request: RetrievalRequest,
+    withheld: Collection[int],
     folder: str,
-) -> dict[int, list[str]]:
+) -> dict[int, blocks.Entry]:
     """
-    Return the properties that *question* names by note, and whether a file in *folder* that it cites changed.
+    Return the entries of *documents* by id, without text: with age, source, successor, and whether a cited file changed.
 
-    It names one by its name, or by a value that the text of the note lacks. Texts of others show none.
+    An entry has up to three properties that the question names: by their name, or by a value that the text of the note
+    lacks. Texts of others show none.
     """
-    words = frozenset(content_words(question))
+    words = frozenset(content_words(request.question.text))
+    newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     properties = stores.properties.many(documents)
-    own = {number for number in properties if is_verified(documents[number].origin)}
+    own = {number for number, document in documents.items() if is_verified(document.origin)}
     names = {
         p.name.lower()
         for number in own
-        for p in properties[number]
+        for p in properties.get(number, ())
         if p.name.lower() in words
         or (p.value.lower() in words and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
-    return {
-        number: [
-            safe(redact(shortened(f"{p.name}: {p.value}", MOST_VALUE)))
-            for p in some
-            if number in own and p.name.lower() in names
-        ][:MOST_PROPERTIES]
-        + [CHANGED] * is_outdated(some, folder)
-        for number, some in properties.items()
-    }
-
-
-def _head(document: Document, now_ms: int, remarks: Sequence[str]) -> blocks.Entry:
-    origin, day = document.origin, day_of(document)
-    written_ms = parse_iso(day)
-    is_old = written_ms is not None and now_ms - written_ms > OLD_MS
-    return blocks.Entry(
-        safe(document.title),
-        safe(document.content_type),
-        safe(document.display_path),
-        (day, OLD if is_old else "", SOURCES[origin], *remarks),
-        lead="" if is_verified(origin) else LEADS[origin],
-    )
+    heads = {}
+    for number, document in documents.items():
+        stated = [p for p in properties.get(number, ()) if number in own and p.name.lower() in names]
+        day = day_of(document)
+        written_ms = parse_iso(day)
+        is_old = written_ms is not None and request.question.now_ms - written_ms > 182 * DAY_MS
+        remarks = (
+            day,
+            "over 6 months old" if is_old else "",  # still true when the block is read again
+            SOURCES[document.origin],
+            *(safe(redact(shortened(f"{p.name}: {p.value}", 100))) for p in stated[:3]),
+            CHANGED if is_outdated(properties.get(number, ()), folder) else "",
+            safe(shown_successor(newer.get(number), withheld)),
+        )
+        heads[number] = blocks.Entry(
+            safe(document.title),
+            safe(document.content_type),
+            safe(document.display_path),
+            remarks,
+            lead="" if number in own else LEADS[document.origin],
+        )
+    return heads
 
 
 def _cut(passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
@@ -221,42 +212,32 @@ def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:
     table, because other rows would be noise.
     """
     first, body, span = together[0], together[0].body, together[0].span
-    is_replaceable = first.text and not first.head.lead and not any(passage.header for passage in together)
-    for start, end in (text_range(body), _section(body, span.start)) if span and is_replaceable else ():
-        inside = [p for p in together if p.span and _is_within(body, p.span, start, end)]
-        length = sum(p.span.end - p.span.start for p in inside if p.span)
-        if (
-            span
-            and length + LEAST_MORE < end - start <= FULL_CHARACTERS
-            and not has_injection(body[start:end])
+    if span and first.text and not first.head.lead and not any(passage.header for passage in together):
+        headings = Markdown(body).headings
+        above = _ABOVE_TEXT.match(body)
+        below = max((heading.end for heading in headings if heading.end <= span.start), default=0)
+        next_start = min(
+            (heading.start for heading in headings if heading.start > span.start), default=len(body)
+        )
+        section = body[below:next_start]
+        start_of_section = below + len(section) - len(section.lstrip())
+        for start, end in (
+            (above.end() if above else 0, len(body.rstrip())),
+            (start_of_section, below + len(section.rstrip())),
         ):
-            line = span.start_line - body.count("\n", start, span.start)
-            whole = first._replace(span=span._replace(start=start, end=end, start_line=line))
-            yield [whole, *(p for p in together if p not in inside)]
+            inside = []
+            for passage in together:
+                place = passage.span or span
+                last = place.start + len(body[place.start : place.end].rstrip())
+                if passage.span and place.start < end and start < last <= end:
+                    inside.append(passage)
+            length = sum(p.span.end - p.span.start for p in inside if p.span)
+            is_longer = length + 10 < end - start <= FULL_CHARACTERS
+            if is_longer and not has_injection(body[start:end]):
+                line = span.start_line - body.count("\n", start, span.start)
+                whole = first._replace(span=span._replace(start=start, end=end, start_line=line))
+                yield [whole, *(p for p in together if p not in inside)]
     yield [*together]
-
-
-def _is_within(body: str, span: Span, start: int, end: int) -> bool:
-    """Whether the text of *span* overlaps that from *start* to *end*, and does not go on after it."""
-    last = span.start + len(body[span.start : span.end].rstrip())
-    return span.start < end and start < last <= end
-
-
-def text_range(body: str) -> tuple[int, int]:
-    """Return where the text of *body* begins, after its title, and where it ends."""
-    start, end = 0, len(body.rstrip())
-    while start < end and (line := body[start:].partition("\n")[0]).strip()[:1] in ("", "#"):
-        start += len(line) + 1
-    return min(start, end), end
-
-
-def _section(body: str, place: int) -> tuple[int, int]:
-    """Return where the text of the section around the offset *place* begins and ends, without its heading."""
-    headings = Markdown(body).headings
-    start = max((heading.end for heading in headings if heading.end <= place), default=0)
-    end = min((heading.start for heading in headings if heading.start > place), default=len(body))
-    text = body[start:end]
-    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
 
 
 def _entries(passages: Sequence[_Passage]) -> list[str]:
@@ -274,30 +255,28 @@ def _entries(passages: Sequence[_Passage]) -> list[str]:
 
 
 def _joined(passages: Sequence[_Passage]) -> str:
-    """Return the texts one below the other; rows of one table stand together below its header."""
+    """
+    Return the texts one below the other, with an ellipsis where text is left out.
+
+    Rows of one table stand together below its header.
+    """
     text, before = "", None
     for passage in passages:
-        if before is None:
-            gap = ""
-        elif passage.header and (passage.header == before.header or before.text.endswith(passage.header)):
-            text, before = f"{text}\n{passage.text}", passage
-            continue
-        else:
-            gap = _gap(before, passage)
-        text += gap + (f"{passage.header}\n{passage.text}" if passage.header else passage.text)
-        before = passage
+        gap, content = "", f"{passage.header}\n{passage.text}" if passage.header else passage.text
+        if before is not None:
+            skipped = passage.lines[0] - before.lines[1] - 1
+            if passage.header and (passage.header == before.header or before.text.endswith(passage.header)):
+                gap, content = "\n", passage.text
+            elif passage.span is None or skipped < 0:
+                gap = f"\n{ELLIPSIS}\n"
+            else:
+                above = passage.span.start_line - passage.body.count("\n", 0, passage.span.start)
+                place = passage.lines[0] - above
+                between = passage.body.split("\n")[max(0, place - skipped) : place]
+                is_left_out = any(map(str.strip, between))
+                gap = f"\n{ELLIPSIS}\n" if is_left_out else "\n" * (1 + min(skipped, 1))
+        text, before = text + gap + content, passage
     return text
-
-
-def _gap(before: _Passage, passage: _Passage) -> str:
-    """Return what separates two texts of a note: line breaks, and an ellipsis if text between them is left out."""
-    skipped = passage.lines[0] - before.lines[1] - 1
-    if passage.span is None or skipped < 0:
-        return f"\n{ELLIPSIS}\n"
-    above = passage.span.start_line - passage.body.count("\n", 0, passage.span.start)
-    place = passage.lines[0] - above
-    between = passage.body.split("\n")[max(0, place - skipped) : place]
-    return f"\n{ELLIPSIS}\n" if any(map(str.strip, between)) else "\n" * (1 + min(skipped, 1))
 
 
 def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:
