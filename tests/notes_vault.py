@@ -21,8 +21,7 @@ from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.indexing.update import PassReport
-from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines import query, search, vsearch
+from clawmem.app.services.retrieval.pipelines import Pipeline, query, search, vsearch
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import EmbeddingError

@@ -19,7 +19,7 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.progress import Progress
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.ports.errors import InvalidInput

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.openclaw import AgentMemory
     from clawmem.app.services.portability.importing import ImportMemories
     from clawmem.app.services.retrieval.answer import Answer
-    from clawmem.app.services.retrieval.pipeline import Pipeline
+    from clawmem.app.services.retrieval.pipelines import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
     from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
     from clawmem.app.services.surfacing.reminders import Reminders

@@ -24,7 +24,7 @@ from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.expand import EXPANSION, expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import LINE_CHARS, RERANKED, RERANKER, reranking_stages
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever

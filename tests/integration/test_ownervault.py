@@ -17,8 +17,7 @@ from wired import embed_pending, publisher
 from clawmem.adapters.models.local import StaticEmbedder, StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.retrieval import measure
-from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines import query
+from clawmem.app.services.retrieval.pipelines import Pipeline, query
 from clawmem.app.services.retrieval.request import read_request
 
 DEPTH = 100

@@ -15,7 +15,7 @@ from vault_stores import retrieval_stores
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.plan import Planner, QueryPlan, planner
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work

@@ -18,7 +18,7 @@ from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.fuse import fuse
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, run_retrievers

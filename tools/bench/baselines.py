@@ -6,7 +6,7 @@ from vault_stores import retrieval_stores
 
 from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import nearest
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered, run_retrievers

@@ -24,7 +24,7 @@ from judged import Setting, _parts, collections_in, each, settings_for, settings
 from clawmem.app.bench.retrieval import interval, mean, measure
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.openclaw import LEAST_SCORE, MOST_RESULTS, chunk_fragments
 

@@ -50,7 +50,7 @@ from vault_stores import retrieval_stores
 from clawmem.app.bench.retrieval import percentile
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.retrieval.answer import describe
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 
 TABLES = FOLDER / "quality"
 FACTS = FOLDER / "quality.json"

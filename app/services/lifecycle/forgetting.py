@@ -14,7 +14,7 @@ from typing import NamedTuple
 from clawmem.app.services.capture.archive import TranscriptArchive
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.progress import Progress
-from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.receipts import unpack
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.documents.identity import DOCID_LENGTH, body_hash, document_without_file

@@ -1,14 +1,18 @@
-"""The pipelines: the same steps with other retrievers, fusion and models."""
+"""Pipelines: stages that record a trace, with various retrievers, fusion and models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
+from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.documents.listing import documents_with
+from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
 from clawmem.app.services.retrieval.cut import cut
@@ -17,8 +21,7 @@ from clawmem.app.services.retrieval.expand import expansion_stage, variant_retri
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations, fuse_by_intent
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
-from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request, rewind_request
 from clawmem.app.services.retrieval.rerank import reranking_stages
 from clawmem.app.services.retrieval.retrieve import (
     VECTOR_ALONE_DEPTH,
@@ -31,19 +34,138 @@ from clawmem.app.services.retrieval.retrieve import (
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered, run_retrievers
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import mark_changes, supersede
-from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import (
+    Candidate,
+    LoadedTexts,
+    RetrievalStores,
+    Stage,
+    StageTrace,
+    Trace,
+    Work,
+)
 from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
+from clawmem.domain.retrieval.spelling import MOST_CORRECTED, best_spelling, full_words, with_corrections
 from clawmem.domain.text.words import fold, words
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.indexes import LexicalIndex, SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
 READ_OF_DOCUMENT = 1000  # characters of the body that represent a document
 SNIPPET = 200  # characters of a similar document
 SIMILAR = 5
+MOST_EXCLUDED = 10_000  # documents with an excluded word
+
+
+class Pipeline:
+    """
+    Named stages in order, for one vault.
+
+    Args:
+        asks_models: Whether a stage waits for a generator or a reranker; then an answer is not read from one state of
+            the vault, because others would wait for the end of that.
+    """
+
+    def __init__(
+        self, stores: RetrievalStores, stages: Mapping[str, Stage], *, asks_models: bool = False
+    ) -> None:
+        self._stores = stores
+        self._stages = stages
+        self._asks_models = asks_models
+
+    def rank(
+        self, request: RetrievalRequest, work: Work | None = None, before: Trace | None = None
+    ) -> tuple[Work, Trace]:
+        """
+        Run every stage; return the final candidates and the trace.
+
+        Args:
+            work: Result of another pipeline to continue with.
+            before: Trace of that pipeline, which is continued.
+        """
+        request, notes = self._narrowed(rewind_request(request)), list[str]()
+        work = work or Work(LoadedTexts(self._stores.documents))
+        trace = before or Trace()
+        if not before:
+            trace.corrected.update(_corrections(self._stores.lexical, request))
+            notes = [f"{word!r} read as {spelling!r}" for word, spelling in trace.corrected.items()]
+        request = _as_read(request, trace.corrected)
+        for name, stage in self._stages.items():
+            began = perf_counter()
+            trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
+            notes = []
+            work = stage(request, work, trace)
+            trace.stages[-1].went_out = len(work.candidates)
+            trace.stages[-1].ms = (perf_counter() - began) * 1000
+        trace.legs = work.legs
+        return work, trace
+
+    def __call__(self, request: RetrievalRequest) -> Answer:
+        """Return the answer to a question, with locations, snippets, and the intent if a stage recognised it."""
+        stores = self._stores
+        with nullcontext() if self._asks_models else stores.transactions.reading():
+            work, trace = self.rank(request)
+            if request.as_of is not None:
+                # A note without a date counts as written when its file last changed; what it said before is unknown.
+                scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
+                conditions = request.tags, request.where, request.content_types
+                later = documents_with(stores.documents, stores.properties, scope, *conditions)
+                undated = sum(not note.has_own_date for note in stores.documents.many(later).values())
+                if undated:
+                    missing = f"left out {undated} without a date of their own, changed since"
+                    trace.degraded["as of"] = missing
+            results = describe(work.texts, stores, _as_read(request, trace.corrected), work.candidates)
+        intent, confidence = work.intent or (None, None)
+        return Answer(
+            request.question.text,
+            results,
+            trace,
+            answered=work.answered,
+            intent=intent,
+            confidence=confidence,
+        )
+
+    def _narrowed(self, request: RetrievalRequest) -> RetrievalRequest:
+        """
+        Restrict *request* to the documents with its content types, tags and properties, which every index can filter by.
+
+        Documents with a word that the question excludes are left out ("apple -laptop").
+        """
+        stores, scope = self._stores, request.scope
+        if request.content_types or request.tags or request.where:
+            conditions = request.tags, request.where, request.content_types
+            matching = documents_with(stores.documents, stores.properties, scope, *conditions)
+            scope = scope._replace(documents=matching)
+        if excluded := request.question.forms.excluded:
+            query = LexicalQuery(tuple(map(Term, excluded)))
+            hits = stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
+            every = stores.documents.ids(scope) if scope.documents is None else scope.documents
+            scope = scope._replace(documents=every - {hit.key.document_id for hit in hits})
+        return request._replace(scope=scope)
+
+
+def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
+    """Return *request* with the words that were searched, which snippets show."""
+    return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
+
+
+def _corrections(lexical: LexicalIndex, request: RetrievalRequest) -> dict[str, str]:
+    """Return the corrections of the words of *request* that the vault does not know."""
+    corrected: dict[str, str] = {}
+    try:
+        terms = request.question.forms.relaxed.terms
+        unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
+        for word, near in islice(unknown.items(), MOST_CORRECTED):
+            best = best_spelling(word, near.stem, near.alike)
+            spellings = full_words(word, near.stem, best) if best else []
+            if spelling := next((s for s in spellings if lexical.holding(Term(s), Grain.DOCUMENT)), None):
+                corrected[word] = spelling
+    except ClawmemError:  # the lexical retriever reports it
+        return {}
+    return corrected
 
 
 def retrieval(
@@ -67,9 +189,12 @@ def retrieval(
 
     def at_hand() -> set[str]:
         """Return the retrievers that currently wait for nothing outside this process."""
-        is_local = is_in_process(embedder) and is_in_process(stores.vectors)
-        waiting = {"lexical": not is_in_process(stores.lexical), "vector": not is_local, "temporal": False}
-        return {name for name in waiting if not waiting[name]}
+        parts: dict[str, list[object]] = {
+            "lexical": [stores.lexical],
+            "vector": [embedder, stores.vectors],
+            "temporal": [],
+        }
+        return {name for name, used in parts.items() if all(map(is_in_process, used))}
 
     return run_retrievers({name: known[name] for name in legs} | dict(more), at_hand=at_hand, **options)
 
@@ -191,47 +316,43 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
         depth = CANDIDATES_PER_RESULT * request.limit
         return vector_retriever(stores.vectors, stores.embeddings, embedder, depth)(request, work)
 
-    legs = {"passage": with_every_word, "vector": nearest_passages}
-    return Pipeline(stores, {"search": retrieval(stores, embedder, (), legs), "merge": merge_passages})
-
-
-def merge_passages(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Make candidates from passages by `ranked`; of documents, each has its best passage."""
-    spans = work.texts.spans(hit.key for hits in work.legs.values() for hit in hits)
-    passages = {key for key, span in spans.items() if span.kind is FragmentKind.PASSAGE}
-    cosines = {hit.key: hit.score for hit in work.legs.get(VECTOR, ()) if hit.key in passages}
-    by_keyword = [hit.key for hit in work.legs.get(PASSAGE, ()) if hit.key in passages]
-    is_line = request.unit is Unit.LINE
-    most = request.limit * (1 if is_line else CANDIDATES_PER_RESULT)
-    merged = ranked(cosines, by_keyword, most=most, least=request.min_score)
-    documents = work.texts.documents(passage.key.document_id for passage in merged)
-    served: dict[FragmentKey | int, Candidate] = {}  # of active documents, as `spans` has no others
-    for passage in merged:
-        number = passage.key.document_id
-        if document := documents.get(number):
-            parts = {VECTOR: passage.vector_score, PASSAGE: passage.text_score}
-            legs = {name: score for name, score in parts.items() if score is not None}
+    def merge(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        """Make candidates from passages by `ranked`; of documents, each has its best passage."""
+        spans = work.texts.spans(hit.key for hits in work.legs.values() for hit in hits)
+        passages = {key for key, span in spans.items() if span.kind is FragmentKind.PASSAGE}
+        cosines = {hit.key: hit.score for hit in work.legs.get(VECTOR, ()) if hit.key in passages}
+        by_keyword = [hit.key for hit in work.legs.get(PASSAGE, ()) if hit.key in passages]
+        is_line = request.unit is Unit.LINE
+        most = request.limit * (1 if is_line else CANDIDATES_PER_RESULT)
+        served: dict[FragmentKey | int, Candidate] = {}
+        merged = ranked(cosines, by_keyword, most=most, least=request.min_score)
+        documents = work.texts.documents(passage.key.document_id for passage in merged)
+        for key, merged_score, vector_score, text_score in merged:
+            parts = {VECTOR: vector_score, PASSAGE: text_score}
             candidate = Candidate(
-                number,
-                passage.key,
-                passage.score,
-                passage.score,
-                legs,
-                document=document,
-                span=spans[passage.key] if is_line else None,
+                key.document_id,
+                key,
+                merged_score,
+                merged_score,
+                {name: part for name, part in parts.items() if part is not None},
+                document=documents[key.document_id],  # active, as `spans` has no others
+                span=spans[key] if is_line else None,
             )
-            served.setdefault(passage.key if is_line else number, candidate)
-    candidates = list(served.values())
-    trace.drop(candidates[request.limit :], "beyond the limit")
-    return work.with_candidates(candidates[: request.limit])
+            served.setdefault(key if is_line else key.document_id, candidate)
+        candidates = list(served.values())
+        trace.drop(candidates[request.limit :], "beyond the limit")
+        return work.with_candidates(candidates[: request.limit])
+
+    legs = {"passage": with_every_word, "vector": nearest_passages}
+    return Pipeline(stores, {"search": retrieval(stores, embedder, (), legs), "merge": merge})
 
 
+@dataclass(frozen=True)
 class FindSimilar:
     """Searches vectors with the text of a document instead of a question."""
 
-    def __init__(self, stores: RetrievalStores, embedder: Embedder) -> None:
-        self._stores = stores
-        self._search = nearest_vectors(stores, embedder)
+    stores: RetrievalStores
+    embedder: Embedder
 
     def __call__(self, document: Document, *, now_ms: int, limit: int = SIMILAR, as_of: str = "") -> Answer:
         """
@@ -243,8 +364,8 @@ class FindSimilar:
             InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
             EmbeddingError: the vault holds no vectors, or those of another model.
         """
-        require_vectors(self._stores.embeddings, "compared")
-        text = f"{document.title}\n{(self._stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
+        require_vectors(self.stores.embeddings, "compared")
+        text = f"{document.title}\n{(self.stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
         query = text[:MAX_QUERY] if text.strip() else document.path
         request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
 
@@ -256,7 +377,8 @@ class FindSimilar:
                 if (other := documents.get(c.document_id)) and other.inactive is None
             )
 
-        steps: dict[str, Stage] = {"search": self._search, "nearest": nearest, "others": others, "cut": cut}
-        found = Pipeline(self._stores, steps)(request)
+        search = nearest_vectors(self.stores, self.embedder)
+        steps: dict[str, Stage] = {"search": search, "nearest": nearest, "others": others, "cut": cut}
+        found = Pipeline(self.stores, steps)(request)
         results = tuple(replace(result, shown_length=SNIPPET) for result in found.results)
         return Answer(document.display_path, results, found.trace)

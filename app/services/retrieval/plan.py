@@ -14,8 +14,7 @@ from clawmem.app.services.retrieval.confidence import above_floor, confidence
 from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations
-from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines import nearest_vectors, retrieval
+from clawmem.app.services.retrieval.pipelines import Pipeline, nearest_vectors, retrieval
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.scheduling import NamedThreads, RetrieverResult, run_retrievers
 from clawmem.app.services.retrieval.score import score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha1
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.models import ModelAnswers
-from clawmem.ports.records import Hit, Scope
+from clawmem.ports.records import Scope
 from clawmem.ports.telemetry import Recall, RecallHit, Receipts, Telemetry
 
 DIGITS = 4  # decimal places; more would double the size of a receipt
@@ -67,27 +67,30 @@ def unpack(content: bytes) -> Receipt | None:
 
 def request_to_json(record: RetrievalRequest | Scope) -> dict[str, Any]:
     """Return the parameters of a request or scope that differ from their defaults, by name, as JSON values."""
-    changed: dict[str, Any] = {}
-    for name, value in record._asdict().items():
-        if name == "question" or value == record._field_defaults.get(name, ...):
-            continue
+    fields = record._asdict().items()
+    changed = {name: value for name, value in fields if value != record._field_defaults.get(name, ...)}
+    changed.pop("question", None)
+    for name, value in changed.items():
         if isinstance(value, Scope):
-            value = request_to_json(value)
+            changed[name] = request_to_json(value)
         elif isinstance(value, frozenset):
-            value = sorted(value)
-        changed[name] = list(value) if isinstance(value, tuple) else value
+            changed[name] = sorted(value)
     return changed
 
 
+@dataclass(frozen=True)
 class Explain:
     """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
 
-    def __init__(self, embeddings: EmbeddingStore) -> None:
-        self._embeddings = embeddings
+    embeddings: EmbeddingStore
 
     def __call__(self, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float) -> Receipt:
         """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
-        ranked = {name: _ranks(hits) for name, hits in answer.trace.legs.items()}
+        ranked: dict[str, dict[int, dict[str, float]]] = {}  # the best fragment of each document
+        for name, hits in answer.trace.legs.items():
+            ranks = ranked[name] = {}
+            for rank, hit in enumerate(hits, start=1):
+                ranks.setdefault(hit.key.document_id, {"rank": rank, "score": hit.score})
         items = [
             {
                 "document_id": result.document.id,
@@ -115,7 +118,7 @@ class Explain:
             asked_at=iso_utc(request.question.now_ms),
             took_ms=round(took_ms, 1),
             version=VERSION,
-            model=self._embeddings.fingerprint(),
+            model=self.embeddings.fingerprint(),
             asked=request_to_json(request),
             items=_rounded(items),
             stages=_rounded(stages),
@@ -123,14 +126,6 @@ class Explain:
             degraded=answer.trace.degraded,
             answered=_rounded(answer.answered),
         )
-
-
-def _ranks(hits: Sequence[Hit]) -> dict[int, dict[str, float]]:
-    """Return for each document among *hits* the rank of its best fragment, from 1, and the raw score of that."""
-    ranks: dict[int, dict[str, float]] = {}
-    for rank, hit in enumerate(hits, start=1):
-        ranks.setdefault(hit.key.document_id, {"rank": rank, "score": hit.score})
-    return ranks
 
 
 def _rounded(value: Any) -> Any:
@@ -141,15 +136,15 @@ def _rounded(value: Any) -> Any:
     return [*map(_rounded, value)] if isinstance(value, list) else value
 
 
+@dataclass(frozen=True)
 class ReceiptReader:
     """Reads stored receipts."""
 
-    def __init__(self, receipts: Receipts) -> None:
-        self._receipts = receipts
+    receipts: Receipts
 
     def latest(self, limit: int) -> dict[int, Receipt]:
         """Return the last receipts by id, newest first; unreadable ones are left out."""
-        latest = {stored.id: unpack(stored.content) for stored in self._receipts.latest(limit)}
+        latest = {stored.id: unpack(stored.content) for stored in self.receipts.latest(limit)}
         return {number: receipt for number, receipt in latest.items() if receipt}
 
     def find(self, name: str) -> Receipt:
@@ -162,16 +157,14 @@ class ReceiptReader:
         """
         number = name.strip().removeprefix("#")
         is_id = number.isascii() and number.isdigit() and len(number) < len(str(2**63))
-        stored = self._receipts.get(int(number)) if is_id else None
+        stored = self.receipts.get(int(number)) if is_id else None
         if stored is None:
-            suggestions = [str(entry.id) for entry in self._receipts.latest(5)]
-            raise NotFound("receipt", name, suggestions=suggestions)
-        receipt = unpack(stored.content)
-        if receipt is None:
-            raise InvalidInput(
-                "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
-            )
-        return receipt
+            raise NotFound("receipt", name, suggestions=[str(entry.id) for entry in self.receipts.latest(5)])
+        if receipt := unpack(stored.content):
+            return receipt
+        raise InvalidInput(
+            "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
+        )
 
 
 class Retention(NamedTuple):
@@ -233,33 +226,30 @@ class Recalls:
         """
         try:
             now_ms = self.clock.now_ms()
+            old = iso_utc(now_ms - self.retention.recall_days * DAY_MS)
             if self.forgets:
-                self._forget(now_ms)
-            if self.enabled:
-                content = receipt() if receipt and self.keeps_receipts else None
-                ranks = enumerate(answer.results, start=1)
-                recall = Recall(
-                    asked_at=iso_utc(now_ms),
-                    verb=verb,
-                    query_hash=query_hash(answer.query),
-                    took_ms=ms,
-                    limit=limit,
-                    degraded=tuple(answer.trace.degraded),
-                    hits=tuple(RecallHit(result.document.id, rank, result.score) for rank, result in ranks),
-                    session_id=session_id,
-                    turn_index=turn_index,
-                    prompt_id=prompt_id,
-                )
-                return self.telemetry.record(recall, content)
+                if self.receipts:
+                    days = self.retention.receipt_days if self.keeps_receipts else 0
+                    self.receipts.trim(iso_utc(now_ms - days * DAY_MS), at_most=FORGOTTEN_AT_ONCE)
+                self.telemetry.trim(old, at_most=FORGOTTEN_AT_ONCE)
+                if self.answers:
+                    self.answers.trim(old, at_most=ANSWERS_FORGOTTEN_AT_ONCE)
+            if not self.enabled:
+                return None
+            content = receipt() if receipt and self.keeps_receipts else None
+            ranks = enumerate(answer.results, start=1)
+            recall = Recall(
+                asked_at=iso_utc(now_ms),
+                verb=verb,
+                query_hash=query_hash(answer.query),
+                took_ms=ms,
+                limit=limit,
+                degraded=tuple(answer.trace.degraded),
+                hits=tuple(RecallHit(result.document.id, rank, result.score) for rank, result in ranks),
+                session_id=session_id,
+                turn_index=turn_index,
+                prompt_id=prompt_id,
+            )
+            return self.telemetry.record(recall, content)
         except Exception:  # noqa: BLE001  errors of the recorder must not affect the answer
             return None
-        return None
-
-    def _forget(self, now_ms: int) -> None:
-        if self.receipts:
-            days = self.retention.receipt_days if self.keeps_receipts else 0
-            self.receipts.trim(iso_utc(now_ms - days * DAY_MS), at_most=FORGOTTEN_AT_ONCE)
-        old = iso_utc(now_ms - self.retention.recall_days * DAY_MS)
-        self.telemetry.trim(old, at_most=FORGOTTEN_AT_ONCE)
-        if self.answers:
-            self.answers.trim(old, at_most=ANSWERS_FORGOTTEN_AT_ONCE)

@@ -16,8 +16,7 @@ from clawmem.app.services.retrieval.compare import compare
 from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, reason_of
-from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines import ending, retrieval
+from clawmem.app.services.retrieval.pipelines import Pipeline, ending, retrieval
 from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import RERANKER, reranking_stages
