@@ -83,9 +83,6 @@ ReadAsOf = Annotated[AsOf, "Mark a text that was changed after this day."]
 LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
 
-# -- the text of documents ------------------------------------------------------------------------------
-
-
 class Text(SelectedResult, DatedDocument):
     """Lines of a document; only `get` has the last keys."""
 
@@ -167,7 +164,7 @@ def text_of(
     Effect.READS,
     text=lambda result: result.heading,
     route="/documents/{file:path}",
-    commands=(Command("get", fits=lambda words: len(words) == 1 and not {"*", "?"} & {*words[0]}),),
+    command=(Command("get", fits=lambda words: len(words) == 1 and not {"*", "?"} & {*words[0]}),),
     terminal=lambda result: [Verbatim(f"{result.commented}{result.text}")],
     attachments=lambda result: [result.attachment],
 )
@@ -206,7 +203,7 @@ def get(
     Effect.READS,
     text=lambda result: "\n".join(text.heading for text in result.documents),
     route="/documents",
-    commands=(Command("get"),),
+    command="get",
     terminal=lambda result: [Verbatim(f"==> {text.heading} <==\n{text.text}\n") for text in result.documents],
     attachments=lambda result: [text.attachment for text in result.documents],
 )
@@ -227,9 +224,6 @@ def multi_get(
         for excerpt in found.excerpts
     ]
     return Texts(count=len(texts), documents=texts, errors=[*found.errors])
-
-
-# -- lists ----------------------------------------------------------------------------------------------
 
 
 class ListedDocument(DatedDocument):
@@ -312,7 +306,7 @@ def list_documents(
     empty="No open task. A line with an empty box is one: - [ ] Pay the rent 📅 2026-03-31",
     items="tasks",
     route="/tasks",
-    commands=(Command("list", "--tasks"),),
+    command="list --tasks",
 )
 def list_tasks(
     services: Services,
@@ -361,7 +355,7 @@ class TagCount(Result):
     empty="No note has a tag. Write #tag in a note, or tags: in its front matter.",
     items="tags",
     route="/tags",
-    commands=(Command("tags"),),
+    command="tags",
 )
 def list_tags(
     services: Services, collection: CollectionNames = "", limit: LongLimit = 1000
@@ -373,9 +367,6 @@ def list_tags(
         TagCount(tag=without_orders(name, Origin.IMPORTED), count=count)
         for name, count in [*counts.items()][:limit]
     ]
-
-
-# -- links, and what is near in meaning -------------------------------------------------------------------
 
 
 @operation(
@@ -417,7 +408,7 @@ def find_links(
     Effect.READS,
     text=answer_parts,
     route="/graph/similar/{file:path}",
-    commands=(Command("links", "--similar", fixed={"compact": False}),),
+    command=(Command("links --similar", fixed={"compact": False}),),
 )
 def find_similar(
     services: Services, file: Address, limit: Limit = SIMILAR, compact: Compact = True, as_of: AsOf = ""
@@ -472,7 +463,7 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
     empty="No entity found. Entities come from: clawmem maintain enrich",
     items="entities",
     route="/graph/entities",
-    commands=(Command("entities"),),
+    command="entities",
 )
 def find_entities(
     services: Services,
@@ -486,7 +477,7 @@ def find_entities(
     return entities.search(query, limit) or entities_like(entities, query, limit)
 
 
-@operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("entities", "--facts"),))
+@operation(Effect.READS, text=_facts_text, route="/graph/facts", command="entities --facts")
 def kg_query(
     services: Services,
     entity: Annotated[str, "Name or id.", Field(min_length=1, max_length=LONGEST_NAME), argument("NAME...")],
@@ -503,10 +494,7 @@ def kg_query(
 
 
 @operation(
-    Effect.READS,
-    text=_evolution_text,
-    route="/graph/evolution/{docid:path}",
-    commands=(Command("timeline", "--evolution"),),
+    Effect.READS, text=_evolution_text, route="/graph/evolution/{docid:path}", command="timeline --evolution"
 )
 def memory_evolution_status(services: Services, docid: Address, limit: Limit = 10) -> Evolution:
     """List the versions of the note about a document, each with the document that caused it, newest first."""
@@ -514,9 +502,6 @@ def memory_evolution_status(services: Services, docid: Address, limit: Limit = 1
     timeline = versions(vault.documents, vault.notes, document, limit)
     reference = reference_to(vault.documents, document)
     return Evolution(document=reference, count=len(timeline), timeline=timeline)
-
-
-# -- relations between documents ------------------------------------------------------------------------
 
 
 class Graphs(Result):
@@ -527,7 +512,7 @@ class Graphs(Result):
     degraded: dict[str, str] = Field(default={}, description="Kinds that could not be built, and why.")
 
 
-@operation(Effect.REPEATABLE, route="/graphs/build", commands=(Command("maintain", "WORK=graph"),))
+@operation(Effect.REPEATABLE, route="/graphs/build", command="maintain WORK=graph")
 def build_graphs(
     services: Services,
     graph_types: Annotated[
@@ -561,7 +546,7 @@ def build_graphs(
     empty="No causes or effects are known.",
     items="links",
     route="/graph/causal/{docid:path}",
-    commands=(Command("links", "--causes"),),
+    command="links --causes",
 )
 def find_causal_links(
     services: Services,

@@ -46,7 +46,7 @@ class FileAnswer(Result):
     text=lambda result: result.result,
     only_reads=lambda request: request.command == "view",
     any_vault=False,
-    commands=(),
+    command="",
 )
 def memory(services: Services, request: FileCommand) -> FileAnswer:
     """View, create, edit, delete and rename the files of /memories, which outlive this conversation."""

@@ -32,7 +32,6 @@ from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
-_FILE = re.compile(r"[/\\]|\w\.[A-Za-z]\w*$")  # a path, and no number of a receipt
 Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents on this side.")]
 
 
@@ -53,11 +52,9 @@ def timeline(
     as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
-    document = services.lookup.find(docid)
-    moment = first_after(as_of)
-    return services.timeline(
-        document, before=before, after=after, same_collection=same_collection, as_of=moment
-    )
+    document, moment = services.lookup.find(docid), first_after(as_of)
+    around = {"before": before, "after": after, "same_collection": same_collection}
+    return services.timeline(document, **around, as_of=moment)
 
 
 @operation(
@@ -65,14 +62,11 @@ def timeline(
     text=lambda items: [*map(session_line, items)] or "No session is recorded. Run: clawmem setup hooks",
     items="sessions",
     route="/sessions",
-    commands=(Command("sessions"),),
+    command="sessions",
 )
 def session_log(services: Services, limit: LongLimit = 10, as_of: AsOf = "") -> list[Session]:
     """List the latest sessions and their results."""
     return latest_sessions(services.vault.sessions, limit, first_after(as_of, services.clock.zone()))
-
-
-# -- what hooks added to prompts ------------------------------------------------------------------------
 
 
 class SessionUse(Result):
@@ -92,8 +86,7 @@ class SessionUse(Result):
     columns="session_id hook last_asked blocks tokens documents share_referenced=of_use",
     empty="Nothing was given to any prompt yet.",
     items="sessions",
-    commands=(Command("report", "--budget"),),
-    is_tool=False,
+    command="report --budget",
 )
 def budget(
     services: Services,
@@ -111,23 +104,14 @@ def budget(
     for (name, hook), recalls in latest[:limit]:
         receipts = [receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits]
         referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
-        use = SessionUse(
-            session_id=name,
-            hook=hook,
-            last_asked=recalls[-1].asked_at,
-            blocks=len(receipts),
-            tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),
-            documents=len(referenced),
-            share_referenced=sum(referenced) / max(1, len(referenced)),
-        )
-        uses.append(use)
+        use = {
+            "blocks": len(receipts),
+            "tokens": sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),
+            "documents": len(referenced),
+            "share_referenced": sum(referenced) / max(1, len(referenced)),
+        }
+        uses.append(SessionUse(session_id=name, hook=hook, last_asked=recalls[-1].asked_at, **use))
     return uses
-
-
-# -- receipts -------------------------------------------------------------------------------------------
-
-
-_LISTED = {"asked_at", "verb", "question"}
 
 
 class ReceiptLine(Result):
@@ -147,15 +131,24 @@ class ReceiptLine(Result):
     empty="No receipts. They are kept for every answer, unless that is switched off.",
     items="receipts",
     route="/receipts",
-    commands=(Command("why"),),
-    is_tool=False,
+    command="why",
 )
 def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine]:
     """List the latest receipts of answers, newest first."""
     return [
-        ReceiptLine(id=number, answers=len(receipt.items), **receipt.model_dump(include=_LISTED))
+        ReceiptLine(
+            id=number,
+            answers=len(receipt.items),
+            **receipt.model_dump(include={"asked_at", "verb", "question"}),
+        )
         for number, receipt in services.why.latest(limit).items()
     ]
+
+
+def _is_path(*words: str) -> bool:
+    """Whether the only one of *words* is a file, or reads like a path and not like the number of a receipt."""
+    like = re.compile(r"[/\\]|\w\.[A-Za-z]\w*$")
+    return len(words) == 1 and bool(like.search(words[0]) or Path(words[0]).is_file())
 
 
 @operation(
@@ -163,8 +156,7 @@ def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine
     name="receipt",
     text=receipt_parts,
     route="/receipts/{id}",
-    commands=(Command("why", fits=lambda words: not _is_path(*words)),),
-    is_tool=False,
+    command=(Command("why", fits=lambda words: not _is_path(*words)),),
 )
 def show_receipt(
     services: Services, id: Annotated[str, "Its number.", Field(min_length=1), argument("ID")]
@@ -173,35 +165,26 @@ def show_receipt(
     return services.why.find(id)
 
 
-# -- reasons of files -----------------------------------------------------------------------------------
-
-
-def _is_path(*words: str) -> bool:
-    return len(words) == 1 and bool(_FILE.search(words[0]) or (words[0] and Path(words[0]).is_file()))
-
-
 def _absolute(path: str) -> str:
     """Return the absolute path of a file that exists; another path as it is."""
     return str(Path(path).expanduser().resolve()) if Path(path).expanduser().exists() else path
 
 
 def _reasons_text(result: list[FileReason]) -> Iterator[Part]:
-    if not result:
-        yield "No reason for this file is known. To read commit messages: clawmem collection add PATH --kind git"
     for about in result:
-        title = with_successor(one_line(title_to_read(about.title, about.origin)), about.superseded_by)
         yield f"{about.file}  {about.docid}  {about.content_type}  {about.authored_at[:10]}"
-        yield f"  {title}"
+        yield f"  {with_successor(one_line(title_to_read(about.title, about.origin)), about.superseded_by)}"
         yield from (f"    {line}" for line in lines_to_read(about.reason, about.origin))
         yield ""
+    if not result:
+        yield "No reason for this file is known. To read commit messages: clawmem collection add PATH --kind git"
 
 
 @operation(
     Effect.READS,
     text=_reasons_text,
     items="reasons",
-    commands=(Command("why", fits=lambda words: _is_path(*words)),),
-    is_tool=False,
+    command=(Command("why", fits=lambda words: _is_path(*words)),),
 )
 def file_reasons(
     services: Services,
@@ -215,9 +198,6 @@ def file_reasons(
     return reasons
 
 
-# -- topics of sessions, and the profile of the user ------------------------------------------------------
-
-
 class SessionTopic(Result):
     """The topic of a session, or of every session (""); null if it has none."""
 
@@ -228,12 +208,11 @@ class SessionTopic(Result):
 @operation(
     Effect.REPEATABLE,
     text=lambda result: f"{result.session_id or 'Every session'}: {result.topic or 'no topic'}",
-    commands=(
+    command=(
         Command("focus set", fixed={"clear": False}),
         Command("focus show", fixed={"topic": "", "clear": False}, about="Show the topic of a session."),
         Command("focus clear", fixed={"topic": "", "clear": True}, about="Remove the topic of a session."),
     ),
-    is_tool=False,
     opens=Opening.NOTHING,
 )
 def focus(
@@ -270,9 +249,6 @@ def profile(services: Services) -> UserProfile:
     return UserProfile(text=services.briefings.profile() or None)
 
 
-# -- the use and the growth of a vault --------------------------------------------------------------------
-
-
 def _report_text(result: VaultReport) -> Iterator[Part]:
     """Yield each table with its first rows, or its last ones if it is in the order of time."""
     yield f"documents: {result.documents}, recorded questions: {result.recalls}, since: {result.since or 'ever'}"
@@ -287,7 +263,7 @@ def _report_text(result: VaultReport) -> Iterator[Part]:
             yield from records_table(rows, " ".join(name for name in records[0] if name != "basis"))
 
 
-@operation(Effect.READS, text=_report_text, is_tool=False, in_own_process=True)
+@operation(Effect.READS, text=_report_text, in_own_process=True)
 def report(
     services: Services,
     since: Annotated[str | None, "Count questions from then on: a day, or days such as 30d."] = None,

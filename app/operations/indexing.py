@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.models import SETS
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.environment.places import is_there
 from clawmem.app.operations.fields import CollectionNames, listed
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few, plural, size
 from clawmem.app.services.indexing.collections import (
     Collection,
@@ -27,6 +28,8 @@ from clawmem.app.services.indexing.collections import (
 )
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.settings.config_file import (
     existing_folder,
@@ -35,27 +38,11 @@ from clawmem.app.settings.config_file import (
     set_value,
     typed_folder,
 )
-from clawmem.app.settings.model import CollectionSettings, Settings
+from clawmem.app.settings.model import CollectionSettings, Settings, of_vault
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.clients import Clients
 from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInput, ModelError, NotFound
-
-if TYPE_CHECKING:
-    from clawmem.app.services.indexing.folders import Folder
-
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from clawmem.app.environment.places import is_there
-from clawmem.app.services.indexing.syncing import admitted
-from clawmem.app.settings.model import of_vault
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
-
 
 COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
@@ -207,7 +194,7 @@ def reading_text(result: Reading) -> Iterator[str]:
     name="reindex",
     text=reading_text,
     route="/reindex",
-    commands=(Command("update"),),
+    command="update",
     opens=Opening.CREATED,
 )
 def update(
@@ -239,9 +226,7 @@ def update(
     return reading_of(services, passes, embed_after(services, names, wanted=embed))
 
 
-@operation(
-    Effect.READS, commands=(Command("doctor"),), is_tool=False, in_own_process=True, opens=Opening.IF_PRESENT
-)
+@operation(Effect.READS, command="doctor", in_own_process=True, opens=Opening.IF_PRESENT)
 def why_not(
     services: Services,
     path: Annotated[str, "Its path; or its collection and path, such as notes/a.md.", argument("FILE")],
@@ -265,8 +250,7 @@ Confirm = Annotated[bool | None, "Do it all the same; false only shows what woul
     empty="No collections yet. Run: clawmem collection add PATH",
     items="collections",
     route="/collections",
-    commands=(Command("collection list"),),
-    is_tool=False,
+    command="collection list",
     opens=Opening.IF_PRESENT,
 )
 def list_all(services: Services) -> list[Collection]:
@@ -279,7 +263,6 @@ def list_all(services: Services) -> list[Collection]:
     text=lambda added: (
         f"Collection {added.name}: {added.path} ({added.pattern or 'commits'}). Next: clawmem update"
     ),
-    is_tool=False,
     opens=Opening.IF_PRESENT,
 )
 def collection_add(
@@ -369,7 +352,6 @@ def memory_advice(clients: Clients, settings: Settings) -> list[str]:
         'Next: clawmem query "what you want to know"',
         *filter(None, [reading.offer]),
     ],
-    is_tool=False,
     opens=Opening.NOTHING,
 )
 def bootstrap(
@@ -412,7 +394,7 @@ def bootstrap(
     return reading
 
 
-@operation(Effect.DESTROYS, is_tool=False, opens=Opening.IF_PRESENT)
+@operation(Effect.DESTROYS, opens=Opening.IF_PRESENT)
 def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> Collection:
     """
     Remove a collection: its files stay, its documents are no longer found, and its trust is forgotten.
@@ -443,7 +425,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     return Collection(name, served, trust=folder.trust if folder else "user")
 
 
-@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.IF_PRESENT)
+@operation(Effect.REPEATABLE, opens=Opening.IF_PRESENT)
 def trust_set(
     services: Services,
     name: Annotated[str, "Its name.", argument("COLLECTION")],

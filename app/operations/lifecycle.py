@@ -42,8 +42,6 @@ from clawmem.ports.records import Document, InactiveReason, Origin
 
 DEFAULT_SNOOZE = "30d"
 
-# -- archived and restored ------------------------------------------------------------------------------
-
 
 class SweepReport(Result):
     """
@@ -67,12 +65,7 @@ class SweepReport(Result):
         return [undo, *self.problems] if self.archived and not self.dry_run else self.problems
 
 
-@operation(
-    Effect.READS,
-    name="lifecycle_status",
-    route="/lifecycle/status",
-    commands=(Command("archive", "--status"),),
-)
+@operation(Effect.READS, name="lifecycle_status", route="/lifecycle/status", command="archive --status")
 def status(services: Services) -> LifecycleStatus:
     """Count the documents that are served, pinned, snoozed, archived and forgotten."""
     return services.lifecycle.status(services.settings.archive_policy)
@@ -81,9 +74,9 @@ def status(services: Services) -> LifecycleStatus:
 @operation(
     Effect.DESTROYS,
     route="/lifecycle/sweep",
-    commands=(
+    command=(
         Command("archive", fixed={"purge": False}, defaults={"dry_run": False}),
-        Command("archive", "--purge", fixed={"purge": True}, defaults={"dry_run": False}),
+        Command("archive --purge", fixed={"purge": True}, defaults={"dry_run": False}),
     ),
 )
 def lifecycle_sweep(
@@ -118,8 +111,7 @@ def lifecycle_sweep(
     Effect.REPEATABLE,
     text=lambda note: f"Archived: {note.file}. To serve it again, run: clawmem restore '{note.file}'",
     route="/documents/{query:path}/archive",
-    commands=(Command("archive"),),
-    is_tool=False,
+    command="archive",
 )
 def lifecycle_archive(services: Services, query: Address, why: Why = "") -> TitledFile:
     """Archive one note: it is found no more until it is restored, and its file stays."""
@@ -132,7 +124,7 @@ def lifecycle_archive(services: Services, query: Address, why: Why = "") -> Titl
     Effect.REPEATABLE,
     text=lambda result: records_table(result.documents, "file title") or "No document was restored.",
     route="/lifecycle/restore",
-    commands=(Command("restore"),),
+    command="restore",
 )
 def lifecycle_restore(
     services: Services,
@@ -154,8 +146,7 @@ def lifecycle_restore(
     items="acts",
     route="/lifecycle/undo",
     only_reads=lambda request: request.act is None,
-    commands=(Command("undo"),),
-    is_tool=False,
+    command="undo",
 )
 def lifecycle_undo(
     services: Services,
@@ -173,9 +164,6 @@ def lifecycle_undo(
         if act is None
         else [lifecycle.undo(act, services.caller), *lifecycle.latest(1)]
     )
-
-
-# -- forgotten ------------------------------------------------------------------------------------------
 
 
 class Forgotten(Result):
@@ -231,12 +219,7 @@ def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -
     )
 
 
-@operation(
-    Effect.DESTROYS,
-    text=_forgotten_text,
-    route="/documents/{query:path}/forget",
-    commands=(Command("forget"),),
-)
+@operation(Effect.DESTROYS, text=_forgotten_text, route="/documents/{query:path}/forget", command="forget")
 def memory_forget(
     services: Services,
     query: Docid,
@@ -286,7 +269,7 @@ def memory_forget(
     return result
 
 
-@operation(Effect.DESTROYS, text=_forgotten_text, commands=(Command("mine", "--forget"),), is_tool=False)
+@operation(Effect.DESTROYS, text=_forgotten_text, command="mine --forget")
 def source_forget(
     services: Services, source: Annotated[str, "Its name.", argument("SOURCE")], confirm: Confirm = None
 ) -> Forgotten:
@@ -306,9 +289,6 @@ def source_forget(
     with services.progress("Looking for traces"):
         result.probes = services.prove(report)
     return result
-
-
-# -- pinned and snoozed ----------------------------------------------------------------------------------
 
 
 class Treatment(DocumentReference):
@@ -334,9 +314,9 @@ def _treatment_text(note: Treatment) -> str:
     Effect.REPEATABLE,
     text=_treatment_text,
     route="/documents/{query:path}/pin",
-    commands=(
+    command=(
         Command("pin", fixed={"unpin": False}),
-        Command("pin", "--off", fixed={"unpin": True}, about="Take back a pin; the note's own stays."),
+        Command("pin --off", fixed={"unpin": True}, about="Take back a pin; the note's own stays."),
     ),
 )
 def memory_pin(
@@ -353,9 +333,9 @@ def memory_pin(
     text=_treatment_text,
     route="/documents/{query:path}/snooze",
     route_defaults={"until": DEFAULT_SNOOZE},
-    commands=(
+    command=(
         Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
-        Command("snooze", "--off", fixed={"until": None}, about="Let a note be surfaced again."),
+        Command("snooze --off", fixed={"until": None}, about="Let a note be surfaced again."),
     ),
 )
 def memory_snooze(
@@ -386,7 +366,7 @@ def _saved_text(note: SavedNote) -> str:
     )
 
 
-@operation(Effect.ADDS, text=_saved_text, route="/remember", commands=(Command("remember"),), any_vault=False)
+@operation(Effect.ADDS, text=_saved_text, route="/remember", command="remember", any_vault=False)
 def memory_remember(
     services: Services,
     text: Annotated[str, "Text to remember, as Markdown.", TYPED],
@@ -418,7 +398,7 @@ def memory_remember(
     Effect.ADDS,
     text=_saved_text,
     route="/diary",
-    commands=(Command("diary write", defaults={"agent": "user"}),),
+    command=(Command("diary write", defaults={"agent": "user"}),),
 )
 def diary_write(
     services: Services,

@@ -7,25 +7,44 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.bootstrap.opening import open_copy, open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_folder
-from clawmem.app.environment.private_files import draft_folder, files_of_vault, sweep_drafts, write_whole
+from clawmem.app.environment.private_files import (
+    draft_folder,
+    files_of_vault,
+    make_folder,
+    sweep_drafts,
+    write_whole,
+)
 from clawmem.app.operations.fields import Address, Confirm, Limit
 from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, memory_advice, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import Part, counts_text, fields_text, plural, records_table, size
+from clawmem.app.operations.output import (
+    Part,
+    counts_text,
+    fields_text,
+    plural,
+    records_table,
+    size,
+    table,
+    value_text,
+)
 from clawmem.app.services.capture.briefing import Reflection
 from clawmem.app.services.capture.briefing import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.app.services.maintenance.doctor import CheckResult, machine_findings, split_again
+from clawmem.app.services.maintenance.status import StatusReport
+from clawmem.app.services.models import WITHOUT
+from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ConfirmationMissing, NotFound, VaultError, VaultReadOnly
@@ -33,22 +52,7 @@ from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.models import Cost
 from clawmem.ports.records import Role
 from clawmem.ports.storage import SalvageReport, VaultInfo
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.vault import Vault
-
-
-from typing import TYPE_CHECKING
-
-from clawmem.app.environment.private_files import make_folder
-from clawmem.app.operations.output import table, value_text
-from clawmem.app.services.maintenance.status import StatusReport
-from clawmem.app.services.models import WITHOUT
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
+from clawmem.ports.vault import Vault
 
 
 class Examination(Result):
@@ -57,19 +61,16 @@ class Examination(Result):
     ok: bool
     findings: list[CheckResult]
 
-    @property
-    def exit_code(self) -> int:
-        """Return 1 if a check found something."""
-        return 0 if self.ok else 1
 
-
-def _doctor_text(result: Examination) -> Iterator[str]:
-    yield from (check.line for check in result.findings)
-    wrong = sum(not check.ok for check in result.findings)
-    yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
-
-
-@operation(Effect.REPEATABLE, text=_doctor_text, route="/doctor", is_tool=False, opens=Opening.CURRENT)
+@operation(
+    Effect.REPEATABLE,
+    text=lambda result: [
+        *(check.line for check in result.findings),
+        *(["All is well."] if result.ok else []),
+    ],
+    route="/doctor",
+    opens=Opening.CURRENT,
+)
 def doctor(services: Services) -> Examination:
     """
     Check the vault and its environment; report remedies.
@@ -120,13 +121,7 @@ def _salvage_text(report: SalvageReport) -> Iterator[str]:
     yield f"Damaged file: {report.damaged}"
 
 
-@operation(
-    Effect.DESTROYS,
-    text=_salvage_text,
-    is_tool=False,
-    opens=Opening.NOTHING,
-    commands=(Command("doctor", "--repair"),),
-)
+@operation(Effect.DESTROYS, text=_salvage_text, opens=Opening.NOTHING, command="doctor --repair")
 def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
     """
     Rebuild a damaged vault from every row that can be read.
@@ -172,11 +167,7 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
 
 
 class Differences(Result):
-    """
-    Differences between files, records and indexes.
-
-    ``rebuilt`` are indexes that were damaged and rebuilt before the comparison.
-    """
+    """Differences between files, records and indexes; ``rebuilt`` indexes were damaged before the comparison."""
 
     differences: list[str]
     rebuilt: list[str]
@@ -184,34 +175,21 @@ class Differences(Result):
     @property
     def exit_code(self) -> int:
         """Return 7 where anything differs."""
-        return DIFFERENCES if self.differences else 0
+        return 7 if self.differences else 0
 
     @property
     def remarks(self) -> Sequence[str]:
         """Return what was rebuilt, and the remedy of differences."""
-        remarks = [f"Damaged and rebuilt indexes: {', '.join(self.rebuilt)}."] if self.rebuilt else []
-        if self.differences:
-            number = plural(len(self.differences), "difference")
-            remarks.append(f"{number}. For those of files run: clawmem update")
-        return remarks
-
-
-DIFFERENCES = 7
-SHOWN_DIFFERENCES = 10
-
-
-def _differences_text(result: Differences) -> Iterator[str]:
-    yield from result.differences[:SHOWN_DIFFERENCES] or ["Files, records and indexes agree."]
-    if (more := len(result.differences) - SHOWN_DIFFERENCES) > 0:
-        yield f"and {more:,} more; --json lists all"
+        number = plural(len(self.differences), "difference")
+        remedy = [f"{number}. For those of files run: clawmem update"] if self.differences else []
+        return [*(f"Damaged and rebuilt: the {role} index." for role in self.rebuilt), *remedy]
 
 
 @operation(
     Effect.REPEATABLE,
-    text=_differences_text,
+    text=lambda result: result.differences or "Files, records and indexes agree.",
     route="/verify",
-    commands=(Command("doctor", "--verify"),),
-    is_tool=False,
+    command="doctor --verify",
     opens=Opening.CURRENT,
 )
 def verify(services: Services) -> Differences:
@@ -229,7 +207,6 @@ def verify(services: Services) -> Differences:
         f"Rebuilt the indexes ({info.backend}) of {info.location}: words by {info.lexical_method}, "
         f"vectors by {info.vector_method}"
     ),
-    is_tool=False,
     opens=Opening.ANY_BACKEND,
 )
 def rebuild(
@@ -253,12 +230,9 @@ def rebuild(
     return replace(services.vault.storage.info(), backend=services.indexes.backend)
 
 
-# -- lanes, enrichment and duplicates ---------------------------------------------------------------------
-
-
 class LaneStatus(Result):
     """
-    The lanes: their workers, whether a server runs them (``on``), the time until they are due, and the last runs.
+    The lanes: their workers, those that a server runs (``on``), the time until they are due, and the last runs.
 
     ``trends`` counts the notes that stand for others; ``costs`` are the sums of all calls of models.
     """
@@ -323,11 +297,10 @@ def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
         *records_table(result.costs, "model purpose calls failed prompt_tokens answer_tokens took_ms=ms"),
         *_runs_text(result.runs),
     ],
-    commands=(
+    command=(
         Command("maintain", fixed={"journal": False}),
-        Command("maintain", "--journal", fixed={"journal": True}, about="Show decisions of the last runs."),
+        Command("maintain --journal", fixed={"journal": True}, about="Show decisions of the last runs."),
     ),
-    is_tool=False,
 )
 def lanes_status(
     services: Services,
@@ -340,7 +313,7 @@ def lanes_status(
     leases = {name.value: vault.leases.current(name.lease, now_ms=now_ms) for name in LaneName}
     runs = vault.journal.runs(limit, lane or "")
     return LaneStatus(
-        workers={name: lease and lease.holder for name, lease in leases.items()},
+        workers={name: lease.holder if lease else None for name, lease in leases.items()},
         on=[name.value for name in settings.hosted],
         due_in_seconds={name.value: round(services.lanes.left_ms(name) / 1000) for name in LaneName},
         calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
@@ -354,12 +327,11 @@ def lanes_status(
 @operation(
     Effect.ADDS,
     text=lambda result: _runs_text(result.runs),
-    commands=(
-        Command("maintain", "WORK=light", fixed={"lane": "light"}),
-        Command("maintain", "WORK=heavy", fixed={"lane": "heavy"}, about="Do large, quiet work."),
+    command=(
+        Command("maintain WORK=light", fixed={"lane": "light"}),
+        Command("maintain WORK=heavy", fixed={"lane": "heavy"}, about="Do large, quiet work."),
     ),
     only_reads=lambda request: request.dry_run,
-    is_tool=False,
 )
 def lanes_run(
     services: Services,
@@ -379,13 +351,7 @@ def lanes_run(
     return LaneReport(runs=[replace(run, metrics={**run.metrics, "dry_run": True}) for run in runs])
 
 
-@operation(
-    Effect.REPEATABLE,
-    columns="file title",
-    items="restored",
-    commands=(Command("undo", "--merge"),),
-    is_tool=False,
-)
+@operation(Effect.REPEATABLE, columns="file title", items="restored", command="undo --merge")
 def lanes_undo(services: Services, note: Address) -> list[TitledFile]:
     """Undo a merge: serve the original notes again, which are not merged again."""
     restored = services.consolidation.restore(services.lookup.find(note).id, services.caller)
@@ -402,7 +368,6 @@ def lanes_undo(services: Services, note: Address) -> list[TitledFile]:
         *records_table(result.antipatterns, "file title=tried_in_vain"),
         *records_table(result.together, "count one=used_together other"),
     ],
-    is_tool=False,
 )
 def reflect(
     services: Services,
@@ -425,8 +390,7 @@ class DuplicateFile(Result):
     columns="file kept share_of_words",
     empty="No unsure note repeats another one.",
     items="archived",
-    commands=(Command("maintain", "WORK=consolidate"),),
-    is_tool=False,
+    command="maintain WORK=consolidate",
 )
 def consolidate(
     services: Services,
@@ -451,8 +415,7 @@ def consolidate(
 @operation(
     Effect.REPEATABLE,
     text=lambda result: [*result.actions, f"Written: {result.written_to}"],
-    commands=(Command("maintain", "WORK=curate"),),
-    is_tool=False,
+    command="maintain WORK=curate",
     any_vault=False,
 )
 def curate(services: Services) -> CuratorReport:
@@ -471,8 +434,7 @@ def curate(services: Services) -> CuratorReport:
     Effect.REPEATABLE,
     text=lambda result: [*counts_text(result)] or "Nothing to do: no note has changed since it was enriched.",
     route="/enrich",
-    commands=(Command("maintain", "WORK=enrich"),),
-    is_tool=False,
+    command="maintain WORK=enrich",
 )
 def enrich(
     services: Services,
@@ -558,33 +520,27 @@ def status(services: Services) -> StatusReport:
     Effect.READS,
     text=lambda report: [table(("what", "value"), _status_rows(report, full=True))],
     route="/index-stats",
-    commands=(Command("status", "--full"),),
+    command="status --full",
 )
 def index_stats(services: Services) -> StatusReport:
     """Show the vault in numbers, and its last sessions."""
     return services.status()
 
 
-@operation(Effect.REPEATABLE, commands=(Command("vault init"),), is_tool=False, opens=Opening.CREATED)
+@operation(Effect.REPEATABLE, command="vault init", opens=Opening.CREATED)
 def init(services: Services) -> Vaults:
     """Create the vault and the config folder; keep existing ones."""
     make_folder(services.settings.config_file.parent)
     return vaults_of(services.settings)
 
 
-@operation(
-    Effect.READS,
-    text=lambda vaults: vaults.vault,
-    commands=(Command("vault path"),),
-    is_tool=False,
-    opens=Opening.NOTHING,
-)
+@operation(Effect.READS, text=lambda vaults: vaults.vault, command="vault path", opens=Opening.NOTHING)
 def vault_path(services: Services) -> Vaults:
     """Print the path of the vault."""
     return vaults_of(services.settings)
 
 
-@operation(Effect.READS, commands=(Command("vault list"),), opens=Opening.NOTHING)
+@operation(Effect.READS, command="vault list", opens=Opening.NOTHING)
 def list_vaults(services: Services) -> Vaults:
     """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
     return vaults_of(services.settings)

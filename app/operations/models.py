@@ -30,7 +30,6 @@ class ChosenModel(Result):
     Effect.READS,
     columns="name=model role=for there in_use=used dimensions size_bytes=size origin=from summary=what",
     items="models",
-    is_tool=False,
     in_own_process=True,
     opens=Opening.NOTHING,
 )
@@ -39,7 +38,7 @@ def models_list(services: Services) -> list[ModelState]:
     return services.model_selection.states()
 
 
-@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
+@operation(Effect.REPEATABLE, opens=Opening.NOTHING)
 def models_add(
     services: Services,
     name: Name,
@@ -63,7 +62,7 @@ def models_add(
     return services.model_selection.known(name)[1]  # the settings may select the new model
 
 
-@operation(Effect.DESTROYS, is_tool=False, opens=Opening.NOTHING)
+@operation(Effect.DESTROYS, opens=Opening.NOTHING)
 def models_remove(services: Services, name: Name) -> ModelState:
     """Delete an installed model that is not in use; its vectors stay, until: clawmem embed --force"""
     model, state = services.model_selection.installed(name)
@@ -74,7 +73,7 @@ def models_remove(services: Services, name: Name) -> ModelState:
     return services.model_selection.known(name)[1]
 
 
-@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
+@operation(Effect.REPEATABLE, opens=Opening.NOTHING)
 def models_use(
     services: Services,
     name: Annotated[str, "better, multilingual, the name of a model, or auto.", argument("NAME")],

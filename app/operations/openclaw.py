@@ -7,20 +7,22 @@ import os
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
 from clawmem.app.operations.indexing import COUNTED
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
 from clawmem.app.services.indexing.serving_embedder import STATIC
-from clawmem.app.services.openclaw import AgentSettings, MemoryHit, source_of
+from clawmem.app.services.openclaw import AgentMemory, AgentSettings, MemoryHit, source_of
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
+from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.openclaw import (
     FOLDER,
@@ -40,11 +42,6 @@ from clawmem.domain.openclaw import (
 )
 from clawmem.ports.errors import EmbeddingError, ModelError, NotFound
 
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.openclaw import AgentMemory
-    from clawmem.app.settings.model import Settings
-
 WINDOW = 200_000  # tokens
 NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add bge-small"
 
@@ -61,10 +58,7 @@ SYSTEM_PROMPT = (
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
 ContextWindow = Annotated[Tokens, Field(description="Tokens of the context window.")]
 PathText = Annotated[str, Field(min_length=1, max_length=4_000)]
-without_vault = partial(operation, is_tool=False, any_vault=False, opens=Opening.NOTHING)
-
-
-# -- policies -------------------------------------------------------------------------------------------
+without_vault = partial(operation, any_vault=False, opens=Opening.NOTHING)
 
 
 class FlushPlan(Result):
@@ -81,7 +75,7 @@ class FlushPlan(Result):
     silent_reply: str = Field(default=NO_REPLY, description="An answer that begins so is not shown.")
 
 
-@without_vault(Effect.READS, route="/openclaw/flush-plan", commands=(Command("openclaw flush-plan"),))
+@without_vault(Effect.READS, route="/openclaw/flush-plan", command="openclaw flush-plan")
 def flush_plan(
     services: Services,
     context_window: ContextWindow = WINDOW,
@@ -115,7 +109,7 @@ class SavedSession(Result):
     path: str
 
 
-@without_vault(Effect.REPEATABLE, commands=(Command("openclaw session-note"),))
+@without_vault(Effect.REPEATABLE, command="openclaw session-note")
 def session_note(
     services: Services,
     transcript: Annotated[PathText, "Absolute path of the transcript, a .jsonl file."],
@@ -129,7 +123,7 @@ def session_note(
     return SavedSession(path=services.save_session(transcript, workspace))
 
 
-@without_vault(Effect.READS, route="/context/prune", by_post=True, commands=())
+@without_vault(Effect.READS, route="/context/prune", by_post=True, command="")
 def prune_context(
     services: Services,
     messages: Annotated[list[Message], Field(max_length=10_000, description="Oldest first.")],
@@ -146,9 +140,6 @@ def prune_context(
         return prune(messages, context_window)
     size = sum(len(message.text) for message in messages)
     return Pruned({}, size, size)
-
-
-# -- the memory of one agent, ranked as OpenClaw does ------------------------------------------------------
 
 
 def _existing(text: str) -> str:
@@ -226,16 +217,11 @@ def _synced(
 
 
 of_agent = partial(
-    operation,
-    Effect.REPEATABLE,
-    is_tool=False,
-    any_vault=False,
-    opens=Opening.CREATED,
-    settings=_vault_settings,
+    operation, Effect.REPEATABLE, any_vault=False, opens=Opening.CREATED, settings=_vault_settings
 )
 
 
-@of_agent(commands=(Command("openclaw index"),))
+@of_agent(command="openclaw index")
 def index_agent(
     services: Services,
     agent: Agent = "main",
@@ -267,7 +253,7 @@ def index_agent(
 
 
 @of_agent(
-    commands=(Command("openclaw search"),),
+    command="openclaw search",
     text=lambda answer: records_table(answer.results, "path start_line=line score snippet") or NOTHING_FOUND,
 )
 def search_agent(
@@ -303,7 +289,7 @@ def search_agent(
     return AgentAnswer(results=memory.hits(answer), degraded=degraded)
 
 
-@of_agent(commands=(Command("openclaw get"),), text=lambda file: [Verbatim(file.text)])
+@of_agent(command="openclaw get", text=lambda file: [Verbatim(file.text)])
 def get_of_agent(
     services: Services,
     path: Annotated[PathText, "As a search reports it.", argument("PATH")],

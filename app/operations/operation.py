@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic.fields import FieldInfo
 
 from clawmem.app.operations.output import Text, fields_text, records_table
+from clawmem.app.operations.table import TOOLS
 from clawmem.app.services.documents.records import Record
 from clawmem.app.settings.model import fault_of
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -62,8 +63,10 @@ def record_of(value: Any, *, without_nulls: bool = False) -> dict[str, Any]:
 
 
 def exit_code_of(result: object) -> int:
-    """Return the exit code of a command with *result*: its ``exit_code``, or 1 if it has ``problems``."""
-    return getattr(result, "exit_code", int(bool(getattr(result, "problems", ()))))
+    """Return the exit code of a command with *result*: its ``exit_code``, or 1 if it is not ``ok`` or has ``problems``."""
+    return getattr(
+        result, "exit_code", int(bool(getattr(result, "problems", ())) or not getattr(result, "ok", True))
+    )
 
 
 def remarks_of(result: object) -> Sequence[str]:
@@ -133,20 +136,30 @@ class Attachment(NamedTuple):
 
 class Command(NamedTuple):
     """
-    A command of the command line, or one form of it: operations with the same ``words`` share a command.
+    A command of the command line, or one form of it: operations with the same words share a command.
 
-    ``form`` chooses the operation: a flag such as ``--broken``, the value of an option such as ``--mode=words``, or the
-    first argument such as ``WORK=light``. Operations without one are chosen by the number of arguments, and by ``fits``.
-    ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
-    is not the docstring of the function.
+    ``line`` has the words, and the form that chooses the operation: a flag such as ``--broken``, the value of an option
+    such as ``--mode=words``, or the first argument such as ``WORK=light``. Operations without a form are chosen by the
+    number of arguments, and by ``fits``. ``defaults`` replace those of the request; ``fixed`` parameters have no option.
+    ``about`` is the help text, where it is not the docstring of the function.
     """
 
-    words: str
-    form: str = ""
+    line: str
     defaults: Mapping[str, Any] = MappingProxyType({})
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
     fits: Callable[[Sequence[str]], bool] | None = None
+
+    @property
+    def words(self) -> str:
+        """Return the words of the command."""
+        return self.line.removesuffix(self.form).rstrip()
+
+    @property
+    def form(self) -> str:
+        """Return the form that chooses the operation; empty without one."""
+        last = self.line.rpartition(" ")[2]
+        return last if last.startswith("-") or "=" in last else ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -168,7 +181,6 @@ class Operation(Generic[P, R]):
         terminal: Renders a result for people, where that differs.
         route: Path of the REST route, empty without one. Reads are GET, unless their parameters are a body
             (``by_post``), others POST. ``route_defaults`` replace defaults of parameters there.
-        is_tool: Whether agents have a tool for it; every tool takes room in their prompts.
         any_vault: False for what only the usual vault has.
         in_own_process: Whether a command shows people more than the record has, so that no server answers for it.
         only_reads: Returns whether a request changes nothing, where some requests change the vault.
@@ -189,7 +201,6 @@ class Operation(Generic[P, R]):
     by_post: bool = False
     route_defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     commands: tuple[Command, ...] = ()
-    is_tool: bool = True
     any_vault: bool = True
     in_own_process: bool = False
     only_reads: Callable[[Any], bool] | None = None
@@ -258,6 +269,11 @@ class Operation(Generic[P, R]):
         return fields_text(self.record(result))
 
     @property
+    def is_tool(self) -> bool:
+        """Whether agents have a tool for it; every tool takes room in their prompts."""
+        return self.name in TOOLS
+
+    @property
     def reads(self) -> bool:
         """Whether the operation changes nothing."""
         return self.effect is Effect.READS
@@ -294,20 +310,22 @@ class Operation(Generic[P, R]):
 
 
 def operation(
-    effect: Effect, *, name: str = "", commands: tuple[Command, ...] | None = None, **spelling: Any
+    effect: Effect, *, name: str = "", command: str | tuple[Command, ...] | None = None, **spelling: Any
 ) -> Callable[[Callable[Concatenate[Services, P], R]], Operation[P, R]]:
     """
     Return a decorator that makes a function an operation of its module, see `Operation`.
 
     Args:
         name: By default that of the function.
-        commands: By default one, with the words of the name.
+        command: The line of its command, or several commands; by default the words of the name, and none if it is empty.
     """
 
     def decorate(function: Callable[Concatenate[Services, P], R]) -> Operation[P, R]:
         own = name or cast(FunctionType, function).__name__
-        spelt = (Command(own.replace("_", " ")),) if commands is None else commands
-        return Operation(function=function, effect=effect, name=own, commands=spelt, **spelling)
+        line = own.replace("_", " ") if command is None else command
+        if isinstance(line, str):
+            line = (Command(line),) if line else ()
+        return Operation(function=function, effect=effect, name=own, commands=line, **spelling)
 
     return decorate
 

@@ -28,7 +28,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import counts_text, few
 from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
 from clawmem.app.services.conversations.synthesis import MOST_ASKED
@@ -102,14 +102,7 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
         yield str(report.embed)
 
 
-@operation(
-    Effect.REPEATABLE,
-    text=_mined_text,
-    commands=(Command("mine"),),
-    is_tool=False,
-    opens=Opening.CREATED,
-    settings=_checked,
-)
+@operation(Effect.REPEATABLE, text=_mined_text, command="mine", opens=Opening.CREATED, settings=_checked)
 def mine(
     services: Services,
     paths: Annotated[
@@ -150,17 +143,14 @@ def mine(
     empty="Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL",
     items="sources",
     route="/sources",
-    commands=(Command("mine", "--sources"),),
-    is_tool=False,
+    command="mine --sources",
 )
 def sources(services: Services) -> list[ImportedSource]:
     """List the programs whose conversations or memories were imported, with the numbers of their documents."""
     return imported_sources(services.vault.documents, services.settings.collections)
 
 
-@operation(
-    Effect.REPEATABLE, text=counts_text, commands=(Command("import"),), is_tool=False, opens=Opening.CREATED
-)
+@operation(Effect.REPEATABLE, text=counts_text, command="import", opens=Opening.CREATED)
 def import_memories(
     services: Services,
     tool: Annotated[str, f"{', '.join(STORES)}.", argument("TOOL")] = "",
@@ -189,13 +179,7 @@ def import_memories(
     return report
 
 
-@operation(
-    Effect.REPEATABLE,
-    text=counts_text,
-    route="/beads/sync",
-    commands=(Command("beads"),),
-    opens=Opening.CREATED,
-)
+@operation(Effect.REPEATABLE, text=counts_text, route="/beads/sync", command="beads", opens=Opening.CREATED)
 def beads_sync(
     services: Services,
     project_path: Annotated[str, "Folder of the project, or one below it.", argument("PROJECT")] = ".",
@@ -281,7 +265,7 @@ def _written(target: Path) -> Iterator[None]:
 # in their own process, because a relative path is that of the command
 
 
-@operation(Effect.READS, is_tool=False, in_own_process=True)
+@operation(Effect.READS, in_own_process=True)
 def backup(
     services: Services, file: Annotated[Path, "The new file.", argument("FILE")], force: Force = False
 ) -> Export:
@@ -304,7 +288,7 @@ def _mark_backup(vault: Path, target: Path) -> None:
         write_whole(vault.with_name(f"{vault.name}{BACKUP_MARK}"), f"{target}\n".encode())
 
 
-@operation(Effect.READS, is_tool=False, in_own_process=True)
+@operation(Effect.READS, in_own_process=True)
 def export(
     services: Services,
     output: Annotated[Path | None, "The new file, or folder for markdown.", argument("FILE")] = None,
@@ -355,9 +339,6 @@ def export(
     return Export(file=str(target), documents=documents, removed=removed)
 
 
-# -- restored -------------------------------------------------------------------------------------------
-
-
 def _alone(settings: Settings, vault: Path) -> Settings:
     """Return the settings of *vault* without folders, and with the indexes that a new vault has."""
     return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
@@ -381,7 +362,7 @@ def _refuse_content(services: Services) -> None:
                 raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 
 
-@operation(Effect.ADDS, commands=(Command("import", "TOOL=bundle"),), is_tool=False, opens=Opening.NOTHING)
+@operation(Effect.ADDS, command="import TOOL=bundle", opens=Opening.NOTHING)
 def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("BUNDLE")]) -> RestoredVault:
     """
     Make a vault from a bundle, with the same ids and the same answers.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import (
     AsOf,
     CollectionNames,
@@ -39,6 +40,7 @@ from clawmem.app.services.documents.records import (
     successor_mark,
     successor_of,
 )
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.receipts import Receipt, pack
 from clawmem.app.services.retrieval.request import (
     LEAST_COSINE,
@@ -50,6 +52,7 @@ from clawmem.app.services.retrieval.request import (
     read_request,
 )
 from clawmem.app.services.retrieval.retrieve import report_missing_vectors, require_vectors
+from clawmem.app.settings.model import Settings
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.planning import Clause
@@ -60,12 +63,6 @@ from clawmem.domain.security.quoting import lines_to_read, title_to_read, withou
 from clawmem.domain.text.dates import as_of_day
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.retrieval.answer import Answer
-    from clawmem.app.settings.model import Settings
-
 
 SNIPPET = 200  # characters of the snippet of a compact result
 DIGITS = 4  # decimal places of scores and probabilities
@@ -350,7 +347,7 @@ BY_WORDS = "Find by words. Loads no model."
 
 def query_mode(value: str, about: str, **fixed: Any) -> Command:
     """Return the command ``query`` with a mode."""
-    return Command("query", f"--mode={value}", fixed={**FULL, **fixed}, about=about)
+    return Command(f"query --mode={value}", fixed={**FULL, **fixed}, about=about)
 
 
 search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=True)
@@ -358,7 +355,7 @@ search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=T
 
 @search_operation(
     route="/query",
-    commands=(query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has."),),
+    command=(query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has."),),
 )
 def query(services: Services, request: Query) -> SearchAnswer:
     """Find by words and meaning together, compared closely: the best single answer there is."""
@@ -366,7 +363,7 @@ def query(services: Services, request: Query) -> SearchAnswer:
     return answer_question(services, request, "query", services.pipeline(name))
 
 
-@search_operation(commands=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)))
+@search_operation(command=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)))
 def search(services: Services, request: Question) -> SearchAnswer:
     """Find by words: for names, identifiers, error messages, file names. The quickest."""
     return answer_question(services, request, "search", services.pipeline("search"))
@@ -374,7 +371,7 @@ def search(services: Services, request: Question) -> SearchAnswer:
 
 @search_operation(
     route="/vsearch",
-    commands=(query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."),),
+    command=(query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."),),
 )
 def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
     """Find by meaning alone, for texts in other words. There is always a nearest document."""
@@ -384,7 +381,7 @@ def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
 
 @search_operation(
     route="/retrieve",
-    commands=(query_mode("auto", "Find by the way that fits, also along causes or sessions.", mode="auto"),),
+    command=(query_mode("auto", "Find by the way that fits, also along causes or sessions.", mode="auto"),),
 )
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     """
@@ -398,7 +395,7 @@ def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
 
 @search_operation(
     route="/intent-search",
-    commands=(query_mode("intent", "Find by the intent of the question; follows reasons and relations."),),
+    command=(query_mode("intent", "Find by the intent of the question; follows reasons and relations."),),
 )
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
@@ -407,7 +404,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     return answer_question(services, request, "intent_search", find)
 
 
-@search_operation(route="/plan", commands=(query_mode("plan", "Split a question into topics, and merge."),))
+@search_operation(route="/plan", command=(query_mode("plan", "Split a question into topics, and merge."),))
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
     return answer_question(services, request, "query_plan", services.query_plan)

@@ -27,6 +27,16 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
+# The operations that agents have as tools; every one takes room in their prompts.
+TOOLS = frozenset(
+    """
+    memory_retrieve query search vsearch intent_search query_plan get multi_get list list_tasks list_tags links
+    find_similar find_causal_links find_entities kg_query timeline memory_evolution_status session_log profile
+    memory_remember memory_pin memory_snooze memory_forget lifecycle_status lifecycle_sweep lifecycle_restore
+    diary_write diary_read status index_stats reindex embed build_graphs beads_sync list_vaults vault_sync
+    """.split()
+)
+
 
 def operations_in(module: str) -> tuple[AnyOperation, ...]:
     """Return the operations of a module of this package, in their order."""

@@ -25,7 +25,6 @@ from clawmem.app.interfaces.cli.session import (
     show_part,
     wants_json,
 )
-from clawmem.app.operations.maintenance import DIFFERENCES
 from clawmem.app.operations.output import fields_text, plural, records_table, table
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.app.services.surfacing.steps import Choices
@@ -168,4 +167,4 @@ def vectors(
             )
         counts = ", ".join(f"{total[name]:,} {name}" for name in Outcome)
         show(f"\n{plural(len(verdicts), 'case')}: {counts}.")
-    raise typer.Exit(0 if conforms else DIFFERENCES)
+    raise typer.Exit(0 if conforms else 7)

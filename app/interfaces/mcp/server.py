@@ -121,7 +121,7 @@ class Guide(Result):
 
 
 @operation(
-    Effect.READS, name="__IMPORTANT", commands=(), opens=Opening.NOTHING, text=lambda result: result.guide
+    Effect.READS, name="__IMPORTANT", command="", opens=Opening.NOTHING, text=lambda result: result.guide
 )
 def guide(services: Any) -> Guide:
     """Guide to the tools. Read this before you look anything up."""

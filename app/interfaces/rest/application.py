@@ -68,7 +68,7 @@ class Stats(Health):
     collections: list[Collection]
 
 
-@operation(Effect.READS, route="/health", commands=(), is_tool=False)
+@operation(Effect.READS, route="/health", command="")
 def health(services: Services) -> Health:
     """Return whether the server and its vault answer, and the numbers of documents and of texts without vectors."""
     embeddings = services.vault.embeddings
@@ -81,7 +81,7 @@ def health(services: Services) -> Health:
     )
 
 
-@operation(Effect.READS, route="/stats", commands=(), is_tool=False)
+@operation(Effect.READS, route="/stats", command="")
 def stats(services: Services) -> Stats:
     """Return the health, and the number of documents in each collection."""
     return Stats(**dict(health(services)), collections=services.collections)

@@ -45,8 +45,7 @@ UNDOABLE = frozenset(
     text=lambda note: (
         f"{note.file} is {'private: no model sees it unasked' if note.private else 'not private'}."
     ),
-    commands=(),
-    is_tool=False,
+    command="",
 )
 def make_private(
     services: Services, query: Address, private: Annotated[bool, "Whether it is."] = True
@@ -60,8 +59,7 @@ def make_private(
 @operation(
     Effect.REPEATABLE,
     text=lambda note: f"{note.file} {f'is superseded by {note.newer}' if note.newer else 'holds again'}.",
-    commands=(),
-    is_tool=False,
+    command="",
 )
 def supersede_note(
     services: Services, query: Address, newer: Annotated[str, "The note in its place; empty for none."] = ""
@@ -75,8 +73,7 @@ def supersede_note(
 @operation(
     Effect.REPEATABLE,
     text=lambda act: f"Undone: {act.act}{f' of {act.file}' if act.file else ''}.",
-    commands=(),
-    is_tool=False,
+    command="",
 )
 def undo_act(services: Services, act: Annotated[int, Field(ge=1, le=2**53)]) -> RecordedAct:
     """Undo one act."""
@@ -88,8 +85,7 @@ def undo_act(services: Services, act: Annotated[int, Field(ge=1, le=2**53)]) -> 
     text=lambda case: (
         f"{case.file} {'should' if case.wanted else 'should not'} be there: clawmem bench own tells if it is."
     ),
-    commands=(),
-    is_tool=False,
+    command="",
 )
 def add_own_case(
     services: Services,
