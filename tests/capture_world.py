@@ -8,7 +8,7 @@ from pathlib import Path
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.capture.decisions import CaptureReport
+from clawmem.app.services.capture.capturing import CaptureReport
 from clawmem.app.services.capture.session import Session
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.models import Generator
@@ -48,7 +48,7 @@ class World:
     def extract(
         self, session: Session, generator: Generator | None = None, **options: object
     ) -> CaptureReport:
-        extract = session_cases(self.vault, self.clock, generator).decision_extractor(**options)
+        extract = session_cases(self.vault, self.clock, generator).session_capture(**options).memorize
         report: CaptureReport = extract(session)
         return report
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
     from clawmem.app.services.capture.archive import TranscriptArchive
     from clawmem.app.services.capture.briefing import Briefings
-    from clawmem.app.services.capture.decisions import DecisionExtractor
-    from clawmem.app.services.capture.handoffs import Handoffs
+    from clawmem.app.services.capture.capturing import SessionCapture
     from clawmem.app.services.capture.memories import Diary
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import FeedbackLoop, RedactedTranscripts
@@ -324,8 +323,7 @@ class UseCases(containers.DeclarativeContainer):
         folder=Factory(transcript_folder, option.vault),
         most_mb=option.transcripts_mb,
     )
-    decision_extractor: Callable[..., DecisionExtractor] = function("capture.decisions:DecisionExtractor")
-    handoffs: Callable[..., Handoffs] = function("capture.handoffs:Handoffs")
+    session_capture: Callable[..., SessionCapture] = function("capture.capturing:SessionCapture")
     feedback_loop: FeedbackLoop = use_case("capture.session:FeedbackLoop")
     save_session: Callable[..., str] = function("openclaw:save_session")
 

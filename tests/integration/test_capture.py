@@ -15,7 +15,7 @@ from wired import session_cases
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.capture.decisions import CaptureReport
+from clawmem.app.services.capture.capturing import CaptureReport
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.knowledge.graph import causes_and_effects
 from clawmem.app.services.retrieval.receipts import query_hash
@@ -118,7 +118,7 @@ class TestDecisionExtractor:
             "from wired import session_cases\n"
             "SqliteCaptures.advance = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"
             "vault = open_vault(sys.argv[1])\n"
-            "session_cases(vault, ManualClock()).decision_extractor()(Session('s1', sys.argv[2]))\n"
+            "session_cases(vault, ManualClock()).session_capture().memorize(Session('s1', sys.argv[2]))\n"
         )
         path = str(tmp_path / "vault.sqlite")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -178,7 +178,7 @@ class TestHandoff:
     def test_a_session_leaves_one_document(self, world: World) -> None:
         """A handoff is written anew at every Stop, at one place; the session's entry points at it."""
         session = world.session("s1", *LEDGER)
-        hand_over = session_cases(world.vault, world.clock).handoffs().write
+        hand_over = session_cases(world.vault, world.clock).session_capture().hand_over
 
         hand_over(session)
         hand_over(session)
@@ -253,7 +253,7 @@ def test_precompact_extract(world: World) -> None:
 
     text = (
         session_cases(world.vault, world.clock)
-        .handoffs()
+        .session_capture()
         .state(world.session("s1", *LEDGER, secret, ("assistant", "How long?")))
     )
 

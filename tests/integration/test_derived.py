@@ -183,7 +183,7 @@ class TestConversations:
                 ("assistant", "Noted. The last import of ledgers failed because the disk was full."),
             )
             said.extract(session)
-            session_cases(services.vault, memory.clock).handoffs().write(session)
+            session_cases(services.vault, memory.clock).session_capture().hand_over(session)
             [handed] = [one.id for one in said.kept() if one.content_type == "handoff"]
             [decision] = [one for one in said.kept() if one.content_type == "decision"]
             assert "qx77lantern" in (services.vault.documents.body(handed) or "")

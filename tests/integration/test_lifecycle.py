@@ -17,7 +17,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.capture.decisions import READER
+from clawmem.app.services.capture.capturing import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.app.services.retrieval.receipts import pack
@@ -241,7 +241,7 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         world = World(vault, ManualClock(), tmp_path)
         session = world.session("s1", *LEDGER)
         world.extract(session)
-        session_cases(vault, world.clock).handoffs().write(session)
+        session_cases(vault, world.clock).session_capture().hand_over(session)
     with open_services(
         Settings(vault=tmp_path / "vault.sqlite", config_file=tmp_path / "none.yaml")
     ) as services:

@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     world = World(vault, ManualClock(), tmp_path)
     session = world.session("s1", *LEDGER)
     world.extract(session)
-    session_cases(vault, world.clock).handoffs().write(session)
+    session_cases(vault, world.clock).session_capture().hand_over(session)
     save(
         vault,
         "key.md",

@@ -41,7 +41,7 @@ def handoffs(world: World) -> dict[str, Document]:
 @both
 def test_two_sessions_of_one_minute_leave_two_handoffs(world: World, sessions: tuple[str, str]) -> None:
     """Each has the words, the title and the path of its own session; one that resumes later rewrites its own."""
-    hand_over = session_cases(world.vault, world.clock).handoffs().write
+    hand_over = session_cases(world.vault, world.clock).session_capture().hand_over
     for session_id, statement in zip(sessions, STATEMENTS, strict=True):
         hand_over(world.session(session_id, ("user", statement), ("assistant", "Fine.")))
 

@@ -16,7 +16,7 @@ from wired import publisher, session_cases
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.capture.decisions import CaptureReport
+from clawmem.app.services.capture.capturing import CaptureReport
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.surface import facts_about
@@ -57,7 +57,7 @@ class World:
                 else {"observations": noted}
             )
         )
-        extract = session_cases(self.vault, ManualClock(), generator).decision_extractor()
+        extract = session_cases(self.vault, ManualClock(), generator).session_capture().memorize
         return extract(Session(session, str(path)))
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:

@@ -361,7 +361,7 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
     write(state_of(latest, [note for note in notes_by_rules(latest) if not is_echo(note.quote, told)]))
     files.drop_old_states()
     with context.writable() as services:
-        write(services.handoffs(is_echo=_echo_test(services, session)).state(session))
+        write(services.session_capture(is_echo=_echo_test(services, session)).state(session))
         for folder in services.folders:  # the file may belong to a collection
             if file.exists() and file.resolve().is_relative_to(Path(folder.root).resolve()):
                 services.update(folder)
@@ -406,21 +406,20 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
     session = Session(
         event.get("session_id", ""), event.get("transcript_path", ""), project_of(folder), folder
     )
-    echoes = _echo_test(services, session)
+    session_capture = services.session_capture(is_echo=_echo_test(services, session), left=left)
     match job.hook:
         case "decision-extractor":
-            report = services.decision_extractor(is_echo=echoes, left=left)(session)
+            report = session_capture.memorize(session)
             part = services.transcripts.read(session.transcript)
             is_unknown = part.end.offset and not (part.messages or part.sidechains)  # as of a newer client
             if is_unknown and not (report.stored or report.merged):
                 raise SourceUnreadable(session.transcript, "no line is a message in a known format")
         case "handoff-generator":
-            services.handoffs(is_echo=echoes, left=left).write(session)
+            session_capture.hand_over(session)
         case "feedback-loop":
             services.feedback_loop(session)
         case "postcompact-capture":
-            handoffs = services.handoffs(is_echo=echoes, left=left)
-            handoffs.summarize(session, event.get("compact_summary", ""))
+            session_capture.summarize(session, event.get("compact_summary", ""))
         case _:
             raise LookupError(f"nobody does {job.hook!r}")
     services.transcript_archive.store(session)

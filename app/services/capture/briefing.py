@@ -59,9 +59,12 @@ from clawmem.ports.records import Document
 from clawmem.ports.sessions import SessionStore, UsageStore, session_key
 
 FACTS = ("decision", "preference")
-LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
+SESSION_TOKENS = 600
+COMPARED = 12  # first facts of a profile, each searched for a later note that says what changed
+LOOKED_AT = 20  # search results, most of which may be excluded
 # Values of the property `status`.
 NOT_IN_FORCE = frozenset("draft proposed rejected deprecated superseded withdrawn".split())
+PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +116,17 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
     )
 
 
-SESSION_TOKENS, ADVICE_TOKENS = 600, 200
-FIX_CHARS = 400  # of a note about an error
-PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
-READ_OF_BODY, SNIPPET = 2000, 150  # characters
-COMPARED = 12  # first facts of a profile, each searched for a later note that says what changed
-LOOKED_AT = 20  # search results, most of which may be excluded
-LESSONS = frozenset({"antipattern", "decision", "problem"})
-
-
 class Advice(NamedTuple):
     """A block for a moment of a session, empty if there is nothing to say, and the answer and request it was made from."""
 
     text: str
     answer: Answer
     request: RetrievalRequest
+
+    def about(self, tag: str, introduction: str, lines: Sequence[tuple[Result, str]]) -> Advice:
+        """Return the block *tag* with the *lines*, each about one of the results."""
+        text = block(tag, introduction, ["\n".join(line for _, line in lines)], 200)
+        return self._replace(text=text, answer=replace(self.answer, results=tuple(r for r, _ in lines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +176,27 @@ class Briefings:
         Args:
             session_id: A session that goes on: what was captured from it, it knows.
         """
-        notes = self._shown(project, session_id)
+        notes, elsewhere = self._shown(project, session_id), projects_elsewhere(self.properties, project)
+        problems = [note for note in notes if note.content_type == "problem" and note.id not in elsewhere]
+        tasks = [
+            _line(note.title, day_of(note), mark)
+            for note, mark in without_replaced(self.documents, self.successions, problems)
+        ]
+        # Check boxes of the notes that the project's name is in the path of.
+        name = " ".join(words(project.rpartition("/")[2]))
+        named = [note for note in notes if name and f" {name} " in f" {' '.join(words(note.display_path))} "]
+        bodies = self.documents.bodies([note.id for note in named])
+        for note in sorted(named, key=lambda note: note.display_path):
+            body = bodies.get(note.id, "")
+            boxes = (redact_part(body, *box.span(1)) for box in OPEN_BOX.finditer(body))
+            tasks += [_line(box, note.display_path) for box in boxes]
         return block(
             "vault-session",
             "From the vault: what earlier sessions left, for information.",
             [
                 safe(listing("## What holds", self._in_force(notes, project), 2 * DECISIONS, 260)),
                 self._handoff(notes),
-                section("## Open tasks", self._tasks(notes, project), 90),
+                section("## Open tasks", tasks, 90),
             ],
             SESSION_TOKENS,
         )
@@ -236,6 +248,16 @@ class Briefings:
             for note in self._shown(project)
             if note.authored_at >= since and not is_hidden(note.display_path, note.content_type)
         ]
+        results: list[Result] = []
+        with suppress(ClawmemError):  # a failing index must not discard the other sections
+            results += self._found((request or summary)[:200]).answer.results if request or summary else ()
+        context = []
+        for result in results:
+            note, body = result.document, result.body
+            if not is_hidden(note.display_path, note.content_type):
+                beginning = " ".join(redact_part(body, 0, min(len(body), 2000)).split())[:150]
+                mark = shown_successor(result.superseded_by)
+                context.append(_line(note.title, note.display_path, mark, text=beginning))
         return block(
             "vault-postcompact",
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
@@ -243,7 +265,7 @@ class Briefings:
                 section("## Saved before compaction", filter(str.strip, safe(state).splitlines()), 600),
                 section("## Decisions of the last days", self._facts("decision", recent, project)[:5], 400),
                 section("## What went wrong before", self._facts("antipattern", recent, project)[:3], 150),
-                section("## From the vault", self._context(request or summary), 200),
+                section("## From the vault", context[:3], 200),
             ],
             1200,
         )
@@ -259,10 +281,11 @@ class Briefings:
         """
         name = file_name(path)
         lessons: list[tuple[Result, str]] = []
-        request, answer = self._found(name)
-        for result in answer.results:
+        found = self._found(name)
+        for result in found.answer.results:
             note, body, start, is_named = result.document, result.body, 0, False
-            for line in body.splitlines(keepends=True) if note.content_type in LESSONS else ():
+            is_lesson = note.content_type in ("antipattern", "decision", "problem")
+            for line in body.splitlines(keepends=True) if is_lesson else ():
                 is_named = is_named or names_file(line, path)
                 # Below a heading stands the reason.
                 if is_named and line.strip() and not line.startswith("#"):
@@ -272,7 +295,7 @@ class Briefings:
                     lessons.append((result, line))
                     break
                 start += len(line)
-        return _advice("vault-file-lessons", f"Noted about {safe(name)} before:", lessons, 3, request, answer)
+        return found.about("vault-file-lessons", f"Noted about {safe(name)} before:", lessons[:3])
 
     def earlier_fix(self, output: str) -> Advice | None:
         """
@@ -282,19 +305,18 @@ class Briefings:
         names the same error.
         """
         for line in error_lines(output):
-            request, answer = self._found(redact(line))
+            found = self._found(redact(line))
             fixes: list[tuple[Result, str]] = []
-            for result in answer.results:
+            for result in found.answer.results:
                 note, body = result.document, result.body
                 named = (place for place in PARAGRAPH.finditer(body) if names_error(place[0], line))
                 if (place := next(named, None)) and result.superseded_by is None:
                     following = PARAGRAPH.search(body, place.end())
-                    end = min(following.end() if following else place.end(), place.start() + FIX_CHARS)
+                    end = min(following.end() if following else place.end(), place.start() + 400)
                     text = " ".join(redact_part(body, place.start(), end).split())
                     fixes.append((result, _line(note.title, note.display_path, day_of(note), text=text)))
             if fixes:
-                introduction = "From the vault, about the same error:"
-                return _advice("vault-earlier-fix", introduction, fixes, 2, request, answer)
+                return found.about("vault-earlier-fix", "From the vault, about the same error:", fixes[:2])
         return None
 
     def record(self, advice: Advice, verb: str, session_id: str, prompt_id: str) -> None:
@@ -334,7 +356,8 @@ class Briefings:
             note
             for note in notes
             if note.content_type in FACTS
-            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
+            # A captured decision that a later one contradicted is below 0.8.
+            and note.confidence >= (0.8 if note.collection == COLLECTION else 0.4)
             and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
         ]
         newer = current_successors(self.documents, self.successions, [note.id for note in stated])
@@ -349,7 +372,7 @@ class Briefings:
         for number, note in enumerate(facts):
             text, change = _stated(note, bodies), ""
             with suppress(ClawmemError):  # a failing index must not discard the statement
-                for result in self._found(text[:100])[1].results if number < COMPARED else ():
+                for result in self._found(text[:100]).answer.results if number < COMPARED else ():
                     if result.document.id == note.id and (later := result.changed_by) and later.id in shown:
                         change = f"perhaps no longer so, see {later.display_path}; "
             place = change + ", ".join(filter(None, (elsewhere.get(note.id), note.display_path)))
@@ -375,24 +398,6 @@ class Briefings:
             return section(heading, filter(str.strip, body.splitlines()), 220)
         return ""
 
-    def _tasks(self, notes: Sequence[Document], project: str) -> list[str]:
-        """Return lines about open problems, and the open check boxes of notes that the project's name is in the path of."""
-        elsewhere = projects_elsewhere(self.properties, project)
-        problems = [note for note in notes if note.content_type == "problem" and note.id not in elsewhere]
-        lines = [
-            _line(note.title, day_of(note), mark)
-            for note, mark in without_replaced(self.documents, self.successions, problems)
-        ]
-        name = " ".join(words(project.rpartition("/")[2]))
-        named = [note for note in notes if name and f" {name} " in f" {' '.join(words(note.display_path))} "]
-        bodies = self.documents.bodies([note.id for note in named])
-        for note in sorted(named, key=lambda note: note.display_path):
-            body = bodies.get(note.id, "")
-            lines += [
-                _line(redact_part(body, *box.span(1)), note.display_path) for box in OPEN_BOX.finditer(body)
-            ]
-        return lines
-
     def _facts(self, content_type: str, recent: Sequence[Document], project: str) -> list[str]:
         """Return lines about the latest notes of a type, those of other projects last: what each states."""
         elsewhere = projects_elsewhere(self.properties, project)
@@ -405,22 +410,8 @@ class Briefings:
             for note, mark in marked
         ]
 
-    def _context(self, text: str) -> list[str]:
-        """Return a line for each of the three best notes about the request *text*."""
-        results: list[Result] = []
-        with suppress(ClawmemError):  # a failing index must not discard the other sections
-            results = [*self._found(text[:200])[1].results] if text else []
-        lines = []
-        for result in results:
-            note, body = result.document, result.body
-            if not is_hidden(note.display_path, note.content_type):
-                beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
-                mark = shown_successor(result.superseded_by)
-                lines.append(_line(note.title, note.display_path, mark, text=beginning))
-        return lines[:3]
-
-    def _found(self, text: str) -> tuple[RetrievalRequest, Answer]:
-        """Return a search for *text*, and its answer without what may not be shown unasked."""
+    def _found(self, text: str) -> Advice:
+        """Return the answer to a search for *text*, without what may not be shown unasked; no block."""
         request = read_request(text, now_ms=self.clock.now_ms(), limit=LOOKED_AT, show_all=True)
         answer = self.search(request)
         now, withheld = iso_utc(self.clock.now_ms()), self.withheld()
@@ -429,7 +420,7 @@ class Briefings:
             for result in answer.results
             if result.document.id not in withheld and may_show(result.document, now)
         )
-        return request, replace(answer, results=tuple(shown))
+        return Advice("", replace(answer, results=tuple(shown)), request)
 
 
 def curation_note(report: str, now_ms: int, *, pending: int, documents: int) -> str:
@@ -457,18 +448,6 @@ def curation_note(report: str, now_ms: int, *, pending: int, documents: int) -> 
         lines += [" ".join(str(action).split()) for action in actions]
     text = "\n".join(f"- {safe(line)}" for line in lines)
     return block("vault-curator", "State of the memory itself:", [text], 200)
-
-
-def _advice(
-    tag: str,
-    introduction: str,
-    lines: Sequence[tuple[Result, str]],
-    most: int,
-    request: RetrievalRequest,
-    answer: Answer,
-) -> Advice:
-    text = block(tag, introduction, ["\n".join(line for _, line in lines[:most])], ADVICE_TOKENS)
-    return Advice(text, replace(answer, results=tuple(result for result, _ in lines[:most])), request)
 
 
 def _stated(note: Document, bodies: Mapping[int, str]) -> str:

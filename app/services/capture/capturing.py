@@ -1,0 +1,345 @@
+"""What a session leaves: memories with the decisions that they replace, its handoff, and its state before a compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from clawmem.app.services.capture.memories import Memories, SavedMemory
+from clawmem.app.services.capture.session import (
+    DEADLINE_S,
+    CursorConflict,
+    IsEcho,
+    Left,
+    Session,
+    SessionReader,
+    UnreadMessages,
+    model_answer,
+)
+from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.knowledge.facts import Resolve
+from clawmem.domain.capture import handoff, observations
+from clawmem.domain.capture.contradiction import REVISABLE, Verdict, is_invalid, lowered, revises, verdict
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import COLLECTION, Note, handoff_path, notes_by_rules, session_name, source
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.knowledge.triples import confidence_of, is_grounded
+from clawmem.domain.maintenance.patterns import CONSOLIDATED
+from clawmem.domain.retrieval.composite import baseline
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.security.redaction import redact
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
+from clawmem.ports.models import Generator
+from clawmem.ports.records import Document, Grain, InactiveReason, Origin, Scope
+from clawmem.ports.sessions import CaptureStore, SessionStore, TranscriptMessage, Transcripts
+from clawmem.ports.sessions import Session as SessionRecord
+from clawmem.ports.storage import Transactions
+
+READER = "decision-extractor"
+JUDGED = frozenset({"decision", "observation"})
+HANDOFF = "handoff"  # the content type
+MOST_CHARACTERS = 20_000  # of a summary
+
+
+class Conflict(NamedTuple):
+    """A new decision, the document of an earlier one, the verdict, and whether the session itself said both."""
+
+    note: Note
+    document: Document
+    verdict: Verdict
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureReport:
+    """Documents that one call stored, those that were seen again, and those whose confidence was lowered."""
+
+    stored: tuple[int, ...] = ()
+    merged: tuple[int, ...] = ()
+    lowered: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCapture:
+    """
+    Stores what a session leaves.
+
+    A generator is asked first; without one, or when it fails, rules are used.
+
+    Args:
+        is_echo: Whether a sentence repeats injected context; such sentences are not captured.
+        left: Returns the seconds left; after them, rules are used.
+    """
+
+    captures: CaptureStore
+    documents: DocumentStore
+    sessions: SessionStore
+    lexical: LexicalIndex
+    relations: RelationStore
+    entities: EntityStore
+    transactions: Transactions
+    publisher: Publisher
+    memories: Memories
+    transcripts: Transcripts
+    clock: Clock
+    generator: Generator | None = None
+    is_echo: IsEcho = lambda sentence: False
+    left: Left = lambda: DEADLINE_S
+
+    def memorize(self, session: Session) -> CaptureReport:
+        """
+        Store memories from the new part of *session*, each with the sentence it comes from.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read.
+            VaultError: nothing was stored; the next call processes the same part again.
+        """
+        reader = SessionReader(self.captures, self.transcripts, READER)
+        news = reader.news(session)
+        if news is None:
+            return CaptureReport()
+        notes = [
+            replace(
+                note,
+                narrative="" if self.is_echo(note.narrative) else note.narrative,
+                facts=tuple(fact for fact in note.facts if not self.is_echo(fact)),
+            )
+            for note in self._noted(news)
+            if not self.is_echo(note.quote)
+        ]
+        generator = self.generator if any(note.is_by_model for note in notes) else None
+        conflicts = [*self._conflicts(notes, session.id, generator)]
+        causes: list[observations.Cause] = []
+        facts = [observations.Fact(note, text) for note in notes for text in note.facts]
+        if generator and len(facts) >= 2:
+            prompt = observations.causes_prompt(facts)
+            value = model_answer(generator, self.left, observations.CAUSES, prompt)
+            causes = observations.read_causes(value, facts)
+        try:
+            with self.transactions.writing():
+                reader.finish(session, news)
+                return self._store(notes, conflicts, causes, session)
+        except CursorConflict:
+            return CaptureReport()
+
+    def _noted(self, news: UnreadMessages) -> list[Note]:
+        """Return the notes of a model with the failures that it left out, or those of rules if it noted nothing."""
+        by_rules = [note for note in notes_by_rules(news.part.messages) if note.message.line > news.seen.line]
+        if self.generator is None:
+            return by_rules
+        prompt = observations.observer_prompt(observations.transcript_excerpt(news.fresh))
+        value = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
+        notes = observations.read_notes(value, news.fresh)
+        quotes = "\n".join(note.quote for note in notes)
+        failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
+        missing = [note for note in failures if note.quote.strip(".!") not in quotes]
+        return [*notes, *missing] if notes else by_rules
+
+    def _conflicts(
+        self, notes: Iterable[Note], session_id: str, generator: Generator | None
+    ) -> Iterator[Conflict]:
+        """
+        Yield conflicts of decisions and preferences with their five best lexical matches; nothing is changed.
+
+        A generator judges decisions of other sessions, if there is one.
+        """
+        for note in (note for note in notes if note.kind in REVISABLE):
+            query = query_forms(note.quote).relaxed
+            hits = self.lexical.search(query, Grain.DOCUMENT, 5, Scope(frozenset({COLLECTION})))
+            for document in self.documents.many(hit.key.document_id for hit in hits).values():
+                sightings = self.captures.sightings(document.id)
+                is_own = any(sighting.session_id == session_id for sighting in sightings)
+                # A merged decision has no sightings of its own; its title is what they say.
+                is_merged = CONSOLIDATED in document.tags
+                quote = sightings[0].quote if sightings else document.title if is_merged else ""
+                if not quote or not (
+                    document.content_type in REVISABLE
+                    if is_own
+                    else note.kind is Kind.DECISION and document.content_type in JUDGED
+                ):
+                    continue
+                answer = verdict(note.quote, quote, 1 if is_own else 2)
+                if generator and not is_own:
+                    prompt = observations.judge_prompt(note.quote, quote)
+                    value = model_answer(generator, self.left, observations.JUDGE, prompt)
+                    answer = answer if value is None else observations.read_verdict(value)
+                if answer is not Verdict.NONE:
+                    yield Conflict(note, document, answer, is_own)
+
+    def _store(
+        self,
+        notes: Iterable[Note],
+        conflicts: Sequence[Conflict],
+        causes: Iterable[observations.Cause],
+        session: Session,
+    ) -> CaptureReport:
+        """To be called inside a transaction."""
+        saved: dict[Note, SavedMemory] = {}
+        for note in sorted(dict.fromkeys(notes), key=lambda note: note.message.line):
+            revised = [memory.document_id for old, memory in saved.items() if revises(note, old)]
+            replaced = {document.path for document in self.documents.many(revised).values()}
+            replaced |= {
+                conflict.document.path for conflict in conflicts if conflict.is_own and conflict.note == note
+            }
+            saved[note] = self.memories.keep(note, session, supersedes=replaced)
+            if number := saved[note].document_id:
+                written_ms = parse_iso(note.message.at)
+                self.publisher.facts.record(
+                    number,
+                    [(statement, note.quote) for statement in note.statements],
+                    Resolve(self.entities).entity_named,
+                    since=iso_utc(self.clock.now_ms() if written_ms is None else written_ms),
+                    confidence=confidence_of(note.kind),
+                )
+        changed = []
+        for conflict in (conflict for conflict in conflicts if not conflict.is_own):
+            new, earlier = saved[conflict.note], self.documents.get(conflict.document.id)
+            if not new.is_new or earlier is None or earlier.inactive or earlier.id == new.document_id:
+                continue
+            kind, at = RelationKind.CONTRADICTS, earlier.indexed_at
+            self.relations.put([Relation(new.document_id, earlier.id, kind, origin=READER, created_at=at)])
+            confidence = lowered(earlier.confidence, conflict.verdict)
+            if confidence != earlier.confidence:
+                changed.append(earlier.id)
+                self.publisher.publish_again(earlier._replace(confidence=confidence))
+                if is_invalid(earlier.content_type, confidence):
+                    self.publisher.withdraw([earlier.id], InactiveReason.SUPERSEDED)
+        for cause in causes:
+            source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
+            if source and target and source != target:
+                facts = {"source_fact": cause.source.text, "target_fact": cause.target.text}
+                why = {"reasoning": cause.reasoning, **facts}
+                kind, now = RelationKind.CAUSAL, iso_utc(self.clock.now_ms())
+                self.relations.put([Relation(source, target, kind, cause.confidence, READER, now, why)])
+        stored, merged = (
+            tuple(
+                memory.document_id for memory in saved.values() if memory.document_id and memory.is_new is new
+            )
+            for new in (True, False)
+        )
+        return CaptureReport(stored, merged, tuple(changed))
+
+    def hand_over(self, session: Session) -> None:
+        """
+        Write the handoff of *session*, one document that every turn replaces, and record the end of the session.
+
+        If there is nothing to hand over, an earlier handoff is kept. Repeating the call only updates the time.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
+            VaultError: nothing was stored.
+        """
+        messages = self.transcripts.read(session.transcript).messages
+        known = self.sessions.get(session.id)
+        place = (known.handoff_path or "") if known else ""
+        stored = self.documents.at(COLLECTION, place.removeprefix(f"{COLLECTION}/"))
+        own = (self.documents.body(stored.id) or "") if stored else ""
+        steps = [  # an echo that the stored handoff contains is original
+            step for step in handoff.remaining_steps(messages) if not self.is_echo(step) or step in own
+        ]
+        plain = handoff.by_rules(messages, self._in_force(messages), steps)
+        sections, origin = plain, Origin.ASSISTANT
+        if self.generator is not None:
+            prompt = handoff.prompt(observations.transcript_excerpt(messages))
+            value = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
+            if value and any(value.values()):
+                conversation = "\n".join(message.text for message in messages)
+                written = {
+                    name: [
+                        item for item in items if not self.is_echo(item) and is_grounded(item, conversation)
+                    ]
+                    for name, items in value.items()
+                }
+                sections, origin = handoff.by_model(written, plain, steps), Origin.MODEL
+        is_kept = handoff.is_worth_keeping(sections, plain)
+        now = iso_utc(self.clock.now_ms())
+        moments = sorted(iso_utc(at) for message in messages if (at := parse_iso(message.at)) is not None)
+        ended_at = min(moments[-1], now) if moments else now
+        with self.transactions.writing():
+            known = self.sessions.get(session.id)
+            if not is_kept and known:
+                self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
+            if not is_kept:
+                return
+            entry = known or SessionRecord(session.id, min(moments[0], now) if moments else now)
+            # An existing handoff keeps its path after midnight.
+            place = entry.handoff_path or f"{COLLECTION}/{handoff_path(entry.started_at, session.id)}"
+            path = place.removeprefix(f"{COLLECTION}/")
+            title = f"Handoff of session {session_name(session.id)}"
+            body = handoff.text_of(sections, title)
+            before = self.documents.at(COLLECTION, path)
+            if not before or before.inactive or self.documents.body(before.id) != body:
+                self._store_handoff(path, title, body, ended_at, session, origin)
+            changed = replace(
+                entry,
+                ended_at=ended_at,
+                handoff_path=place,
+                summary=handoff.summary_of(sections),
+                files_changed=tuple(sections["files"]),
+            )
+            self.sessions.save(changed)
+
+    def _store_handoff(
+        self, path: str, title: str, body: str, at: str, session: Session, origin: Origin
+    ) -> int:
+        confidence, project = baseline(HANDOFF), session.project
+        return self.memories.write(
+            path, title, body, HANDOFF, confidence, at, origin=origin, project=project, is_local=True
+        )
+
+    def _in_force(self, messages: Sequence[TranscriptMessage]) -> list[Note]:
+        """
+        Return the notes in *messages* that hold at their end, without repetitions of injected context.
+
+        A note that was captured from the same message before is original, even if injected context repeats it now.
+        """
+        original = [
+            note
+            for note in notes_by_rules(messages)
+            if not self.is_echo(note.quote) or self.captures.is_known(source(note.message.id, note.quote))
+        ]
+        return [
+            note
+            for place, note in enumerate(original)
+            if not any(revises(later, note) for later in original[place + 1 :])
+        ]
+
+    def summarize(self, session: Session, summary: str) -> int:
+        """
+        Store the summary part of *summary* as another handoff, in place of the last summary; return its document id.
+
+        The id is 0 if there is nothing new, or if the document was forgotten on request.
+
+        Raises:
+            VaultError: nothing was stored.
+        """
+        lines = handoff.summary_part(summary)[:MOST_CHARACTERS].splitlines()
+        text = redact("\n".join(line for line in lines if not self.is_echo(line))).strip()
+        if not text:
+            return 0
+        title = f"Session {session_name(session.id)} when its conversation was compacted"
+        now = iso_utc(self.clock.now_ms())
+        with self.transactions.writing():
+            known = self.sessions.get(session.id)
+            if known is None:  # its start names the summary, also of a compaction on a later day
+                known = SessionRecord(session.id, now)
+                self.sessions.save(known)
+            path = handoff_path(known.started_at, session.id).replace(".md", "-compacted.md")
+            before = self.documents.at(COLLECTION, path)
+            if before is not None and before.inactive is InactiveReason.FORGOTTEN:
+                return 0
+            return self._store_handoff(path, title, f"# {title}\n\n{text}\n", now, session, Origin.ASSISTANT)
+
+    def state(self, session: Session) -> str:
+        """
+        Return the state at the end of a transcript as Markdown; empty when there is nothing to preserve.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read.
+        """
+        latest = self.transcripts.read(session.transcript).messages[-handoff.MESSAGES :]
+        return handoff.state_of(latest, self._in_force(latest))
