@@ -1,4 +1,4 @@
-"""What a session leaves: memories with the decisions that they replace, its handoff, and its state before a compaction."""
+"""Memories of a session with the decisions that they replace, its handoff, and its state before a compaction."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CaptureReport:
 @dataclass(frozen=True, slots=True)
 class SessionCapture:
     """
-    Stores what a session leaves.
+    Stores the memories and handoffs of sessions.
 
     A generator is asked first; without one, or when it fails, rules are used.
 

@@ -63,14 +63,13 @@ class Memories:
         place = source(note.message.id, note.quote)
         if self.captures.is_known(place):
             return SavedMemory()
-        now = self.clock.now_ms()
+        now, message, sentence = self.clock.now_ms(), note.message, payload(note.quote)
         window = merge_window_ms(note.kind)
-        sentence = payload(note.quote)
         earlier = self.captures.earliest(sentence, note.kind, "" if window is None else iso_utc(now - window))
-        day = f" on {note.message.at[:10]}" if note.message.at else ""
-        message = note.message
-        document_id = earlier.document_id if earlier else 0
-        if not earlier:
+        if earlier:
+            document_id = earlier.document_id
+        else:
+            day = f" on {message.at[:10]}" if message.at else ""
             document_id = self.write(
                 note_path(note, session.id),
                 note.title,

@@ -39,10 +39,6 @@ from clawmem.ports.files import NewFiles
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, Grain, LexicalQuery, Origin
 
-LOOKED_AT = 20  # hits of each granularity that may state the text already
-MOST_SIMILAR = 3  # notes that a text seems to correct
-
-
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 
 
@@ -126,12 +122,22 @@ class Remember:
             )
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
-        known = None if anyway else self._known(text, past)
-        document, line = known or (None, 0)
-        is_again = bool(past and document and document.path.startswith(f"{inbox}/"))
-        is_again &= bool(document and (self.documents.body(document.id) or "").strip() == text)
-        if document and not is_again:
-            return self._known_note(document, line, text)
+        stating = (
+            (note, line)
+            for note, body in self._current(query_forms(text[:1_000]).relaxed)
+            if (past is None or note.id != past.id or body.strip() == text)
+            and (line := restating_line(text, body))
+        )
+        document, line = (None, 0) if anyway else next(stating, (None, 0))
+        is_same = document is not None and (self.documents.body(document.id) or "").strip() == text
+        if document and not (past and is_same and document.path.startswith(f"{inbox}/")):
+            place = place_of(self.documents, document)
+            is_part = document.stamp and is_longer_note(text, self.documents.body(document.id) or "")
+            replacing = f'to replace that note, --supersedes "{place["docid"]}".'
+            remedy = "to change it, edit that line." if is_part else replacing
+            remark = f"Nothing was written. To write it all the same, add --anyway; {remedy}"
+            line += document.body_line - 1
+            return SavedNote(**place, action="known", line=line, remarks=[remark])
         if origin is not Origin.USER:
             tags.append(as_tag(origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
@@ -155,9 +161,8 @@ class Remember:
             )
         if past:
             remarks.append("To take the supersession back, delete the line supersedes in the new file.")
-        similar = (
-            [] if past else [reference_to(self.documents, note) for note in self._corrected(text, saved)]
-        )
+        corrected = [] if past else self._corrected(text, saved)
+        similar = [reference_to(self.documents, note) for note in corrected]
         remarks += [
             f"It seems to correct {note.file}. If so, repeat it with "
             + (f"--supersedes '{note.docid}'" if origin is Origin.USER else f"supersedes: {note.docid}")
@@ -226,7 +231,7 @@ class Remember:
     def _current(self, query: LexicalQuery) -> Iterator[tuple[Document, str]]:
         """Yield the verified notes that *query* finds and that nothing supersedes, with their bodies."""
         grains = (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE) if query.terms else ()
-        hits = [hit for grain in grains for hit in self.lexical.search(query, grain, LOOKED_AT)]
+        hits = [hit for grain in grains for hit in self.lexical.search(query, grain, 20)]
         numbers = list(dict.fromkeys(hit.key.document_id for hit in hits))
         documents, bodies = self.documents.many(numbers), self.documents.bodies(numbers)
         newer = current_successors(self.documents, self.successions, numbers)
@@ -234,30 +239,6 @@ class Remember:
             document = documents.get(number)
             if document and not document.inactive and number not in newer and is_verified(document.origin):
                 yield document, bodies.get(number, "")
-
-    def _known(self, text: str, past: Document | None) -> tuple[Document, int] | None:
-        """Return the note that states *text* already and its line; one to be superseded only if its text is the same."""
-        for document, body in self._current(query_forms(text[:1_000]).relaxed):
-            if past and document.id == past.id and body.strip() != text:
-                continue
-            if line := restating_line(text, body):
-                return document, line
-        return None
-
-    def _known_note(self, document: Document, line: int, text: str) -> SavedNote:
-        place = place_of(self.documents, document)
-        is_part = document.stamp and is_longer_note(text, self.documents.body(document.id) or "")
-        remedy = (
-            "to change it, edit that line."
-            if is_part
-            else f'to replace that note, --supersedes "{place["docid"]}".'
-        )
-        return SavedNote(
-            **place,
-            action="known",
-            line=document.body_line + line - 1,
-            remarks=[f"Nothing was written. To write it all the same, add --anyway; {remedy}"],
-        )
 
     def _corrected(self, text: str, saved: Document) -> list[Document]:
         """Return the notes that *text* seems to correct, the latest first: those with most words of its topic."""
@@ -269,7 +250,7 @@ class Remember:
         }
         most = max([1, *found.values()])
         likely = [document for document, shared in found.items() if shared == most]
-        return sorted(likely, key=lambda document: document.authored_at, reverse=True)[:MOST_SIMILAR]
+        return sorted(likely, key=lambda document: document.authored_at, reverse=True)[:3]
 
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""
