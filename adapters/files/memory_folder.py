@@ -43,7 +43,7 @@ class MemoryFolder:
                     lines.append(f"{_size(entry)}\t{path.rstrip('/')}/{name}{'/' if entry.is_dir() else ''}")
             head = "Here're the files and directories up to 2 levels deep in "
             return "\n".join([f"{head}{path}, excluding hidden items and node_modules:", *lines])
-        lines = self._read(path)[1].split("\n")
+        lines = self._text(path).split("\n")
         first, last = view_range or (1, -1)
         if first < 1 or (last != -1 and last < first):
             raise Refused(f"Invalid `view_range` parameter: {[first, last]}. The last line may be -1.")
@@ -51,43 +51,33 @@ class MemoryFolder:
         return f"Here's the content of {path} with line numbers:\n{shown}"[:MOST_SHOWN]
 
     def create(self, path: str, file_text: str) -> str:
-        location = self._location(path)
-        if location.exists():
+        if self._location(path).exists():
             raise Refused(f"Error: File {path} already exists")
-        _write(path, location, file_text)
+        self._write(path, file_text)
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
-        location, text = self._read(path)
+        text, missed = self._text(path), "No replacement was performed"
         matches = re.finditer(f"(?={re.escape(old_str)})", text) if old_str else ()
         lines = [text.count("\n", 0, match.start()) + 1 for match in matches]
         if not lines:
-            raise Refused(
-                f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}."
-            )
+            raise Refused(f"{missed}, old_str `{old_str}` did not appear verbatim in {path}.")
         if len(lines) > 1:
-            raise Refused(
-                f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: "
-                f"{', '.join(map(str, lines))}. Please ensure it is unique"
-            )
-        changed = text.replace(old_str, new_str)
-        _write(path, location, changed)
-        first = max(1, lines[0] - AROUND)
+            places = f"in lines: {', '.join(map(str, lines))}. Please ensure it is unique"
+            raise Refused(f"{missed}. Multiple occurrences of old_str `{old_str}` {places}")
+        changed, first = text.replace(old_str, new_str), max(1, lines[0] - AROUND)
+        self._write(path, changed)
         snippet = changed.split("\n")[first - 1 : lines[0] + new_str.count("\n") + AROUND]
         return f"The memory file has been edited.\n{_numbered(snippet, first)}"
 
     def insert(self, path: str, insert_line: int, insert_text: str) -> str:
-        location, text_before = self._read(path)
-        lines = text_before.splitlines(keepends=True)
-        if not 0 <= insert_line <= len(lines):
-            raise Refused(
-                f"Error: Invalid `insert_line` parameter: {insert_line}. "
-                f"It should be within the range of lines of the file: [0, {len(lines)}]"
-            )
-        if insert_line and not lines[insert_line - 1].endswith("\n"):
-            lines[insert_line - 1] += "\n"
-        lines.insert(insert_line, insert_text if insert_text.endswith("\n") else f"{insert_text}\n")
-        _write(path, location, "".join(lines))
+        lines = self._text(path).split("\n")
+        most = len(lines) - (not lines[-1])
+        if not 0 <= insert_line <= most:
+            rule = f"It should be within the range of lines of the file: [0, {most}]"
+            raise Refused(f"Error: Invalid `insert_line` parameter: {insert_line}. {rule}")
+        lines.insert(insert_line, insert_text.removesuffix("\n"))
+        self._write(path, "\n".join(lines))
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
@@ -125,23 +115,20 @@ class MemoryFolder:
             raise Refused(f"Cannot delete or rename the {ROOT} directory itself")
         return location
 
-    def _read(self, path: str) -> tuple[Path, str]:
-        location = self._existing(path)
-        if not location.is_file():
-            raise Refused(f"The path {path} is not a file.")
+    def _text(self, path: str) -> str:
         with _refusing(f"The file {path} cannot be read as text"):
-            return location, location.read_bytes().decode("utf-8")
+            return self._existing(path).read_bytes().decode("utf-8")
 
-
-def _write(path: str, location: Path, text: str) -> None:
-    draft = location.with_name(f".{location.name}.{os.getpid()}.part")
-    with _refusing(f"{path} cannot be written"):
-        location.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            write_draft(draft, text.encode("utf-8"))
-            draft.replace(location)
-        finally:
-            draft.unlink(missing_ok=True)
+    def _write(self, path: str, text: str) -> None:
+        location = self._location(path)
+        draft = location.with_name(f".{location.name}.{os.getpid()}.part")
+        with _refusing(f"{path} cannot be written"):
+            location.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                write_draft(draft, text.encode("utf-8"))
+                draft.replace(location)
+            finally:
+                draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -23,8 +23,7 @@ class FileCommand(Request):
     ]
     path: Annotated[str | None, Field(description="Below /memories. For every command but rename.")] = None
     view_range: Annotated[
-        list[int] | None,
-        Field(min_length=2, max_length=2, description="view: first and last line, -1: the end."),
+        tuple[int, int] | None, Field(description="view: first and last line, -1: end.")
     ] = None
     file_text: Annotated[str | None, Field(description="create: the text of the file.")] = None
     old_str: Annotated[str | None, Field(description="str_replace: a text that occurs once.")] = None
@@ -53,15 +52,12 @@ def memory(services: Services, request: FileCommand) -> FileAnswer:
     name = os.environ.get(FILES_VARIABLE, "memories")
     collection = next((folder for folder in services.folders if folder.name == name), None)
     if collection is None:
-        raise ConfigError(
-            f"No collection is called {name!r}. Run: clawmem collection add PATH --name {name}  (or name another one "
-            f"by {FILES_VARIABLE}.)"
-        )
+        remedy = f"Run: clawmem collection add PATH --name {name}  (or name another one by {FILES_VARIABLE}.)"
+        raise ConfigError(f"No collection is called {name!r}. {remedy}")
     run = getattr(services.memory_files(collection.root), request.command)
     values = {name: getattr(request, name) for name in signature(run).parameters}
-    for name, value in values.items():
-        if value is None and name != "view_range":
-            raise InvalidInput("INVALID_INPUT", f"The parameter {name} is missing.")
+    if missing := [name for name, value in values.items() if value is None and name != "view_range"]:
+        raise InvalidInput("INVALID_INPUT", f"The parameter {missing[0]} is missing.")
     answer = run(**values)
     if request.command == "view":
         text = without_orders(answer, collection.origin)
