@@ -24,9 +24,9 @@ from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
+from clawmem.app.services.maintenance.doctor import Verify
 from clawmem.app.services.maintenance.lanes import Lanes, Phases, Synthesis
 from clawmem.app.services.maintenance.status import Status
-from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.settings.model import LaneSettings, Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.files import FileSource

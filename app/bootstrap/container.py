@@ -51,10 +51,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.maintenance.client_checks import ClientChecks
     from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
-    from clawmem.app.services.maintenance.doctor import Doctor
+    from clawmem.app.services.maintenance.doctor import Doctor, Verify
     from clawmem.app.services.maintenance.lanes import Lanes
     from clawmem.app.services.maintenance.status import Status, VaultReport
-    from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.openclaw import AgentMemory
     from clawmem.app.services.portability.importing import ImportMemories
     from clawmem.app.services.retrieval.answer import Answer
@@ -270,7 +269,7 @@ class UseCases(containers.DeclarativeContainer):
         "indexing.watching:keep_watch", lease=Factory(work_lease, "watch")
     )
     explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
-    verify: Verify = use_case("maintenance.verify:Verify")
+    verify: Verify = use_case("maintenance.doctor:Verify")
 
     # questions
     embedder = shared(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, NewFiles
-from clawmem.ports.imports import AgentMessage, AgentSession, AgentSessions
+from clawmem.ports.imports import AgentMessage, AgentSessions
 from clawmem.ports.records import Document, Origin, Scan, SourceFile, SourceStamp
 from clawmem.ports.sessions import Transcripts
 
@@ -58,8 +58,21 @@ class SessionFiles:
             self.fault = str(error)
             return Scan((), root_exists=False)
         known = self.documents.sources(self.collection)
-        files = (self._file(session, known) for session in found)
-        return Scan(tuple(file for file in files if file and wanted(file.path)))
+        files = []
+        for session in found:
+            path, indexed = f"{session.id}{ENDING}", None
+            document = known.get(path)
+            stamp = document.stamp if document else None
+            if document and stamp:
+                indexed = SessionSize(stamp.size, (self.documents.body(document.id) or "").count("\n"))
+            current = SessionSize(session.size_bytes, session.messages)
+            if session.messages and (
+                current != indexed if self.all_due else is_session_due(indexed, current)
+            ):
+                stamp = SourceStamp(session.size_bytes, session.updated_ms * 1_000_000)
+            if stamp and wanted(path):
+                files.append(SourceFile(path, stamp))
+        return Scan(tuple(files))
 
     def read(self, root: str, path: str) -> bytes:
         messages = self.sessions.messages(path.removesuffix(ENDING)) if path.endswith(ENDING) else ()
@@ -68,18 +81,6 @@ class SessionFiles:
         texts = redact_parts([message.text for message in messages])
         said = [message._replace(text=text) for message, text in zip(messages, texts, strict=True)]
         return session_text(said).encode("utf-8", "replace")
-
-    def _file(self, session: AgentSession, known: Mapping[str, Document]) -> SourceFile | None:
-        path, indexed = f"{session.id}{ENDING}", None
-        document = known.get(path)
-        stamp = document.stamp if document else None
-        if document and stamp:
-            indexed = SessionSize(stamp.size, (self.documents.body(document.id) or "").count("\n"))
-        current = SessionSize(session.size_bytes, session.messages)
-        due = current != indexed if self.all_due else is_session_due(indexed, current)
-        if session.messages and due:
-            stamp = SourceStamp(session.size_bytes, session.updated_ms * 1_000_000)
-        return SourceFile(path, stamp) if stamp else None
 
 
 def save_session(

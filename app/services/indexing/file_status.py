@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from os.path import abspath, lexists
 from pathlib import Path
 
-from clawmem.app.services.indexing.exclusions import BUILT_IN, OWN, Exclusion, Exclusions
-from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.folders import BUILT_IN, OWN, Exclusion, Exclusions, Folder, scan_folder
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.domain.documents.address import unicode_forms
@@ -18,7 +17,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.records import Document, SourceStamp
+from clawmem.ports.records import SourceStamp
 
 UPDATE = "Run: clawmem update"
 
@@ -62,7 +61,12 @@ class ExplainFile:
         Raises:
             NotFound: There is no such file, and there was none.
         """
-        file = self._file(name)
+        path = Path(abspath(Path(name).expanduser()))  # noqa: PTH100  resolves no links
+        forms = [form for form in map(Path, unicode_forms(str(path))) if form.exists() or form.is_symlink()]
+        collection, _, rest = name.partition("/")
+        collection, rest = parse_virtual_path(name) or (collection, rest)
+        root = next((folder.root for folder in self.folders if folder.name == collection), None)
+        file = next(iter(forms), Path(root, rest) if root and rest else path)
         place = str(file).encode("utf-8", "backslashreplace").decode()
         folder = self._folder_of(file) or self._folder_of(file.resolve())
         if folder is None:
@@ -74,16 +78,6 @@ class ExplainFile:
         below = file if file.is_relative_to(folder.root) else file.resolve()
         status = self._status(folder, below.relative_to(folder.root).as_posix())
         return replace(status, collection=folder.name, path=place)
-
-    def _file(self, name: str) -> Path:
-        path = Path(abspath(Path(name).expanduser()))  # noqa: PTH100  resolves no links
-        for form in map(Path, unicode_forms(str(path))):
-            if form.exists() or form.is_symlink():
-                return form
-        collection, _, rest = name.partition("/")
-        collection, rest = parse_virtual_path(name) or (collection, rest)
-        root = next((folder.root for folder in self.folders if folder.name == collection), None)
-        return Path(root, rest) if root and rest else path
 
     def _folder_of(self, file: Path) -> Folder | None:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
@@ -126,9 +120,6 @@ class ExplainFile:
             return FileStatus("other kind", reason, remedy)
         if unreadable := [text for text in exclusions.unreadable if not text or path.startswith(f"{text}/")]:
             return FileStatus("unreadable", f"{exclusions.why_unreadable(unreadable[0])}.", UPDATE)
-        return self._recorded(folder, path, known)
-
-    def _recorded(self, folder: Folder, path: str, known: Document | None) -> FileStatus:
         if is_forgotten(known):
             remedy = "To index a new text, save it under another name."
             return FileStatus("forgotten", "It was forgotten on request.", remedy)

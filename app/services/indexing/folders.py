@@ -1,16 +1,31 @@
-"""Folders of collections, and the files that belong to each."""
+"""Folders of collections, the rules that exclude files, and the files that belong to each folder."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import PurePath
+from typing import TYPE_CHECKING, TypeAlias
+from unicodedata import normalize
 
-from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+from clawmem.domain.documents.names import READABLE
+from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, TextExtractor
 from clawmem.ports.records import Origin, Scan
+
+if TYPE_CHECKING:
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+GIT, OWN = ".gitignore", ".clawmemignore"
+BUILT_IN = "the built-in rules"
+_CONFIG_RANK, _OWN_RANK, _GIT_RANK = range(3)
+_Rules: TypeAlias = "list[tuple[GitIgnoreSpecPattern, Exclusion]]"  # of one file or setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,123 @@ def nested(folders: Sequence[Folder]) -> list[Folder]:
 def root_of(folder: Folder) -> str:
     """Return the root of *folder* with slashes on every system, without one at the end."""
     return PurePath(folder.root).as_posix().rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """The rule that excludes a path: the file or setting, the line (0 without lines), and the pattern as written."""
+
+    source: str
+    line: int
+    pattern: str
+
+    def __str__(self) -> str:
+        return f"{self.source}{f', line {self.line}' if self.line else ''} ({self.pattern})"
+
+
+def _rules_of(source: str, lines: Iterable[str], *, is_numbered: bool) -> _Rules:
+    """Return the rules that *lines* in the syntax of .gitignore state; invalid lines are skipped."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    rules = []
+    for number, line in enumerate(lines, start=1):
+        with suppress(ValueError, re.error):
+            exclusion = Exclusion(source, number if is_numbered else 0, line.strip())
+            rules.append((GitIgnoreSpecPattern(normalize("NFC", line)), exclusion))
+    return rules
+
+
+class Exclusions:
+    """
+    The rules that exclude paths of *folder*.
+
+    Rules of the config file go before those of .clawmemignore, then those of .gitignore; of one kind, the file in the
+    deeper folder goes first. Call `note` with every path of a scan, which makes it read ignore files before the files
+    that they may exclude.
+
+    ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed.
+    """
+
+    def __init__(self, files: FileSource, folder: Folder) -> None:
+        self._files = files
+        self._folder = folder
+        self._rules: dict[str, list[tuple[int, _Rules]]] = {}  # by folder, with their ranks
+        self.counts: Counter[str] = Counter()
+        self.unreadable: dict[str, str] = {}
+        if folder.exclude:
+            rules = _rules_of("exclude in the config file", folder.exclude, is_numbered=False)
+            self._rules[""] = [(_CONFIG_RANK, rules)]
+
+    def note(self, path: str) -> None:
+        """Read *path* if it is an ignore file."""
+        parent, _, name = path.rpartition("/")
+        if name == OWN or (name == GIT and self._folder.gitignore):
+            try:
+                text = self._files.read(self._folder.root, path).decode("utf-8", "replace")
+                lines = text.removeprefix("\ufeff").splitlines()
+                rank = _OWN_RANK if name == OWN else _GIT_RANK
+                self._rules.setdefault(parent, []).append((rank, _rules_of(path, lines, is_numbered=True)))
+            except SourceMissing:
+                return
+            except SourceUnreadable as error:
+                self.unreadable[parent] = f"{path}: {error.reason}"
+
+    def counted(self, path: str, *, is_folder: bool) -> bool:
+        """
+        Whether a rule excludes *path*, whose folders are not excluded. Counts it by the source of the rule.
+
+        Hidden files and private folders are not counted.
+        """
+        rule = self._rule(path, is_folder=is_folder)
+        if rule and rule.source != BUILT_IN:
+            self.counts[rule.source] += 1
+        elif rule and not rule.pattern.startswith((".", "_")):
+            self.counts[f"{BUILT_IN} ({rule.pattern})"] += 1
+        return rule is not None or path.rpartition("/")[0] in self.unreadable
+
+    def passed_over(self, path: str) -> bool:
+        """Count a readable file that the pattern does not match, unless a rule excludes it; return False."""
+        if path.lower().endswith(READABLE) and not self._rule(path, is_folder=False):
+            self.counts[f"the pattern {self._folder.pattern} ({PurePath(path).suffix})"] += 1
+        return False
+
+    def why_unreadable(self, path: str) -> str:
+        """Return why nothing below the folder *path* can be listed."""
+        if path not in self.unreadable:
+            return f"{path} could not be listed"
+        return f"The rules that exclude files of {path or 'the folder'} could not be read ({self.unreadable[path]})"
+
+    def explained(self, path: str, *, is_folder: bool = False) -> tuple[str, Exclusion] | None:
+        """Return the first part of *path* that is excluded, with the rule. A scan must have met its folders."""
+        names = path.split("/")
+        for end in range(1, len(names) + 1):
+            part = "/".join(names[:end])
+            if rule := self._rule(part, is_folder=is_folder or end < len(names)):
+                return part, rule
+        return None
+
+    def _rule(self, path: str, *, is_folder: bool) -> Exclusion | None:
+        """
+        Return the rule that excludes *path*, whose folders are not excluded.
+
+        The last rule of a source that matches decides; the first source that decides goes before others.
+        """
+        folder, _, name = path.rpartition("/")
+        if is_excluded(path, self._folder.include):
+            return Exclusion(BUILT_IN, 0, name)
+        # macOS decomposes names of files, and editors compose letters.
+        place = normalize("NFC", f"{path}/" if is_folder else path)
+        parts = folder.split("/") if folder else []
+        above = ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]  # the deepest first
+        sources = [(rank, at, rules) for at in above for rank, rules in self._rules.get(at, ())]
+        for _, at, rules in sorted(sources, key=itemgetter(0)):
+            below = place.removeprefix(f"{normalize('NFC', at)}/") if at else place
+            for pattern, exclusion in reversed(rules):
+                match = pattern.regex.search(below) if pattern.regex else None
+                # A rule of a folder above decides about that folder alone, since another source may include the path.
+                if match and (not match.groupdict().get("ps_d") or match.end() == len(below)):
+                    return exclusion if pattern.include else None
+        return None
 
 
 def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None = None) -> Scan:

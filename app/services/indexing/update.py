@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.collections import record_trust, trust_of
-from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.folders import Folder, Ownership, root_of, scan_folder
+from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.progress import Progress

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from time import monotonic
 
-from clawmem.app.services.indexing.exclusions import GIT, OWN
-from clawmem.app.services.indexing.folders import Folder, Ownership
+from clawmem.app.services.indexing.folders import GIT, OWN, Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.progress import Progress

@@ -254,24 +254,20 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
     waiting = list(sources)
     while waiting:
         source = waiting.pop()
-        children = {*vault.derivations.children(source), *_handoffs(vault, source)}
+        children = set(vault.derivations.children(source))
+        for sighting in vault.captures.sightings(source):
+            session = vault.sessions.get(sighting.session_id)
+            collection, _, path = (session.handoff_path or "" if session else "").partition("/")
+            handoff = vault.documents.at(collection, path) if path else None
+            if handoff is not None and sighting.quote:
+                body = vault.documents.body(handoff.id) or ""
+                if " ".join(sighting.quote.split()) in " ".join(body.split()):
+                    children.add(handoff.id)
         for document in vault.documents.many(children - sources - derived.keys()).values():
             if document.inactive is not InactiveReason.FORGOTTEN:
                 derived[document.id] = document
                 waiting.append(document.id)
     return sorted(derived.values(), key=attrgetter("collection", "path"))
-
-
-def _handoffs(vault: Vault, source: int) -> Iterator[int]:
-    """Yield the handoffs of the sessions in which *source* was captured, where they repeat its quote."""
-    for sighting in vault.captures.sightings(source):
-        session = vault.sessions.get(sighting.session_id)
-        collection, _, path = (session.handoff_path or "" if session else "").partition("/")
-        handoff = vault.documents.at(collection, path) if path else None
-        if handoff is not None and sighting.quote:
-            body = vault.documents.body(handoff.id) or ""
-            if " ".join(sighting.quote.split()) in " ".join(body.split()):
-                yield handoff.id
 
 
 def in_files(report: ForgetReport) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha256
 from itertools import combinations, takewhile
 from operator import attrgetter
@@ -152,7 +151,7 @@ class Observation(NamedTuple):
 
 class Observations:
     """
-    The served observations that the user manages neither by pinning nor by snoozing them, each read on first use.
+    The served observations that the user manages neither by pinning nor by snoozing them.
 
     There may be tens of thousands of consolidated documents: to find similar ones, their titles are enough.
     """
@@ -168,6 +167,15 @@ class Observations:
             if not (document.is_pinned or document.snoozed_until)
         }
         self._read: dict[int, Observation] = {}
+        self._index = StatementIndex(
+            (
+                document.id,
+                document.title
+                if CONSOLIDATED in document.tags and not document.title.endswith("…")
+                else self[document.id].statement.text,
+            )
+            for document in self._documents.values()
+        )
 
     def __contains__(self, document_id: int) -> bool:
         return document_id in self._documents
@@ -184,22 +192,10 @@ class Observations:
 
     def near(self, observation: Observation, without: Collection[int] = ()) -> list[Observation]:
         """Return others of its kind similar to *observation*, latest first, leaving out the ids *without*."""
-        numbers = self._nearby.near(observation.statement.text)
+        numbers = self._index.near(observation.statement.text)
         others = (self[number] for number in numbers if number != observation.id and number not in without)
         same_kind = [other for other in others if other.kind == observation.kind]
         return sorted(same_kind, key=lambda other: other.when, reverse=True)
-
-    @cached_property
-    def _nearby(self) -> StatementIndex:
-        return StatementIndex(
-            (
-                document.id,
-                document.title
-                if CONSOLIDATED in document.tags and not document.title.endswith("…")
-                else self[document.id].statement.text,
-            )
-            for document in self._documents.values()
-        )
 
 
 class Group(NamedTuple):
@@ -317,7 +313,15 @@ class Consolidation:
                 run.decide(Verdict.REFUSE, group.ids, why)
                 return
             created = self._write(group, path)
-            self._copy_facts(group.ids, created)
+            # Its members keep their facts and causal relations, so that they are complete when they are served again.
+            facts = [fact for number in group.ids for fact in self.triples.of_document(number)]
+            self.triples.add([replace(fact, document_id=created) for fact in facts])
+            kinds, inside = {RelationKind.CAUSAL}, {created, *group.ids}
+            effects = self.relations.outbound(group.ids, kinds, limit=_MOST_RELATIONS)
+            causes = self.relations.inbound(group.ids, kinds, limit=_MOST_RELATIONS)
+            edges = [effect._replace(source=created) for effect in effects if effect.target not in inside]
+            edges += [cause._replace(target=created) for cause in causes if cause.source not in inside]
+            self.relations.put(edges)
             self.publisher.withdraw(group.ids, InactiveReason.SUPERSEDED)
             now = iso_utc(self.clock.now_ms())
             self.journal.replace(Replacement(created, tuple(group.ids), group.why, now))
@@ -356,24 +360,6 @@ class Consolidation:
         )
         self.captures.count_as(created, len(occasions))
         return created
-
-    def _copy_facts(self, document_ids: Sequence[int], to: int) -> None:
-        """
-        Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
-
-        The originals keep theirs, so that they are complete when they are served again.
-        """
-        facts = (fact for number in document_ids for fact in self.triples.of_document(number))
-        self.triples.add([replace(fact, document_id=to) for fact in facts])
-        kinds, inside = {RelationKind.CAUSAL}, {to, *document_ids}
-        effects = self.relations.outbound(document_ids, kinds, limit=_MOST_RELATIONS)
-        causes = self.relations.inbound(document_ids, kinds, limit=_MOST_RELATIONS)
-        self.relations.put(
-            [
-                *(effect._replace(source=to) for effect in effects if effect.target not in inside),
-                *(cause._replace(target=to) for cause in causes if cause.source not in inside),
-            ]
-        )
 
     def _contradict(
         self, selected: Sequence[Observation], known: Observations, grouped: Collection[int], run: PhaseRun

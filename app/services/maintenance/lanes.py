@@ -264,7 +264,9 @@ class Phases:
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
         minute_ms = 0 if lane is LaneName.HEAVY else _MINUTE_MS
-        consolidate, conclude = partial(self._consolidate, lane), partial(self._conclude, lane)
+        consolidate, conclude = partial(self._consolidate, lane), partial(self.synthesis, choose=self._stale)
+        if lane is LaneName.LIGHT:
+            conclude = partial(self.synthesis, choose=lambda documents: documents[:LIGHT_DEDUCTION_LIMIT])
         no_model = "" if self.ask else NO_MODEL
         phases = [
             Phase("enrich", self._enrich, "phase1_exception", missing="" if self.plan.enrich else OFF),
@@ -319,12 +321,8 @@ class Phases:
         run.metrics["contradictions"] = len(run.decided(Verdict.LINK, Verdict.SUPERSEDE))
         run.metrics["trends"] = self.observations.trends(self.clock.now_ms())
 
-    def _conclude(self, lane: LaneName, run: PhaseRun) -> None:
-        if lane is LaneName.LIGHT:
-            self.synthesis(run, lambda documents: documents[:LIGHT_DEDUCTION_LIMIT])
-        else:
-            recalled = self.observations.recalled_at()
-            self.synthesis(run, lambda documents: stale_first(documents, recalled, self.plan.ded_limit))
+    def _stale(self, documents: Sequence[Document]) -> list[Document]:
+        return stale_first(documents, self.observations.recalled_at(), self.plan.ded_limit)
 
 
 class LaneStopped(ClawmemError):

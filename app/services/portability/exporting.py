@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ _TEXT = (".md", ".markdown", ".txt")
 
 def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[tuple[Document, NoteFile]]:
     """
-    Yield *documents* as Markdown files with different names.
+    Yield *documents* as Markdown files with different names, which every file system accepts and which lead nowhere else.
 
     The front matter of a file is repeated. That of a machine-made note is made from its record.
     """
@@ -46,7 +46,12 @@ def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[
         elif document.front_matter.strip():
             fence = document.front_matter.strip("\n")
             head = f"---\n{fence}\n---\n"
-        name = _free_name(document, taken)
+        parts = (part for part in f"{document.collection}/{document.path}".split("/") if part)
+        name = "/".join(_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in parts)
+        name += "" if name.lower().endswith(_TEXT) else ".md"
+        if name.casefold() in taken:
+            stem, dot, ending = name.rpartition(".")
+            name = f"{stem}~{document.id}{dot}{ending}"
         taken.add(name.casefold())
         yield document, NoteFile(name, head + body, len(head))
 
@@ -104,22 +109,6 @@ class NoteFile(NamedTuple):
     name: str
     text: str
     start: int
-
-
-def _free_name(document: Document, taken: Container[str]) -> str:
-    """Return a name that every file system accepts, that leads nowhere else and that is not *taken*."""
-    parts = [
-        _UNSAFE.sub("_", part).rstrip(". ") or "_"
-        for part in f"{document.collection}/{document.path}".split("/")
-        if part
-    ]
-    name = "/".join(parts)
-    if not name.lower().endswith(_TEXT):
-        name = f"{name}.md"
-    if name.casefold() not in taken:
-        return name
-    stem, dot, ending = name.rpartition(".")
-    return f"{stem}~{document.id}{dot}{ending}"
 
 
 # -- bundles ----------------------------------------------------------------------------------------

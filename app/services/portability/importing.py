@@ -21,7 +21,7 @@ from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
+from clawmem.ports.imports import ForeignMemory, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
 from clawmem.ports.knowledge import (
     Entity,
@@ -122,7 +122,10 @@ class ImportMemories:
         numbers: dict[str, int] = {}
 
         def take(memory: ForeignMemory) -> None:
-            path, digest = _path(tool, memory), body_hash(memory.text)
+            # The path is the same at every import: imports/TOOL/slug-of-its-id-HASH.md
+            slug = "-".join("".join(char if char.isalnum() else " " for char in memory.id.lower()).split())
+            name = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:12]
+            path, digest = f"{FOLDER}/{tool}/{slug[:50] or 'memory'}-{name}.md", body_hash(memory.text)
             known = self.documents.at(COLLECTION, path)
             others = [document for document in self.documents.holding(digest) if document.inactive is None]
             outcome = "updated" if known else "imported"
@@ -166,20 +169,9 @@ class ImportMemories:
             domain=memory.project or None,
             origin=Origin.IMPORTED,
         )
-        self._state(number, memory.facts, report)
-        if is_new and memory.pinned:
-            self.documents.pin(number, True)
-            self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), "imported")])
-            report.pinned += 1
-        if is_new and until is not None and until > now_ms:
-            self.documents.snooze(number, iso_utc(until))
-            self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), "imported")])
-            report.snoozed += 1
-
-    def _state(self, number: int, facts: Iterable[ForeignFact], report: ImportReport) -> None:
         self.triples.forget(number)
         mentioned: dict[str, Entity] = {}
-        for fact in facts:
+        for fact in memory.facts:
             if not (name_words(fact.subject) and fact.predicate):
                 report.leave_out("fact without a subject")
                 continue
@@ -195,6 +187,14 @@ class ImportMemories:
                 report.leave_out("invalid fact")
         if mentioned:
             self.entities.set_mentions(number, list(mentioned.values()))
+        if is_new and memory.pinned:
+            self.documents.pin(number, True)
+            self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), "imported")])
+            report.pinned += 1
+        if is_new and until is not None and until > now_ms:
+            self.documents.snooze(number, iso_utc(until))
+            self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), "imported")])
+            report.snoozed += 1
 
     def _relate(
         self, tool: str, memories: Iterable[ForeignMemory], numbers: dict[str, int], report: ImportReport
@@ -213,13 +213,6 @@ class ImportMemories:
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, details))
         with self.transactions.writing():
             report.relations += self.relations.put(relations)
-
-
-def _path(tool: str, memory: ForeignMemory) -> str:
-    """Return the path of a memory, which is the same at every import: ``imports/TOOL/slug-of-its-id-HASH.md``."""
-    slug = "-".join("".join(char if char.isalnum() else " " for char in memory.id.lower()).split())
-    digest = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:12]
-    return f"{FOLDER}/{tool}/{slug[:50] or 'memory'}-{digest}.md"
 
 
 @dataclass(slots=True)
