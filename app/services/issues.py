@@ -22,14 +22,12 @@ from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.storage import Transactions
 
 COLLECTION = "beads"
-_FOLDER = "_clawmem/beads"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _CAUSAL = ("blocks", "conditional-blocks", "waits-for", "caused-by")
 _SUPPORTING = ("discovered-from", "supersedes", "duplicates")
 _KINDS = dict.fromkeys(_CAUSAL, RelationKind.CAUSAL) | dict.fromkeys(_SUPPORTING, RelationKind.SUPPORTING)
 _FROM_TARGET = frozenset({*_CAUSAL, "discovered-from"})  # the other issue is the cause, or the evidence
 ORIGIN = "beads"  # of relations
-TYPE = "issue"
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class SyncIssues:
 
     def _store(self, issue: Issue, project: str) -> tuple[int, str] | None:
         """Store the document of *issue*; return its id and whether it was created or updated, ``None`` if forgotten."""
-        path = f"{_FOLDER}/{_UNSAFE.sub('_', issue.id).lstrip('.') or '_'}.md"
+        path = f"_clawmem/beads/{_UNSAFE.sub('_', issue.id).lstrip('.') or '_'}.md"
         before = self.documents.at(COLLECTION, path)
         if is_forgotten(before):
             return None
@@ -141,7 +139,7 @@ class SyncIssues:
         written = parse_iso(issue.updated_at) or parse_iso(issue.created_at)
         authored = now if written is None else iso_utc(min(written, self.clock.now_ms()))
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
-        document = with_origin(plain._replace(content_type=TYPE), Origin.TOOL_INSIDE, labels)
+        document = with_origin(plain._replace(content_type="issue"), Origin.TOOL_INSIDE, labels)
         named = {
             "beads_id": issue.id,
             "status": issue.status,

@@ -42,7 +42,6 @@ SHOWN = 3_000  # characters of a conversation that a model is shown
 CONFIDENCE = 0.7
 KINDS = (Kind.DECISION, Kind.PREFERENCE, Kind.MILESTONE, Kind.PROBLEM)
 LINK_KINDS = sorted(EVERY_KIND - {RelationKind.USAGE, RelationKind.LINKS_TO})
-USUAL_WEIGHT = 0.6
 _LINK = object_schema(
     "targetTitle relationType", targetTitle=TEXT, relationType=enum_schema(LINK_KINDS), weight=NUMBER
 )
@@ -163,7 +162,7 @@ class SynthesizeFacts:
             for entry in answer["observations"]:
                 title = " ".join(entry["title"].split())[:TITLE_CHARS]
                 for link in entry.get("links", ()):
-                    weight = min(1.0, max(0.01, link.get("weight", USUAL_WEIGHT)))
+                    weight = min(1.0, max(0.01, link.get("weight", 0.6)))
                     target = " ".join(link["targetTitle"].split())[:TITLE_CHARS]
                     line = f"Related ({link['relationType']}, {weight:.2f}): {target}"
                     links.setdefault(title, []).extend([] if has_injection(target) else [line])

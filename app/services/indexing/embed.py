@@ -19,9 +19,7 @@ from clawmem.ports.records import FragmentKey, embedding_text
 from clawmem.ports.storage import Transactions
 
 BATCH = 256  # texts or lines per transaction: about 30 ms of writing, and the most that a killed run loses
-DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
-MODEL_FAILED = 6  # exit code
 GoOn = Callable[[int, int], bool]  # texts that were tried, all texts
 
 
@@ -61,7 +59,7 @@ class EmbedReport:
     @property
     def exit_code(self) -> int:
         """Return 6 where the vectors of another model go on answering."""
-        return MODEL_FAILED if self.waiting_for else 0
+        return 6 if self.waiting_for else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ class EmbedPending:
                     return report
         if building and report.stopped and embeddings.fingerprint() == model.fingerprint:
             report.stopped, report.error = False, None  # another process has done this work
-        while embeddings.discard(DISCARDED_AT_ONCE):
+        while embeddings.discard(1000):  # per transaction: well under 50 ms of writing
             pass
         sketcher = sketcher_of(model)
         if sketcher and not report.stopped and embeddings.fingerprint() == sketcher.fingerprint:

@@ -52,12 +52,10 @@ BATCH_CHARACTERS = 200_000
 READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
 
 LINKS = "the rule that symbolic links are not followed"
-SPECIAL = "the rule that pipes, sockets and devices are not read"
 
 # A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
 LEAST_LOST = 10  # documents; fewer are removed without a question
 NEARLY_ALL = 0.9  # share of the documents of a collection
-MOST_NAMED = 5  # files in a sentence
 
 ORIGIN = "links"  # the writer of the relations that follow from links
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
@@ -326,7 +324,8 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit()
         report.excluded |= dict(exclusions.counts.most_common())
-        skipped = {LINKS: len(scan.links), SPECIAL: len(scan.special)}
+        special = "the rule that pipes, sockets and devices are not read"
+        skipped = {LINKS: len(scan.links), special: len(scan.special)}
         report.excluded |= {rule: count for rule, count in skipped.items() if count}
         self._remove(scan, known, exclusions)
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
@@ -446,7 +445,7 @@ class _Pass:
             missing[path] = note
             if not exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None:
                 lost.add(path)
-        names = sorted(lost)[:MOST_NAMED]
+        names = sorted(lost)[:5]
         if len(lost) >= max(LEAST_LOST, NEARLY_ALL * len(served)) and not self._allow_empty:
             self._miss(
                 f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, nearly "

@@ -17,7 +17,6 @@ from clawmem.ports.errors import VaultError
 from clawmem.ports.models import Cost, CostLedger, GeneratedText, Generator, ModelAnswers
 
 CALLS_A_DAY = 500
-TIMEOUT_S = 60.0  # long, because enrichment runs in the background
 
 
 class DailyLimitReached(Exception):
@@ -68,7 +67,7 @@ class Ask:
         most, temperature, schema = task.max_tokens, task.temperature, task.schema
         try:
             answer = self.generator.generate(
-                prompt, timeout_s=TIMEOUT_S, max_tokens=most, temperature=temperature, schema=schema
+                prompt, timeout_s=60.0, max_tokens=most, temperature=temperature, schema=schema
             )
         finally:
             counted = answer if isinstance(answer, GeneratedText) else GeneratedText("")

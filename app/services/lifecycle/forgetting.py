@@ -401,8 +401,8 @@ class ForgottenPlaces:
         Raises:
             VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
         """
-        missing = self._missing()
-        if missing or self._lacks_texts():
+        missing, lacks_texts = self._lacking()
+        if missing or lacks_texts:
             with self.transactions.writing():  # so that one process writes the file at a time
                 texts = dict.fromkeys([*self.forget_log.texts(), *self.forgotten_texts.digests()])
                 self.forget_log.write([*self.forget_log.read(), *missing], texts)
@@ -435,17 +435,15 @@ class ForgottenPlaces:
     def warnings(self) -> list[str]:
         """Return a sentence if forgotten documents may come back because the log lacks some."""
         lacks = f"{self.forget_log.location} lacks some of the forgotten notes, which may come back if the vault is lost."
-        return [f"{lacks} Run: clawmem update"] if self._missing() or self._lacks_texts() else []
+        return [f"{lacks} Run: clawmem update"] if any(self._lacking()) else []
 
-    def _missing(self) -> list[ForgottenPlace]:
-        """Return the forgotten documents that the log lacks."""
+    def _lacking(self) -> tuple[list[ForgottenPlace], bool]:
+        """Return the forgotten documents that the log lacks, and whether it lacks forgotten texts."""
         written = {(place.collection, place.path) for place in self.forget_log.read()}
-        return [
+        missing = [
             ForgottenPlace(document.collection, document.path, document.modified_at)
             for document in self.documents.latest(active=False)
             if document.inactive is InactiveReason.FORGOTTEN
             and (document.collection, document.path) not in written
         ]
-
-    def _lacks_texts(self) -> bool:
-        return not {*self.forget_log.texts()}.issuperset(self.forgotten_texts.digests())
+        return missing, not {*self.forget_log.texts()}.issuperset(self.forgotten_texts.digests())

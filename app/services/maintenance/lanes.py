@@ -53,16 +53,12 @@ from clawmem.ports.telemetry import Receipts, Telemetry
 GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"
 NO_MODEL, OFF = "no_generator", "off"
-LIGHT_DEDUCTION_LIMIT = 20  # documents per tick of the light lane
 BY_RULES = 100  # documents that rules enrich per tick; rules need no model calls
 AT_ONCE = 200  # records per transaction of the cleanup
 ROUNDS = 50  # transactions per kind of record and run
-_MINUTE_MS = 60_000
 _LOOKED_AT = 5  # latest runs of a phase among which a finished one is searched
 DEDUCTION = "deduction"
 DEDUCTIVE = "deductive"
-WEEK_MS = 7 * DAY_MS
-EARLIER = 20  # earlier conclusions that a new one is compared with
 RELATED = 10  # relations between the sources that the judge's prompt lists
 
 
@@ -95,14 +91,14 @@ class Synthesis:
         drawn = [note for note in machine_made if note.content_type == DEDUCTIVE]
         edges = self.relations.inbound([note.id for note in drawn], {RelationKind.SUPPORTING}, limit=1000)
         used = {edge.source for edge in edges if edge.origin == DEDUCTION}
-        since = iso_utc(self.clock.now_ms() - WEEK_MS)
+        since = iso_utc(self.clock.now_ms() - 7 * DAY_MS)
         recent = [
             note
             for note in machine_made
             if note.content_type in deduction.TYPES and note.authored_at >= since and note.id not in used
         ]
         pool = [Candidate(note.id, self.documents.body(note.id) or "") for note in choose(recent)]
-        earlier = {note.title: note.id for note in drawn[:EARLIER]}  # conclusions as document ids by title
+        earlier = {note.title: note.id for note in drawn[:20]}  # conclusions as document ids by title
         run.selected = len(pool)
         run.metrics = dict.fromkeys((*deduction.ACCEPTANCES, *RejectionReason), 0)
         if self.ask is None or len(pool) < deduction.LEAST_SOURCES:
@@ -112,16 +108,24 @@ class Synthesis:
         run.processed = len(drafts)
         for number, draft in enumerate(drafts, start=1):
             cited = deduction.sources(draft, pool)
+            ids = [candidate.document_id for candidate in cited]
             answer = None
             if deduction.draft_fault(draft, pool) is None:
-                answer = run.ask(self.ask, deduction.JUDGE, self._question(draft, cited))
+                titles = {document.id: document.title for document in self.documents.many(ids).values()}
+                related = [
+                    f"{titles[edge.source]!r} {edge.kind} {titles[edge.target]!r}"
+                    for edge in self.relations.outbound(ids, limit=RELATED)
+                    if edge.target in titles
+                ]
+                evidence = deduction.evidence(draft.conclusion, cited)
+                prompt = deduction.judge_prompt(draft, evidence, related[:RELATED])
+                answer = run.ask(self.ask, deduction.JUDGE, prompt)
             outcomes = deduction.judge_draft(draft, pool, answer)
             if deduction.ACCEPTED in outcomes and deduction.is_known(draft.conclusion, list(earlier)):
                 outcomes = (*outcomes, RejectionReason.KNOWN)
             for outcome in outcomes:
                 run.metrics[outcome] += 1
             if isinstance(outcomes[-1], RejectionReason):
-                ids = [candidate.document_id for candidate in cited]
                 run.decide(Verdict.REFUSE, ids, deduction.WHY[outcomes[-1]], draft=number)
             else:
                 why = "the judging model says that the quoted sentences support it"
@@ -129,17 +133,6 @@ class Synthesis:
                     why = "the judging model gave no usable answer"
                 self._save(draft, cited, earlier, run, why, number)
         return run
-
-    def _question(self, draft: Draft, cited: Sequence[Candidate]) -> str:
-        ids = [candidate.document_id for candidate in cited]
-        titles = {document.id: document.title for document in self.documents.many(ids).values()}
-        edges = self.relations.outbound(ids, limit=RELATED)
-        related = [
-            f"{titles[edge.source]!r} {edge.kind} {titles[edge.target]!r}"
-            for edge in edges
-            if edge.target in titles
-        ]
-        return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
 
     def _save(
         self,
@@ -263,10 +256,10 @@ class Phases:
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
-        minute_ms = 0 if lane is LaneName.HEAVY else _MINUTE_MS
+        minute_ms = 0 if lane is LaneName.HEAVY else 60_000
         consolidate, conclude = partial(self._consolidate, lane), partial(self.synthesis, choose=self._stale)
         if lane is LaneName.LIGHT:
-            conclude = partial(self.synthesis, choose=lambda documents: documents[:LIGHT_DEDUCTION_LIMIT])
+            conclude = partial(self.synthesis, choose=lambda documents: documents[:20])
         no_model = "" if self.ask else NO_MODEL
         phases = [
             Phase("enrich", self._enrich, "phase1_exception", missing="" if self.plan.enrich else OFF),

@@ -144,8 +144,6 @@ class Status:
 
 MAX_TOP = 1000
 
-_RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document
-
 
 @dataclass(frozen=True, slots=True)
 class VaultReport:
@@ -195,8 +193,9 @@ def report(
     since = iso_utc(start_ms) if since else None
     with closing(open_analytics()) as analytics:
         analytics.load(_facts(documents, progress), telemetry.recalls(since))
+        ranked = (Question.MOST_RECALLED, Question.NEVER_RECALLED)  # may list nearly every document
         tables = {
-            question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
+            question: analytics.ask(question, now=now, limit=top if question in ranked else None)
             for question in Question
         }
     examined = sum(record["documents"] for record in tables[Question.COVERAGE])

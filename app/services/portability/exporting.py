@@ -20,7 +20,6 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
-_TEXT = (".md", ".markdown", ".txt")
 
 
 def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[tuple[Document, NoteFile]]:
@@ -48,7 +47,7 @@ def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[
             head = f"---\n{fence}\n---\n"
         parts = (part for part in f"{document.collection}/{document.path}".split("/") if part)
         name = "/".join(_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in parts)
-        name += "" if name.lower().endswith(_TEXT) else ".md"
+        name += "" if name.lower().endswith((".md", ".markdown", ".txt")) else ".md"
         if name.casefold() in taken:
             stem, dot, ending = name.rpartition(".")
             name = f"{stem}~{document.id}{dot}{ending}"
@@ -65,7 +64,23 @@ def memory_lines(
         body = store.body(document.id) or ""
         if not body.strip():
             continue
-        edges = relations.outbound([document.id], limit=1_000_000)
+        facts = [
+            ForeignFact(
+                triple.subject.name,
+                triple.predicate,
+                triple.object.name if isinstance(triple.object, Entity) else triple.object,
+                triple.valid_from,
+                triple.valid_to,
+                triple.confidence,
+                triple.subject.kind,
+            )._asdict()
+            for triple in triples.of_document(document.id)
+        ]
+        edges = [
+            ForeignRelation(exported[edge.target].display_path, edge.kind.value, edge.weight)._asdict()
+            for edge in relations.outbound([document.id], limit=1_000_000)
+            if edge.target in exported
+        ]
         memory = ForeignMemory(
             document.display_path,
             body,
@@ -77,30 +92,8 @@ def memory_lines(
             document.is_pinned,
             document.snoozed_until or "",
             document.domain or "",
-            tuple(
-                ForeignFact(
-                    triple.subject.name,
-                    triple.predicate,
-                    triple.object.name if isinstance(triple.object, Entity) else triple.object,
-                    triple.valid_from,
-                    triple.valid_to,
-                    triple.confidence,
-                    triple.subject.kind,
-                )
-                for triple in triples.of_document(document.id)
-            ),
-            tuple(
-                ForeignRelation(exported[relation.target].display_path, relation.kind.value, relation.weight)
-                for relation in edges
-                if relation.target in exported
-            ),
         )
-        fields = {
-            **memory._asdict(),
-            "facts": [fact._asdict() for fact in memory.facts],
-            "relations": [relation._asdict() for relation in memory.relations],
-        }
-        yield json.dumps(fields, ensure_ascii=False)
+        yield json.dumps({**memory._asdict(), "facts": facts, "relations": edges}, ensure_ascii=False)
 
 
 class NoteFile(NamedTuple):
@@ -200,10 +193,12 @@ def _whole_body(row: tuple[Value, ...]) -> tuple[Value, ...]:
     return row
 
 
-Load = Callable[[Path, Iterable[RecordTable], Mapping[str, int]], None]
-
-
-def restore_records(reader: BundleReader, target: Path, schema: int, load: Load) -> str:
+def restore_records(
+    reader: BundleReader,
+    target: Path,
+    schema: int,
+    load: Callable[[Path, Iterable[RecordTable], Mapping[str, int]], None],
+) -> str:
     """
     Make the new vault file *target* from a bundle, with empty indexes; return the text of its config file.
 
