@@ -11,7 +11,7 @@ from wired import embed_pending
 
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
+from clawmem.app.services.models import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import query, vsearch
 from clawmem.app.services.retrieval.request import read_request

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.update import PassReport, UpdateCollection
     from clawmem.app.services.issues import SyncIssues
     from clawmem.app.services.knowledge.graph import BuildGraphs
-    from clawmem.app.services.lifecycle.actions import Lifecycle
-    from clawmem.app.services.lifecycle.curator import Curator
+    from clawmem.app.services.lifecycle.actions import Curator, Lifecycle
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.maintenance.client_checks import ClientChecks
     from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
@@ -272,9 +271,7 @@ class UseCases(containers.DeclarativeContainer):
     verify: Verify = use_case("maintenance.doctor:Verify")
 
     # questions
-    embedder = shared(
-        "indexing.serving_embedder:ServingEmbedder", chosen=gateways.embedder.provider, local=selection.local
-    )
+    embedder = shared("models:ServingEmbedder", chosen=gateways.embedder.provider, local=selection.local)
     stores = shared("retrieval.work:RetrievalStores")  # of every question
     question_models = use_case("retrieval.models:Models")
     query_of = function("retrieval.pipelines:query")
@@ -328,7 +325,7 @@ class UseCases(containers.DeclarativeContainer):
 
     # life cycle
     lifecycle: Lifecycle = use_case("lifecycle.actions:Lifecycle")
-    curator: Curator = use_case("lifecycle.curator:Curator")
+    curator: Curator = use_case("lifecycle.actions:Curator")
     forgetting: Forgetting = use_case(
         "lifecycle.forgetting:Forgetting",
         note=forgotten_places.provided.complete,

@@ -40,7 +40,7 @@ from clawmem.app.services.capture.briefing import Reflection
 from clawmem.app.services.capture.briefing import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.knowledge.enriching import EnrichReport
-from clawmem.app.services.lifecycle.curator import CuratorReport
+from clawmem.app.services.lifecycle.actions import CuratorReport
 from clawmem.app.services.maintenance.doctor import CheckResult, machine_findings, split_again
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT

@@ -19,7 +19,7 @@ from clawmem.app.operations.indexing import COUNTED
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
-from clawmem.app.services.indexing.serving_embedder import STATIC
+from clawmem.app.services.models import STATIC
 from clawmem.app.services.openclaw import AgentMemory, AgentSettings, MemoryHit, source_of
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.app.settings.model import Settings

@@ -17,7 +17,7 @@ from programs import finish, kill, let_go, start_program
 
 from clawmem.adapters.models.catalogue import embedder_of, model_named
 from clawmem.adapters.models.local import StaticEmbedder
-from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
+from clawmem.app.services.models import ServingEmbedder
 from clawmem.ports.models import Embedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
