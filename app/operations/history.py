@@ -270,5 +270,4 @@ def report(
     top: Annotated[int, "Rows of long tables.", Field(ge=1, le=MAX_TOP)] = 10,
 ) -> VaultReport:
     """Report recalls, growth, age of documents and speed."""
-    with services.progress("Reading") as step:
-        return services.report(since=since, top=top, progress=step)
+    return services.report(since=since, top=top)

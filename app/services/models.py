@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -307,8 +306,6 @@ class Watch:
 
 
 _PLACES = {"in_process": is_in_process, "is_remote": is_remote}
-_PROPERTIES = frozenset({"fingerprint", "dimensions"})
-_QUESTIONS = frozenset({"embed_query", "embed_documents", "generate", "rerank"})
 
 
 class WatchedModel:
@@ -319,11 +316,11 @@ class WatchedModel:
         self._watch = watch
 
     def __getattr__(self, name: str) -> Any:
-        if name in _QUESTIONS:
-            return partial(self._answer, name)
+        if name in {"embed_query", "embed_documents", "generate", "rerank"}:
+            return self._watch.asking()(getattr(self._model, name))
         if name in _PLACES:
             return _PLACES[name](self._model)
-        if name not in _PROPERTIES:
+        if name not in {"fingerprint", "dimensions"}:
             raise AttributeError(name)
         with self._watch.naming():
             return getattr(self._model, name)
@@ -331,7 +328,3 @@ class WatchedModel:
     def for_background(self) -> WatchedModel:
         """Return the same model for background work, see `clawmem.ports.models.for_background`."""
         return WatchedModel(for_background(self._model), self._watch)
-
-    def _answer(self, name: str, *arguments: Any, **named: Any) -> Any:
-        with self._watch.asking():
-            return getattr(self._model, name)(*arguments, **named)

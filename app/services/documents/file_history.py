@@ -57,8 +57,16 @@ def file_history(
     named = read_request(PurePath(path).name or path, now_ms=clock.now_ms(), limit=MAX_LIMIT, show_all=True)
     for result in search(named).results:
         note = result.document
-        if note.content_type != CONVERSATION and (reason := _reason(note.title, result.body, path)):
-            reasons.setdefault(note, reason)
+        if note.content_type == CONVERSATION or note in reasons:
+            continue
+        parts = [*sentences(result.body)]
+        place = next((place for place, part in enumerate(parts) if names_file(part, path)), None)
+        if place is not None:
+            # Below a heading with the name of the file, the reason is the next sentence.
+            is_heading = len(words(parts[place].replace(PurePath(path).name, ""))) < LEAST_REASON
+            reasons[note] = shortened(parts[min(place + is_heading, len(parts) - 1)], LONGEST)
+        elif names_file(note.title, path) and (reason := _stated(result.body)):
+            reasons[note] = reason
     notes = sorted(reasons, key=lambda note: (note.authored_at, note.id), reverse=True)[:limit]
     fields = dated_fields_of(documents, successions, notes)
     return [
@@ -68,14 +76,3 @@ def file_history(
 
 def _stated(body: str) -> str:
     return shortened(" ".join(sentences(body)), LONGEST)
-
-
-def _reason(title: str, body: str, path: str) -> str:
-    """Return the sentence about the file, which below a heading with its name is the next one; empty without any."""
-    parts = [*sentences(body)]
-    place = next((place for place, part in enumerate(parts) if names_file(part, path)), None)
-    if place is None:
-        return _stated(body) if names_file(title, path) else ""
-    if len(words(parts[place].replace(PurePath(path).name, ""))) < LEAST_REASON:
-        place = min(place + 1, len(parts) - 1)
-    return shortened(parts[place], LONGEST)

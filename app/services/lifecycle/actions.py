@@ -232,24 +232,13 @@ class Lifecycle:
             self.acts.add(ActEntry(note.id, Act.ARCHIVE, by, now, why) for note, why in documents)
             self.publisher.withdraw([note.id for note, _ in documents], InactiveReason.ARCHIVED)
 
-    def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
-        """
-        Return archived documents, last written first.
-
-        With a *query*, only documents that contain any of its words, those with most of them first.
-        """
-        archived = [
+    def archived(self, collection: str = "") -> list[Document]:
+        """Return archived documents, last written first."""
+        return [
             document
             for document in self.documents.latest(active=False)
             if document.inactive is InactiveReason.ARCHIVED and collection in ("", document.collection)
         ]
-        if query:
-            wanted = set(query_forms(query).words)
-            texts = {note.id: f"{note.title}\n{self.documents.body(note.id) or ''}" for note in archived}
-            shared = {number: len(wanted.intersection(words(text))) for number, text in texts.items()}
-            archived = [note for note in archived if shared[note.id]]
-            archived.sort(key=lambda note: -shared[note.id])
-        return archived[:limit]
 
     def to_restore(
         self, address: str = "", collection: str = "", *, everything: bool = False
@@ -264,7 +253,7 @@ class Lifecycle:
         if [bool(address.strip()), bool(collection), everything].count(True) != 1:
             raise InvalidInput("INVALID_INPUT", "Name one note, a collection with -c NAME, or --all.")
         if not address.strip():
-            return self.archived("", collection)
+            return self.archived(collection)
         try:
             served = self.lookup.find(address)
         except NotServed as error:
@@ -272,7 +261,12 @@ class Lifecycle:
                 return [error.document]
             raise
         except NotFound as error:
-            near = candidates_of(self.documents, self.archived(address, limit=MOST))
+            shared = dict[Document, int]()  # words of the address that an archived document contains
+            for note in self.archived():
+                text = set(words(f"{note.title}\n{self.documents.body(note.id) or ''}"))
+                shared[note] = len(text.intersection(query_forms(address).words))
+            similar = sorted(filter(shared.get, shared), key=lambda note: -shared[note])[:MOST]
+            near = candidates_of(self.documents, similar)
             remark = "A backup is opened with --vault FILE; a bundle is read with: clawmem import bundle FILE"
             raise NotFound("archived document", error.name, candidates=near, remark=remark) from error
         place = f"{served.display_path} ({shown_title(served)})"

@@ -44,7 +44,6 @@ from clawmem.ports.records import (
     InactiveReason,
     LexicalQuery,
     Scope,
-    SourceFile,
     Term,
     Vector,
     embedding_text,
@@ -444,35 +443,34 @@ class Verify:
                 yield f"{folder.name}: {exclusions.why_unreadable(path)}."
             else:
                 yield f"{folder.name}/{path} could not be listed. Check its permissions."
-        known = self.documents.sources(folder.name)
+        sources = self.documents.sources(folder.name)
         for file in scan.files:
-            yield from self._file(folder, file, known.get(file.path))
+            name, known = f"{folder.name}/{file.path}", sources.get(file.path)
+            if is_forgotten(known):
+                continue
+            try:
+                data = self.files.read(folder.root, file.path)
+                if is_current(known, source_hash(data)):
+                    continue
+                if known is None or known.inactive is InactiveReason.REMOVED:
+                    parse = partial(
+                        parse_source, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract
+                    )
+                    body = parse(data, folder.name, file.path, file.stamp).body
+                    if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
+                        yield f"{name} is on disk, but not in the vault."
+                else:
+                    if not (folder.extract and folder.extract(file.path, data)):
+                        decode(data, file.path)
+                    yield f"{name} was changed on disk since it was indexed."
+            except SourceUnreadable as error:
+                if known and known.inactive is None:
+                    yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
         present = {file.path for file in scan.files}
-        for path, document in sorted(known.items()):
+        for path, document in sorted(sources.items()):
             is_missing = document.inactive is None and document.stamp and path not in present
             if is_missing and not is_hidden(path, scan.unreadable):
                 yield f"{document.display_path} is in the vault, but its file is gone."
-
-    def _file(self, folder: Folder, file: SourceFile, known: Document | None) -> Iterator[str]:
-        if is_forgotten(known):
-            return
-        name = f"{folder.name}/{file.path}"
-        try:
-            data = self.files.read(folder.root, file.path)
-            if is_current(known, source_hash(data)):
-                return
-            if known is None or known.inactive is InactiveReason.REMOVED:
-                parse = partial(parse_source, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract)
-                body = parse(data, folder.name, file.path, file.stamp).body
-                if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
-                    yield f"{name} is on disk, but not in the vault."
-            else:
-                if not (folder.extract and folder.extract(file.path, data)):
-                    decode(data, file.path)
-                yield f"{name} was changed on disk since it was indexed."
-        except SourceUnreadable as error:
-            if known and known.inactive is None:
-                yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
 
     def _indexes(self, documents: Sequence[Document], withdrawn: Sequence[Document]) -> list[str]:
         differences = [

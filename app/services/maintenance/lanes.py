@@ -257,9 +257,13 @@ class Phases:
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
         minute_ms = 0 if lane is LaneName.HEAVY else 60_000
-        consolidate, conclude = partial(self._consolidate, lane), partial(self.synthesis, choose=self._stale)
-        if lane is LaneName.LIGHT:
-            conclude = partial(self.synthesis, choose=lambda documents: documents[:20])
+        consolidate, recalled_at = partial(self._consolidate, lane), self.observations.recalled_at
+        conclude = partial(self.synthesis, choose=lambda documents: documents[:20])
+        if lane is LaneName.HEAVY:
+            most = self.plan.ded_limit
+            conclude = partial(
+                self.synthesis, choose=lambda documents: stale_first(documents, recalled_at(), most)
+            )
         no_model = "" if self.ask else NO_MODEL
         phases = [
             Phase("enrich", self._enrich, "phase1_exception", missing="" if self.plan.enrich else OFF),
@@ -313,9 +317,6 @@ class Phases:
         self.consolidation(documents, run)
         run.metrics["contradictions"] = len(run.decided(Verdict.LINK, Verdict.SUPERSEDE))
         run.metrics["trends"] = self.observations.trends(self.clock.now_ms())
-
-    def _stale(self, documents: Sequence[Document]) -> list[Document]:
-        return stale_first(documents, self.observations.recalled_at(), self.plan.ded_limit)
 
 
 class LaneStopped(ClawmemError):

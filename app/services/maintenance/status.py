@@ -14,14 +14,12 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
-from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
 from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
-from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Analytics, Question, Receipts, Telemetry
@@ -169,7 +167,6 @@ def report(
     *,
     since: str | None = None,
     top: int = 10,
-    progress: Progress = lambda done, total: None,
 ) -> VaultReport:
     """
     Load documents and telemetry into an `Analytics`, and return the answers to every question; change nothing.
@@ -192,7 +189,11 @@ def report(
         )
     since = iso_utc(start_ms) if since else None
     with closing(open_analytics()) as analytics:
-        analytics.load(_facts(documents, progress), telemetry.recalls(since))
+        every = chain(every_served(documents), documents.latest(active=False))
+        # A review date that cannot be parsed is dropped.
+        days = ((document, parse_iso(document.review_by or "")) for document in every)
+        facts = (note._replace(review_by=None if day is None else iso_utc(day)) for note, day in days)
+        analytics.load(facts, telemetry.recalls(since))
         ranked = (Question.MOST_RECALLED, Question.NEVER_RECALLED)  # may list nearly every document
         tables = {
             question: analytics.ask(question, now=now, limit=top if question in ranked else None)
@@ -201,13 +202,3 @@ def report(
     examined = sum(record["documents"] for record in tables[Question.COVERAGE])
     recalls = sum(record["recalls"] for record in tables[Question.SPEED])
     return VaultReport(now, since, examined, recalls, top, tables)
-
-
-def _facts(documents: DocumentStore, progress: Progress) -> Iterator[Document]:
-    """Yield every document; a review date that cannot be parsed is dropped."""
-    total = sum(documents.collections().values())
-    every = chain(every_served(documents), documents.latest(active=False))
-    for done, document in enumerate(every, start=1):
-        progress(min(done, total), total)
-        review_ms = parse_iso(document.review_by or "")
-        yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))

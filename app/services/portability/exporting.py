@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.documents.identity import body_hash
@@ -159,9 +159,26 @@ def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
         if name.startswith(_RECORDS):
             lines = reader.lines(name)
             columns = tuple(map(str, json.loads(next(lines, b""))))
-            rows = (tuple(_read(value, reader) for value in json.loads(line)) for line in lines)
             table = name.removeprefix(_RECORDS).removesuffix(_LINES)
-            yield RecordTable(table, columns, map(_whole_body, rows) if table == CONTENT else rows)
+            yield RecordTable(table, columns, _rows(reader, lines, table))
+
+
+def _rows(reader: BundleReader, lines: Iterable[bytes], table: str) -> Iterator[tuple[Value, ...]]:
+    for line in lines:
+        row: list[Value] = []
+        for value in json.loads(line):
+            if isinstance(value, dict) and "note" in value:
+                text = reader.content(f"{_NOTES}{value['note']}").decode("utf-8", "surrogatepass")
+                row.append(text[int(value["start"]) :])
+            elif isinstance(value, dict):
+                row.append(b64decode(value["base64"], validate=True))
+            else:
+                row.append(value if isinstance(value, str | int | float) else None)
+        if table == CONTENT:
+            digest, body = row
+            if not isinstance(body, str) or body_hash(body) != digest:
+                raise ValueError(f"the text of {digest!r} is another one")
+        yield tuple(row)
 
 
 def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iterator[bytes]:
@@ -175,22 +192,6 @@ def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iter
             default=lambda value: {"base64": b64encode(value).decode()},
         )
         yield f"{written}\n".encode()
-
-
-def _read(value: Any, reader: BundleReader) -> Value:
-    if not isinstance(value, dict):
-        return value if isinstance(value, str | int | float) else None
-    if "note" in value:
-        text = reader.content(f"{_NOTES}{value['note']}").decode("utf-8", "surrogatepass")
-        return text[int(value["start"]) :]
-    return b64decode(value["base64"], validate=True)
-
-
-def _whole_body(row: tuple[Value, ...]) -> tuple[Value, ...]:
-    digest, body = row
-    if not isinstance(body, str) or body_hash(body) != digest:
-        raise ValueError(f"the text of {digest!r} is another one")
-    return row
 
 
 def restore_records(
