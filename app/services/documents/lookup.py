@@ -14,16 +14,9 @@ from rapidfuzz.utils import default_process
 
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
+from clawmem.domain.documents import identity
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
-from clawmem.domain.documents.identity import (
-    DOCID_LENGTH,
-    check_path,
-    display_path,
-    is_docid,
-    normalise_docid,
-    parse_virtual_path,
-)
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
@@ -128,7 +121,7 @@ class Lookup:
                 if documents := rule(address):
                     return self._only(text, documents), address
         if text.strip().startswith("#"):
-            normalise_docid(text.strip().partition(" ")[0])
+            identity.normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
         served = {document.id: document for document in self.documents.latest()} if suggestions else {}
         names = [
@@ -172,7 +165,7 @@ class Lookup:
         if reason is InactiveReason.SUPERSEDED and not successors:
             remedy = "No note is served in its place."
         remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
-        name = text.strip() if reason is InactiveReason.FORGOTTEN and is_docid(text.strip()) else ""
+        name = text.strip() if reason is InactiveReason.FORGOTTEN and identity.is_docid(text.strip()) else ""
         raise NotServed(document, shown_title(document), remedy, successors, name)
 
     # -- rules, the strictest first -----------------------------------------------------------------
@@ -181,7 +174,7 @@ class Lookup:
         """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
         if address.name.startswith("#"):
             return self._by_docid(address)
-        if virtual := parse_virtual_path(address.name):
+        if virtual := identity.parse_virtual_path(address.name):
             places = [virtual]
         elif _ABSOLUTE.match(address.name):
             path = tidy_path(address.name)
@@ -221,12 +214,12 @@ class Lookup:
         """
         if not address.docid:
             return []
-        digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
+        digits, place = identity.normalise_docid(address.docid), address.name.partition(" ")[2].strip()
 
         def had_docid(note: Document) -> bool:
             acts = self.acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()
             return note.first_hash.startswith(digits) or any(
-                act.before == digits[:DOCID_LENGTH] for act in acts
+                act.before == digits[: identity.DOCID_LENGTH] for act in acts
             )
 
         documents = self.documents.by_docid(digits) or self._inactive(had_docid)
@@ -334,13 +327,15 @@ class Lookup:
         for name in names:
             is_glob = re.search(r"[*?]", name) or (isinstance(pattern, str) and len(names) == 1)
             if is_glob:
-                check_path(name)
-                virtual = parse_virtual_path(name)
-                fits = compile_pattern(display_path(virtual[0], virtual[1] or "**") if virtual else name)
+                identity.check_path(name)
+                virtual = identity.parse_virtual_path(name)
+                fits = compile_pattern(
+                    identity.display_path(virtual[0], virtual[1] or "**") if virtual else name
+                )
                 places = [
                     place
                     for place in self.documents.places()
-                    if fits(display_path(*place)) or (not virtual and fits(place[1]))
+                    if fits(identity.display_path(*place)) or (not virtual and fits(place[1]))
                 ]
                 if documents := [*filter(None, starmap(self.documents.at, places))]:
                     parts += map(self._excerpt, documents)

@@ -14,17 +14,8 @@ from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership,
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.progress import Progress
+from clawmem.domain.documents import identity
 from clawmem.domain.documents.address import read_address
-from clawmem.domain.documents.identity import (
-    body_hash,
-    display_path,
-    is_current,
-    is_forgotten,
-    normalise_docid,
-    parse_virtual_path,
-    source_hash,
-    version_of,
-)
 from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.ports.clock import Clock
@@ -124,12 +115,12 @@ class NoteClaims:
         if address.docid:
             return [
                 document
-                for document in self.documents.by_docid(normalise_docid(address.docid))
+                for document in self.documents.by_docid(identity.normalise_docid(address.docid))
                 if document.id != note.id
             ]
-        place = parse_virtual_path(address.name)
+        place = identity.parse_virtual_path(address.name)
         # YAML removes the brackets of an unquoted [[link|shown]].
-        target = display_path(*place) if place else address.name.partition("|")[0].strip()
+        target = identity.display_path(*place) if place else address.name.partition("|")[0].strip()
         link = Link(LinkKind.WIKILINK, target, link_key(target), 1)
         names = self.links.named([link.key]).get(link.key, ())
         documents = self.documents.many({name.document_id for name in names} - {note.id})
@@ -349,12 +340,12 @@ class _Pass:
         if known and known.stamp == file.stamp and not again and not is_new:
             self.report.unchanged += was_served
             return
-        if is_forgotten(known):
+        if identity.is_forgotten(known):
             self.report.excluded["forgetting"] = 1 + self.report.excluded.get("forgetting", 0)
             return
         try:
             data = self._update.files.read(self._folder.root, file.path)
-            if not again and is_current(known, source_hash(data)):
+            if not again and identity.is_current(known, identity.source_hash(data)):
                 self._batch.append(_Change(file, known))
                 return
             parsed, former = self._parse(file, data, known), None
@@ -407,7 +398,7 @@ class _Pass:
         """
         publisher, known, former, parsed = self._update.publisher, change.known, change.former, change.parsed
         if not self._is_unchanged(change.file.path, known) or (
-            former and version_of(self._documents.get(former.id)) != version_of(former)
+            former and identity.version_of(self._documents.get(former.id)) != identity.version_of(former)
         ):
             return "", ""
         before = former or known
@@ -461,7 +452,7 @@ class _Pass:
         self.report.removed += sum(apply_in_chunks(self._update.transactions, missing.values(), withdraw))
 
     def _is_unchanged(self, path: str, known: Document | None) -> bool:
-        return version_of(self._documents.at(self._folder.name, path)) == version_of(known)
+        return identity.version_of(self._documents.at(self._folder.name, path)) == identity.version_of(known)
 
     def _miss(self, problem: str) -> None:
         self.report.unread += 1
@@ -474,7 +465,7 @@ def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body:
 
     While another document has the same text, copies of it are indexed.
     """
-    return forgotten.holds(body) and not documents.holding(body_hash(body))
+    return forgotten.holds(body) and not documents.holding(identity.body_hash(body))
 
 
 def is_forgotten_file(

@@ -171,14 +171,14 @@ class Forgetting:
         hashes = {document.hash for document in documents if document.body_length}
         titled = {document.title.casefold(): self._text(document) for document in documents}
 
-        earlier = []
-        for document in self.vault.documents.latest(active=False):
-            text, is_gone = titled.get(document.title.casefold()), document.inactive is InactiveReason.REMOVED
-            if document.hash in hashes and document.inactive is not InactiveReason.FORGOTTEN:
-                earlier.append(document)
-            elif text and is_gone and is_earlier_version(self.vault.documents.body(document.id) or "", text):
-                earlier.append(document)
-        return earlier
+        def is_earlier(document: Document) -> bool:
+            if document.hash in hashes:
+                return document.inactive is not InactiveReason.FORGOTTEN
+            text = titled.get(document.title.casefold(), "")
+            body = self.vault.documents.body(document.id) or "" if text else ""
+            return document.inactive is InactiveReason.REMOVED and is_earlier_version(body, text)
+
+        return [document for document in self.vault.documents.latest(active=False) if is_earlier(document)]
 
     def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
         """Return *documents* and all documents that they replaced: a merged document repeats those it replaced."""

@@ -19,32 +19,8 @@ from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.identity import is_forgotten
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.maintenance import patterns
-from clawmem.domain.maintenance.contradiction_gate import (
-    LEAST_CONFIDENCE,
-    Policy,
-    contradiction,
-    read_verdict,
-)
-from clawmem.domain.maintenance.merge_gate import (
-    NORMAL,
-    STRICT,
-    ObservationText,
-    StatementIndex,
-    decide_merge,
-    replacement_objection,
-)
+from clawmem.domain.maintenance import contradiction_gate, merge_gate, patterns, schedule
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, trend
-from clawmem.domain.maintenance.schedule import (
-    NEIGHBOURS,
-    NEWEST_FIRST,
-    STALE_FIRST,
-    SURPRISAL,
-    SURPRISAL_FALLBACK,
-    newest_first,
-    stale_first,
-    surprising_first,
-)
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore
@@ -83,11 +59,13 @@ class ObservationSelector:
 
     def newest(self, limit: int) -> tuple[str, Sequence[Document]]:
         """Select the most recently written observations."""
-        return NEWEST_FIRST, newest_first(served_observations(self.documents), limit)
+        return schedule.NEWEST_FIRST, schedule.newest_first(served_observations(self.documents), limit)
 
     def stale(self, limit: int) -> tuple[str, Sequence[Document]]:
         """Select the observations that were recalled least recently."""
-        return STALE_FIRST, stale_first(served_observations(self.documents), self.recalled_at(), limit)
+        return schedule.STALE_FIRST, schedule.stale_first(
+            served_observations(self.documents), self.recalled_at(), limit
+        )
 
     def surprising(self, limit: int, check: Callable[[], None]) -> tuple[str, Sequence[Document]]:
         """Select the observations with the most distant neighbours; the stale ones if too few have vectors."""
@@ -99,12 +77,14 @@ class ObservationSelector:
             for fragment in self.embeddings.of_document(number)[:1]:
                 others = Scope(documents=frozenset(pool.keys() - {number}))
                 nearest: dict[int, float] = {}
-                for hit in self.vectors.search(fragment.vector, (NEIGHBOURS + 1) * _FRAGMENTS, others):
+                for hit in self.vectors.search(
+                    fragment.vector, (schedule.NEIGHBOURS + 1) * _FRAGMENTS, others
+                ):
                     nearest.setdefault(hit.key.document_id, 1.0 - hit.score)
-                distances[number] = list(nearest.values())[:NEIGHBOURS]
-        if ranked := surprising_first(distances, limit):
-            return SURPRISAL, [pool[number] for number in ranked]
-        return SURPRISAL_FALLBACK, self.stale(limit)[1]
+                distances[number] = list(nearest.values())[: schedule.NEIGHBOURS]
+        if ranked := schedule.surprising_first(distances, limit):
+            return schedule.SURPRISAL, [pool[number] for number in ranked]
+        return schedule.SURPRISAL_FALLBACK, self.stale(limit)[1]
 
     def recalled_at(self) -> dict[int, str]:
         """Return when each document was last recalled. Recalls are iterated oldest first."""
@@ -129,7 +109,7 @@ class Observation(NamedTuple):
     """A document, its statement, the project of its session, and whether it applies to that alone."""
 
     document: Document
-    statement: ObservationText
+    statement: merge_gate.ObservationText
     project: str = ""
     is_local: bool = False
 
@@ -167,7 +147,7 @@ class Observations:
             if not (document.is_pinned or document.snoozed_until)
         }
         self._read: dict[int, Observation] = {}
-        self._index = StatementIndex(
+        self._index = merge_gate.StatementIndex(
             (
                 document.id,
                 document.title
@@ -186,7 +166,7 @@ class Observations:
             text = patterns.stated_text(document, self._store.body(document_id) or "")
             entities = frozenset(entity.id for entity in self._entities.mentions(document_id))
             project = next((value.value for value in self._projects.get(document_id, ())), "")
-            statement, is_local = ObservationText(text, entities), document_id in self._local
+            statement, is_local = merge_gate.ObservationText(text, entities), document_id in self._local
             self._read[document_id] = Observation(document, statement, project, is_local)
         return self._read[document_id]
 
@@ -243,10 +223,10 @@ class Consolidation:
     memories: Memories
     clock: Clock
     ask: Ask | None = None
-    policy: Policy = Policy.LINK
-    normal: float = NORMAL
-    strict: float = STRICT
-    least: float = LEAST_CONFIDENCE
+    policy: contradiction_gate.Policy = contradiction_gate.Policy.LINK
+    normal: float = merge_gate.NORMAL
+    strict: float = merge_gate.STRICT
+    least: float = contradiction_gate.LEAST_CONFIDENCE
 
     def __call__(self, documents: Sequence[Document], run: PhaseRun) -> PhaseRun:
         """
@@ -381,14 +361,16 @@ class Consolidation:
             if self.ask and judged < JUDGED:
                 judged += 1
                 prompt = patterns.judge_prompt(newer.statement.text, older.statement.text)
-                verdict = read_verdict(run.ask(self.ask, patterns.VERDICT, prompt))
-            conflict = contradiction(newer.statement.text, older.statement.text, verdict, least=self.least)
+                verdict = contradiction_gate.read_verdict(run.ask(self.ask, patterns.VERDICT, prompt))
+            conflict = contradiction_gate.contradiction(
+                newer.statement.text, older.statement.text, verdict, least=self.least
+            )
             if not conflict.contradictory:
                 continue
             # An unverified text supersedes nothing.
-            policy = self.policy if is_verified(newer.document.origin) else Policy.LINK
-            superseded |= {older.id} if policy is Policy.SUPERSEDE else set()
-            outcome = Verdict.SUPERSEDE if policy is Policy.SUPERSEDE else Verdict.LINK
+            policy = self.policy if is_verified(newer.document.origin) else contradiction_gate.Policy.LINK
+            superseded |= {older.id} if policy is contradiction_gate.Policy.SUPERSEDE else set()
+            outcome = Verdict.SUPERSEDE if policy is contradiction_gate.Policy.SUPERSEDE else Verdict.LINK
             # A model's reasoning may quote the notes: it is stored with their relation, which is deleted with them.
             why = "a model says that they contradict each other" if verdict else conflict.reason
             if run.dry_run:
@@ -401,7 +383,7 @@ class Consolidation:
                 kind = RelationKind.CONTRADICTS
                 edge = Relation(newer.id, older.id, kind, conflict.confidence, ORIGIN, now, reasoning)
                 self.relations.put([edge])
-                if policy is Policy.SUPERSEDE:
+                if policy is contradiction_gate.Policy.SUPERSEDE:
                     self.publisher.withdraw([older.id], InactiveReason.SUPERSEDED)
                     self.journal.replace(Replacement(newer.id, (older.id,), why, now))
                 run.decide(outcome, (newer.id, older.id), why, confidence=conflict.confidence)
@@ -446,7 +428,9 @@ class _Grouping:
             for text, indices in patterns.read_patterns(answer, len(batch)):
                 members = tuple(batch[number - 1] for number in sorted(indices))
                 group = Group(text, members, BY_MODEL)
-                reason = replacement_objection(text, [observation.statement for observation in members])
+                reason = merge_gate.replacement_objection(
+                    text, [observation.statement for observation in members]
+                )
                 if self.members.intersection(group.ids):
                     reason = "it is part of another group"
                 elif any(frozenset(pair) in self._apart for pair in combinations(group.ids, 2)):
@@ -477,7 +461,7 @@ class _Grouping:
     def _score(self, member: Observation, other: Observation) -> float:
         """Return the cosine of the two; 0 if they may not be merged, which is recorded as a refusal."""
         ids, limits = (member.id, other.id), (self._options.normal, self._options.strict)
-        merge = decide_merge(member.statement, other.statement, normal=limits[0], strict=limits[1])
+        merge = merge_gate.decide_merge(member.statement, other.statement, normal=limits[0], strict=limits[1])
         reason = APART if frozenset(ids) in self._apart else merge.reason
         if not reason:
             return merge.score

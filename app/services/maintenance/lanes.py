@@ -26,19 +26,9 @@ from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.lifecycle.policy import surfaced_stats
-from clawmem.domain.maintenance import deduction
+from clawmem.domain.maintenance import deduction, schedule
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, RejectionReason
-from clawmem.domain.maintenance.schedule import (
-    LEASE_MS,
-    RECENT_MS,
-    SURPRISAL,
-    LaneName,
-    SkipReason,
-    Window,
-    gate,
-    stale_first,
-)
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError, VaultLocked
@@ -254,15 +244,15 @@ class Phases:
     ask: Ask | None
     enrich: Callable[..., Enrich]
 
-    def of(self, lane: LaneName) -> list[Phase]:
+    def of(self, lane: schedule.LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
-        minute_ms = 0 if lane is LaneName.HEAVY else 60_000
+        minute_ms = 0 if lane is schedule.LaneName.HEAVY else 60_000
         consolidate, recalled_at = partial(self._consolidate, lane), self.observations.recalled_at
         conclude = partial(self.synthesis, choose=lambda documents: documents[:20])
-        if lane is LaneName.HEAVY:
+        if lane is schedule.LaneName.HEAVY:
             most = self.plan.ded_limit
             conclude = partial(
-                self.synthesis, choose=lambda documents: stale_first(documents, recalled_at(), most)
+                self.synthesis, choose=lambda documents: schedule.stale_first(documents, recalled_at(), most)
             )
         no_model = "" if self.ask else NO_MODEL
         phases = [
@@ -271,7 +261,7 @@ class Phases:
             Phase("deductive", conclude, "phase3_exception", 15 * minute_ms, no_model),
             Phase("recall", self.cleanup, "phase4_exception"),
         ]
-        return phases[1:3] if lane is LaneName.HEAVY else phases
+        return phases[1:3] if lane is schedule.LaneName.HEAVY else phases
 
     def _enrich(self, run: PhaseRun) -> None:
         made = ("notes", "mentions", "links", "triples", "evolved")
@@ -302,9 +292,9 @@ class Phases:
             total = replace(total, waiting=last.waiting, stopped=last.stopped)
         run.metrics = asdict(total)
 
-    def _consolidate(self, lane: LaneName, run: PhaseRun) -> None:
+    def _consolidate(self, lane: schedule.LaneName, run: PhaseRun) -> None:
         """Consolidate the newest, or the stale or surprising observations; the heavy lane ignores the dry-run setting."""
-        if lane is LaneName.LIGHT:
+        if lane is schedule.LaneName.LIGHT:
             run.dry_run = self.plan.dry_run
             selector, documents = self.observations.newest(self.plan.light_limit)
         elif self.plan.surprisal:
@@ -312,7 +302,7 @@ class Phases:
         else:
             selector, documents = self.observations.stale(self.plan.obs_limit)
         run.metrics = {"selector": selector, "dry_run": run.dry_run}
-        if selector == SURPRISAL:
+        if selector == schedule.SURPRISAL:
             run.metrics["candidateCount"] = len(documents)
         self.consolidation(documents, run)
         run.metrics["contradictions"] = len(run.decided(Verdict.LINK, Verdict.SUPERSEDE))
@@ -343,7 +333,7 @@ class Lanes:
 
     def tick(
         self,
-        name: LaneName,
+        name: schedule.LaneName,
         *,
         now: bool = False,
         paced: bool = False,
@@ -360,19 +350,19 @@ class Lanes:
         Raises:
             VaultError: the journal cannot be written.
         """
-        if name is LaneName.HEAVY and not now:
+        if name is schedule.LaneName.HEAVY and not now:
             now_ms = self.clock.now_ms()
-            questions = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
-            window = Window(self.plan.window_start, self.plan.window_end)
-            if reason := gate(window, self.hour_of(now_ms), questions, self.plan.max_usages):
+            questions = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - schedule.RECENT_MS)))
+            window = schedule.Window(self.plan.window_start, self.plan.window_end)
+            if reason := schedule.gate(window, self.hour_of(now_ms), questions, self.plan.max_usages):
                 return [self._skip(name, GATE, reason.value)]
-        lease = self.work_lease(name.lease, lease_ms=LEASE_MS)
+        lease = self.work_lease(name.lease, lease_ms=schedule.LEASE_MS)
         try:
             is_held = lease.acquire()
         except VaultError:  # a busy vault counts as a lease held by another process
             is_held = False
         if not is_held:
-            return [self._skip(name, GATE, SkipReason.LEASE.value)]
+            return [self._skip(name, GATE, schedule.SkipReason.LEASE.value)]
         runs: list[Run] = []
         try:
             for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
@@ -384,7 +374,7 @@ class Lanes:
             lease.release()
         return runs
 
-    def left_ms(self, name: LaneName, phase: str = "", interval_ms: int = 0) -> int:
+    def left_ms(self, name: schedule.LaneName, phase: str = "", interval_ms: int = 0) -> int:
         """
         Return the milliseconds until the lane, or a *phase* of it with its own interval, is due; 0 if it is due now.
 
@@ -398,7 +388,7 @@ class Lanes:
         age = -1 if began is None else self.clock.now_ms() - began
         return interval_ms - age if 0 <= age < interval_ms else 0
 
-    def serve(self, name: LaneName, stop: StopSignal) -> None:
+    def serve(self, name: schedule.LaneName, stop: StopSignal) -> None:
         """
         Tick at the lane's interval until *stop* is set.
 
@@ -409,7 +399,7 @@ class Lanes:
                 self.tick(name, paced=True, stops=stop.is_set)
             stop.wait((self.left_ms(name) or self.plan.interval_ms(name)) / 1000)
 
-    def _run(self, name: LaneName, phase: Phase, check: Callable[[], None]) -> Run:
+    def _run(self, name: schedule.LaneName, phase: Phase, check: Callable[[], None]) -> Run:
         """Run one phase; its failure is recorded, and the next phase still runs."""
         if phase.missing:
             return self._skip(name, phase.name, phase.missing)
@@ -428,7 +418,7 @@ class Lanes:
         self.journal.update(ended)
         return ended
 
-    def _skip(self, name: LaneName, phase: str, reason: str) -> Run:
+    def _skip(self, name: schedule.LaneName, phase: str, reason: str) -> Run:
         now = iso_utc(self.clock.now_ms())
         run = Run(name.value, phase, RunStatus.SKIPPED, now, reason, finished_at=now)
         return replace(run, id=self.journal.begin(run))
