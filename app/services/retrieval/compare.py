@@ -16,7 +16,6 @@ from clawmem.domain.retrieval.fusion import meaning_share
 from clawmem.domain.retrieval.late_interaction import (
     REACH,
     READ,
-    Rows,
     agreement,
     line_coverage,
     name_contributions,
@@ -55,34 +54,25 @@ def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder |
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.question.forms.words or not work.legs.get(grains.LINE):
             return work  # no words to compare with, or no line to compare
+        is_line = request.unit is Unit.LINE
         try:
             sketcher = serving_sketcher(stores.sketches, stores.embeddings, embedder)
-            if request.unit is Unit.LINE:
-                most = SKETCHED_LINES if sketcher else LINES
+            most = SKETCHED_LINES if sketcher else LINES
+            if is_line:
                 head, tail = work.candidates[:most], work.candidates[most:]
                 return work.with_candidates(_before(refined(request, work, head, sketcher), tail))
-            return compared_documents(request, work, sketcher)
+            head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
+            # Only its best line counts for a document.
+            within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:LINE_HITS]})
+            lines = refined(request, within, fused_lines(request, within)[:most], sketcher)
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[LATE_INTERACTION] = reason_of(error)
             return work
-
-    def compared_documents(request: RetrievalRequest, work: Work, sketcher: Sketcher | None) -> Work:
-        head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
-        # Only its best line counts for a document.
-        within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:LINE_HITS]})
-        lines = fused_lines(request, within)[: SKETCHED_LINES if sketcher else LINES]
-        best: dict[int, Candidate] = {}
-        for line in within.ranked(refined(request, within, lines, sketcher)).candidates:
-            best.setdefault(line.document_id, line)
+        best = {c.document_id: c for c in reversed(within.ranked(lines).candidates)}
+        of_lines = {c.document_id: best[c.document_id].relevance for c in head if c.document_id in best}
+        weights = grains.document_weights(work.space, work.legs)
         found = grains.refine(
-            {c.document_id: c.legs for c in head},
-            {
-                grains.BEST_LINE: {
-                    c.document_id: best[c.document_id].relevance for c in head if c.document_id in best
-                }
-            },
-            work.legs.keys(),
-            grains.document_weights(work.space, work.legs),
+            {c.document_id: c.legs for c in head}, {grains.BEST_LINE: of_lines}, work.legs.keys(), weights
         )
         documents = []
         for c in head:
@@ -155,32 +145,21 @@ def by_sketches(
         return {}
     weights = (1.0 / len(question.words),) * len(question.words)
     nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
-    named = _sketched_names(sketcher, request, question, texts, known)
+    # What document names contribute to each word of the question, for names that contain one of its words.
+    contributions = lent_words(request.question.forms.words, texts, known)
+    lent = {number: max(row) for number, row in contributions.items()}
+    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
+    names = [". ".join(document_names(note)) for note in texts.documents(chosen).values()]
+    named = {
+        number: [lent[number] * near for near in nearest_words(question, rows)]
+        for number, sketch in zip(chosen, sketcher.sketch(names, STOP_WORDS) if names else [], strict=True)
+        if (rows := read_rows(sketch, sketcher.dimensions))
+    }
     whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
     covered = line_coverage(known, nearest, weights, names=named)
     return {
         name: dict.fromkeys(keys, sum(signal.values()) / len(signal)) | signal
         for name, signal in ((grains.COVERAGE, covered), (grains.WHOLE, whole))
-    }
-
-
-def _sketched_names(
-    sketcher: Sketcher,
-    request: RetrievalRequest,
-    question: Rows,
-    texts: LoadedTexts,
-    keys: Iterable[FragmentKey],
-) -> dict[int, list[float]]:
-    """Return what document names contribute to each word of the question, for names that contain one of its words."""
-    contributions = lent_words(request.question.forms.words, texts, keys)
-    lent = {number: max(row) for number, row in contributions.items()}
-    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
-    names = [". ".join(document_names(note)) for note in texts.documents(chosen).values()]
-    sketches = sketcher.sketch(names, STOP_WORDS) if names else []
-    return {
-        number: [lent[number] * near for near in nearest_words(question, rows)]
-        for number, sketch in zip(chosen, sketches, strict=True)
-        if (rows := read_rows(sketch, sketcher.dimensions))
     }
 
 

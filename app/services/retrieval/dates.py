@@ -12,7 +12,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
-from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion, Question
+from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.dates import TimeRange
@@ -28,6 +28,7 @@ COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ord
 MOST_ENTRIES = 100  # lines with the date of a day
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 LINES_OF_TIME = 3  # notes of a time among lines
+DAY = len("2026-03-31")
 APART = 0.15  # difference in relevance between these: more than metadata can change
 
 
@@ -47,9 +48,15 @@ def select_by_date(stores: RetrievalStores) -> Stage:
         others, most = 1.0, 1
         if question.newest is not None:
             documents, has_kind, has_topic = newest_matches(stores, request, work, question.newest)
-            order, aside = newest_order(stores, request, documents)
-            if aside.issuperset(order) or (is_line and not has_kind):
+            terms = question.forms.words
+            aside = {
+                n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL
+            }
+            if aside.issuperset(documents) or (is_line and not has_kind):
                 return work
+            pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
+            superseded = {older for older, newer in successors(pairs).items() if newer}
+            order = newest_first(documents, superseded | aside)
             trace.note(f"the question asks for the newest: {len(order)} match, the newest first")
             confidence = {}
             if has_kind and (is_line or not has_topic):
@@ -62,8 +69,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             or request.tags
             or request.where
         ):
-            documents = written_in(stores, request, work)
-            order, less = order_of_time(question, documents)
+            documents, order, less = notes_of_time(stores, request, work)
             if is_line:
                 order = [number for number in order if not has_time_of_file(documents[number])]
             if not order:
@@ -91,21 +97,6 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     return stage
 
 
-def order_of_time(question: Question, documents: Mapping[int, Document]) -> tuple[list[int], set[int]]:
-    """Return the notes of a time in order, and those whose time says less: that of a file, or of a text of others."""
-    diary = period_name(question.named_time) if question.named_time else ""
-
-    def place(number: int) -> tuple[bool, bool, bool]:
-        document = documents[number]
-        is_other_kind = document.content_type not in question.kinds
-        is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
-        is_of_others = is_other_kind and not is_own(document) and not is_entry
-        return is_other_kind, is_of_others, file_name(document.path) != diary and not is_entry
-
-    order = sorted(newest_first(documents), key=place)
-    return order, {number for number in order if place(number)[1] or has_time_of_file(documents[number])}
-
-
 def newest_matches(
     stores: RetrievalStores, request: RetrievalRequest, work: Work, newest: NewestQuestion
 ) -> tuple[Mapping[int, Document], bool, bool]:
@@ -131,38 +122,38 @@ def newest_matches(
     return of_kind or near, bool(of_kind) and newest.kind != ANY_KIND, True
 
 
-def newest_order(
-    stores: RetrievalStores, request: RetrievalRequest, documents: Mapping[int, Document]
-) -> tuple[list[int], set[int]]:
-    """Return *documents* with the newest first, and those of them that are drafts, copies or overviews."""
-    terms = request.question.forms.words
-    aside = {n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL}
-    pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
-    superseded = {older for older, newer in successors(pairs).items() if newer}
-    return newest_first(documents, superseded | aside), aside
-
-
-def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -> dict[int, Document]:
+def notes_of_time(
+    stores: RetrievalStores, request: RetrievalRequest, work: Work
+) -> tuple[dict[int, Document], list[int], set[int]]:
     """
-    Return the active notes in scope that were written in the time that the question names.
+    Return the active notes in scope that were written in the time that the question names, and their order.
 
-    To those of a day belong notes with a section whose heading is its date, such as 2026-03-31.
+    To those of a day belong notes with a section whose heading is its date, such as 2026-03-31. The third value are
+    the notes whose time says less: that of a file, or of a text of others.
     """
-    named = request.question.named_time
-    scope = scope_within(request.scope, named) if named else request.scope
-    ids = {*stores.documents.ids(scope)}  # the scope has only documents of the types, tags and properties
-    day = period_name(named) if named else ""
-    if named and len(day) == len("2026-03-31"):
-        dated = LexicalQuery(tuple(map(Term, day.split("-"))), every=True)
+    question, named = request.question, request.question.named_time
+    # The scope has only documents of the types, tags and properties.
+    ids = {*stores.documents.ids(scope_within(request.scope, named) if named else request.scope)}
+    period = period_name(named) if named else ""
+    if len(period) == DAY:
+        numbers = period.split("-")
+        dated = LexicalQuery(tuple(map(Term, numbers)), every=True)
         hits = stores.lexical.search(dated, Grain.LINE, MOST_ENTRIES, request.scope)
-        spans = work.texts.spans(hit.key for hit in hits)
-        numbers = day.split("-")
-        ids |= {
-            key.document_id
-            for key, span in spans.items()
-            if all(number in span.heading.rpartition(" › ")[2] for number in numbers)
-        }
-    return {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
+        for key, span in work.texts.spans(hit.key for hit in hits).items():
+            if all(number in span.heading.rpartition(" › ")[2] for number in numbers):
+                ids.add(key.document_id)
+    documents = {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
+
+    def place(number: int) -> tuple[bool, bool, bool]:
+        document = documents[number]
+        is_other_kind = document.content_type not in question.kinds
+        is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
+        is_of_others = is_other_kind and not is_own(document) and not is_entry
+        return is_other_kind, is_of_others, file_name(document.path) != period and not is_entry
+
+    order = sorted(newest_first(documents), key=place)
+    less = {number for number in order if place(number)[1] or has_time_of_file(documents[number])}
+    return documents, order, less
 
 
 def has_time_of_file(document: Document) -> bool:
@@ -180,11 +171,9 @@ def period_name(named: TimeRange) -> str:
     """Return the name of a diary of the *named* day, month or year, such as ``2026-03``; empty for other times."""
     first = named.recorded_from or ""
     start, end = parse_iso(first), parse_iso(named.authored_until or "")
-    if start is None or end is None:
-        return ""
-    days = round((end - start) / DAY_MS)
-    if days == 1:
-        return first[: len("2026-03-31")]
+    days = 0 if start is None or end is None else round((end - start) / DAY_MS)
     if days in (365, 366) and first[5:10] == "01-01":
         return first[: len("2026")]
-    return first[: len("2026-03")] if 28 <= days <= 31 and first[8:10] == "01" else ""
+    if 28 <= days <= 31 and first[8:10] == "01":
+        return first[: len("2026-03")]
+    return first[:DAY] if days == 1 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import mul
@@ -30,10 +30,9 @@ from clawmem.domain.retrieval.grains import VECTOR, document_weights
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Intent, weights_for_intent
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.models import Embedder, Generator, ModelAnswers
-from clawmem.ports.records import FragmentKey, Scope, Vector
+from clawmem.ports.records import FragmentKey, Scope
 
 PURPOSE = "intent"
 DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
@@ -91,25 +90,6 @@ def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(fused_documents(request, work, weights))
 
 
-def nearest_fragment(
-    embeddings: EmbeddingStore, question: Vector | None
-) -> Callable[[int], tuple[float, FragmentKey]]:
-    """
-    Return a function for the cosine and the key of the fragment of a document that is nearest to the *question*.
-
-    Without a vector, every document has cosine 0 at its first fragment.
-    """
-    vector = array("f", question or b"")
-
-    @cache
-    def nearest(document_id: int) -> tuple[float, FragmentKey]:
-        entries = embeddings.of_document(document_id) if vector else ()
-        near = ((math.fsum(map(mul, vector, array("f", e.vector))), e.key) for e in entries)
-        return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=(0.0, FragmentKey(document_id, 0)))
-
-    return nearest
-
-
 @dataclass(frozen=True, slots=True)
 class VisibleEdges:
     """``Edges`` of the vault within a scope, at most ``limit`` for a document, kind and direction."""
@@ -147,13 +127,21 @@ def follow_relations(
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in GRAPH_INTENTS or not seeds or request.unit is not Unit.DOCUMENT:
             return work
-        vector = None  # stays so if it is not comparable with the stored ones
+        vector = array("f")  # stays empty if it is not comparable with the stored ones
         try:
             if stores.embeddings.fingerprint() == embedder.fingerprint:
-                vector = embedder.embed_query(request.question.text)
+                vector.frombytes(embedder.embed_query(request.question.text))
         except ClawmemError as error:
             trace.degraded.setdefault("vector", str(error))
-        nearest = nearest_fragment(stores.embeddings, vector)
+
+        @cache
+        def nearest(document_id: int) -> tuple[float, FragmentKey]:
+            """Return the cosine and the key of the fragment that is nearest to the question, 0 without a vector."""
+            entries = stores.embeddings.of_document(document_id) if vector else ()
+            near = ((math.fsum(map(mul, vector, array("f", e.vector))), e.key) for e in entries)
+            first = (0.0, FragmentKey(document_id, 0))
+            return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=first)
+
         edges = VisibleEdges(stores.relations, request.scope)
         traversed = traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -38,9 +37,13 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
     places = {number: place for place, number in enumerate(work.by_date.order)}
-    respelt = _respelt(
-        request.question.forms.words, work.texts.bodies(c.document_id for c in work.candidates[:COMPARED])
-    )
+    asked, respelt = question.forms.words, set()
+    for number, body in work.texts.bodies(c.document_id for c in work.candidates[:COMPARED]).items():
+        if body.isascii() and "".join(asked).isascii():
+            continue
+        exact, folded = normalise(body).lower(), fold(body)
+        if any(word not in exact and fold(word) in folded for word in asked):
+            respelt.add(number)
     scored = []
     for candidate in work.candidates:
         if candidate.document_id not in served:
@@ -61,18 +64,6 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)
     return work.with_candidates(sorted(enough, key=lambda c: (-c.score, c.best)))
-
-
-def _respelt(question: Sequence[str], bodies: Mapping[int, str]) -> set[int]:
-    """Return the documents that have a word of *question* only if accents and variants of letters do not count."""
-    if "".join(question).isascii():
-        bodies = {number: body for number, body in bodies.items() if not body.isascii()}
-    respelt = set()
-    for number, body in bodies.items():
-        exact, folded = normalise(body).lower(), fold(body)
-        if any(word not in exact and fold(word) in folded for word in question):
-            respelt.add(number)
-    return respelt
 
 
 def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: Document) -> Terms:

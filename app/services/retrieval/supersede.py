@@ -61,11 +61,8 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
             for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
                 older = [other for other in listed if number in newer.get(other, ())]
                 _lift(listed, number, older, SUCCESSION)
-        families = _by_subject(listed)
         until = question.named_time and question.named_time.authored_until
-        if until or is_past:
-            families += _by_succession(listed, newer)
-        for family in families:
+        for family in _by_subject(listed):
             versions = {
                 number: Version(document.authored_at, len(newer.get(number, ())))
                 for number in family
@@ -133,17 +130,6 @@ def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
         best = max(listed[number].relevance for number in family)
         comparable.append([n for n in family if listed[n].relevance >= COMPARABLE * best])
     return comparable
-
-
-def _by_succession(listed: Mapping[int, Candidate], newer: Newer) -> list[list[int]]:
-    """Return the documents that are related by declared successions."""
-    joined: dict[int, set[int]] = {}
-    for older, those in newer.items():
-        for index in those & listed.keys() if older in listed else ():
-            group = joined.get(older, {older}) | joined.get(index, {index})
-            joined.update(dict.fromkeys(group, group))
-    groups = {min(group): group for group in joined.values()}
-    return [[number for number in listed if number in group] for group in groups.values()]
 
 
 def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
