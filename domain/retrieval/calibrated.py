@@ -1,9 +1,8 @@
 """
 The default ranking policy `calibrated`: relevance first, metadata for near-ties.
 
-A clearly better match stays ahead regardless of the metadata of the others. Only if a question asks for recent information
-can the age outweigh a moderate difference in relevance, and only among documents that match. Among notes that match alike,
-drafts, copies, clippings and overviews come after the notes themselves.
+Only if a question asks for recent information can the age outweigh a moderate difference in relevance, and only among
+documents that match. Drafts, copies, clippings and overviews come after the notes that match alike.
 """
 
 from __future__ import annotations
@@ -45,13 +44,10 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     """
     Return the terms of the score of one document by name: ``relevance``, ``recency``, ``pin``, in this order.
 
-    A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent*,
-    of a question for recent information, the term ``recency`` ranges from 0 to 0.25 instead of around zero. It counts in
-    full only from a relevance of 0.4, so that no document ranks high merely because it is new.
-
-    Args:
-        relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
-        signals: Metadata of the document: its type, age, accesses and pin. The others changed no judged question.
+    A note one half life old that is not pinned has 0 in every term but ``relevance``, the fused score of this query,
+    clamped to [0, 1]; NaN counts as 0. With *recency_intent*, of a question for recent information, ``recency`` ranges
+    from 0 to 0.25 instead of around zero, in full only from a relevance of 0.4, so that no document ranks high merely
+    because it is new. Of the signals the type, age, accesses and pin count; the others changed no judged question.
     """
     match = min(1.0, relevance) if relevance > 0.0 else 0.0  # NaN is not above zero
     if recency_intent:
@@ -72,13 +68,9 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
 
 def standing(path: str, tags: Iterable[str], content_type: str, asked: Collection[str]) -> float:
     """
-    Return the share of its relevance that a note keeps, in (0, 1].
+    Return the share of its relevance that a note keeps, in (0, 1], by its folders, file name, tags and type.
 
-    Args:
-        path: Path within its collection; the folders and the words of the file name count.
-        tags: Tags of the note.
-        content_type: Type of the note.
-        asked: Words of the question. A question that names drafts wants them ("the draft of the offer").
+    *asked* are the words of the question. One that names drafts wants them ("the draft of the offer").
     """
     if content_type == HUB and HUB not in asked and "overview" not in asked:
         return OVERVIEW

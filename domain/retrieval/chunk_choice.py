@@ -22,15 +22,10 @@ def choose_chunk(
     """
     Return *body* if it is short enough, else the window of *chars* characters most useful to a reranker.
 
-    That is the window around the matching fragment, if it is known, else the beginning of the text. With
-    *intent_terms*, windows of *chars* characters that overlap by *overlap* are candidates too. A window scores 1.0
-    for each distinct query term in it (as a substring, ignoring case) and 0.5 for each intent term. Of equal windows
-    the first wins, in the order given here.
-
-    Args:
-        around: Character offsets (start, end) of the matching fragment; clamped to the length of the text.
-        chars: Length of a window, more than *overlap*.
-        overlap: Characters that neighbouring windows share.
+    That is the window around the matching fragment (*around*, its offsets), if it is known, else the beginning. With
+    *intent_terms*, windows that overlap by *overlap* characters are candidates too. A window scores 1.0 for each
+    distinct query term in it (as a substring, ignoring case) and 0.5 for each intent term; of equal windows the first
+    wins.
     """
     if len(body) <= chars:
         return body

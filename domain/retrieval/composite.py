@@ -1,8 +1,8 @@
 """
-The ranking policy `published`: the composite formula exactly as its authors published it, with its recency and confidence.
+The ranking policy `published`: the composite formula exactly as its authors published it, with its recency and
+confidence.
 
-It is available as an option and for comparison. It is not the default, because on judged questions its metadata
-outweighs relevance (see `calibrated`).
+It is an option, not the default: on judged questions its metadata outweighs relevance (see `calibrated`).
 """
 
 import math
@@ -66,19 +66,11 @@ def recency(
     content_type: str, age_days: float, *, access_count: int = 0, days_since_access: float | None = None
 ) -> float:
     """
-    Return the recency of a document, in [0, 1]: ``0.5 ** (age / half life)``.
+    Return the recency of a document, in [0, 1]: ``0.5 ** (age / half life)``; 1.0 for types that do not age.
 
-    Use extends the half life to ``min(3 H, H + 0.3 H ln(1 + n f))`` for *n* accesses and
-    ``f = max(0, 1 - days_since_access / 90)``. Without accesses it is that of the type.
-
-    Args:
-        age_days: Days since the document was written. Zero and negative (a date in the future) give 1.0, NaN (no
-            readable date) gives 0.5.
-        access_count: A negative count means none.
-        days_since_access: ``None`` or NaN if unknown: then ``f = 1``. Negative counts as 0.
-
-    Returns:
-        1.0 for types that do not age, regardless of the date; exactly 0.5 at one half life.
+    Use extends the half life to ``min(3 H, H + 0.3 H ln(1 + n f))`` for *n* accesses and ``f = max(0, 1 -
+    days_since_access / 90)``, 1 if that is unknown (``None`` or NaN). A date in the future gives 1.0, no readable date
+    (an age of NaN) 0.5.
     """
     half_life = half_life_days(content_type)
     if half_life == FOREVER:
@@ -119,10 +111,9 @@ class Signals(NamedTuple):
     """
     Inputs to the ranking of one matching document. The defaults are the neutral values.
 
-    Ages are days before the question, NaN without a readable date. ``days_since_access`` is ``None`` if no access is
-    known. ``never_accessed`` means that the recorded access is only the time stamp of a change. ``search``,
-    ``stored_confidence`` and ``quality`` are in [0, 1]. ``length`` counts characters. ``revisions`` and
-    ``duplicates`` include the document itself, so 1 means none.
+    Ages are days before the question, NaN without a readable date. ``never_accessed`` means that the recorded access is
+    only the time stamp of a change. ``search``, ``stored_confidence`` and ``quality`` are in [0, 1]. ``length`` counts
+    characters. ``revisions`` and ``duplicates`` include the document itself, so 1 means none.
     """
 
     search: float
@@ -141,18 +132,11 @@ class Signals(NamedTuple):
 
 def published(signals: Signals, *, recency_intent: bool = False, co_activations: int = 0) -> float:
     """
-    Return the score of one document by the published formula, step by step in its order.
+    Return the score of one document by the published formula, step by step in its order; 0.0 if it is not finite.
 
     The weighted base is multiplied by quality (0.7 to 1.3), length (1 down to 0.3) and frequency (up to 1.1). A pinned
     document gets 0.3 more, capped at 1.0. Co-activation multiplies by up to 1.15, so scores above 1.0 are possible.
-
-    Args:
-        signals: Inputs of the document.
-        recency_intent: The question asks for recent information (`has_recency_intent`).
-        co_activations: From `co_activation_counts`, for the order of these scores without co-activation.
-
-    Returns:
-        The score; 0.0 if a signal makes it NaN or infinite, pinned or not.
+    *recency_intent* tells whether the question asks for recent information (`has_recency_intent`).
     """
     for_search, for_recency, for_confidence = (0.10, 0.70, 0.20) if recency_intent else (0.50, 0.25, 0.25)
     kind, age, use = signals.content_type, signals.age_days, signals.access_count

@@ -23,13 +23,9 @@ def diversify(
     """
     Return the distinct items and the near-duplicates: greedy maximal marginal relevance on word similarity.
 
-    Going down the ranking, an item is a near-duplicate if its Jaccard similarity to a distinct one exceeds *threshold* (not
-    if it equals it). Both lists preserve their order. Items without words are similar to none.
-
-    Args:
-        items: Best first.
-        text_of: Returns title and body of an item.
-        threshold: In [0, 1].
+    Going down the ranking *items*, best first, an item is a near-duplicate if its Jaccard similarity to a distinct one
+    exceeds *threshold*. Both lists preserve their order. Items whose text (title and body) has no words are similar to
+    none.
     """
     distinct: list[Item] = []
     copies: list[Item] = []

@@ -1,8 +1,8 @@
 """
 Query expansion by a language model: prompt and answer parser.
 
-There are three kinds of variants: keywords for the lexical index, rephrasings for the vector index, and a hypothetical
-passage that is closer to the answer than a question is, also for the vector index (HyDE: Gao, Ma, Lin and Callan 2022).
+Variants are keywords for the lexical index, and for the vector index rephrasings and a hypothetical passage, which is
+closer to the answer than a question is (HyDE: Gao, Ma, Lin and Callan 2022).
 """
 
 from __future__ import annotations
@@ -45,12 +45,7 @@ class Variant:
 
 
 def expansion_prompt(query: str, intent: str = "") -> str:
-    """
-    Return the prompt for variants of *query*; `read_expansion` parses the answer.
-
-    Args:
-        intent: Purpose for which the user needs the answer; empty if unknown.
-    """
+    """Return the prompt for variants of *query*, asked for the purpose *intent*; `read_expansion` parses the answer."""
     purpose = f"The asker's purpose: {_in_a_line(intent)}\n" if intent.strip() else ""
     return (
         "Rewrite a question to somebody's notes, so that a search engine finds the note that answers it.\n"
@@ -66,14 +61,10 @@ def expansion_prompt(query: str, intent: str = "") -> str:
 
 def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     """
-    Return the variants in *answer*: up to three keyword lines, three rephrasings and one passage.
+    Return the variants in *answer*, in order: up to three keyword lines, three rephrasings and one passage.
 
     Other lines are dropped, and so are variants that share no content word with *query*, because they are off topic,
     and repetitions of the query or of another variant. List marks, quotes and thoughts before the answer are ignored.
-    Never raises.
-
-    Returns:
-        Variants in order; empty if none is left, so that only the query itself is used.
     """
     query_words = query_forms(query).words
     known = {(kind, tuple(words(query))) for kind in VariantKind}
@@ -97,12 +88,9 @@ def is_strong_signal(scores: Sequence[float], *, score: float = 0.85, gap: float
     """
     Whether the lexical search alone has found the note, so that expansion would only cost time.
 
-    The best score is at least *score*, and at least *gap* above the second; a missing second counts as 0. Scores
-    saturate as a vault grows (three words meet in one note of 20 000 at .96, in the next at .95), so this is mostly
-    true of a single hit.
-
-    Args:
-        scores: Best first, in [0, 1), from `clawmem.domain.retrieval.bm25.lexical_score`.
+    The best of the *scores* (`bm25.lexical_score`) is at least *score*, and at least *gap* above the second, 0 if it is
+    missing. Scores saturate as a vault grows (three words meet in one note of 20 000 at .96, in the next at .95), so
+    this is mostly true of a single hit.
     """
     best, second = (*scores[:2], 0.0, 0.0)[:2]
     return best >= score and best - second >= gap

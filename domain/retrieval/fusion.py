@@ -32,17 +32,11 @@ def rrf(
     rankings: Mapping[str, Sequence[Key]], weights: Mapping[str, float] = MappingProxyType({})
 ) -> list[tuple[Key, float]]:
     """
-    Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (K + r + 1)``, *r* the 0-based rank.
+    Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (K + r + 1)``, *r* the 0-based rank; best first.
 
-    Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. Each retriever adds 0.05 at
-    its rank 0 and 0.02 at its ranks 1 and 2, regardless of its weight. Ties are broken by the key.
-
-    Args:
-        rankings: Keys by name of the retriever, best first. A repeated key counts once, at its best rank.
-        weights: Weights by name, by default 1.0; 0 leaves the retriever out.
-
-    Returns:
-        Every key of a retriever with nonzero weight, and its score, best first.
+    Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. Each adds 0.05 at its rank
+    0 and 0.02 at its ranks 1 and 2, regardless of its weight, which is 1.0 by default; 0 leaves it out. A repeated key
+    counts once, at its best rank. Ties are broken by the key.
     """
     shares: defaultdict[Key, list[float]] = defaultdict(list)
     for retriever, ranking in rankings.items():
@@ -56,13 +50,11 @@ def rrf(
 
 def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[Key, float]:
     """
-    Scale the scores of one query to [0, 1]: the highest becomes 1, the lowest (or *floor*) 0.
+    Scale the scores of one query to [0, 1]: the highest becomes 1, the lowest (or *floor*) 0; those not finite are
+    dropped.
 
-    NaN and infinite scores are dropped. When all scores are the same, one or many, each becomes 1.0.
-
-    Args:
-        floor: The score that means "no match"; scores at or below it become 0, and all do if none is above it.
-            ``None`` uses the lowest score.
+    When all scores are the same, one or many, each becomes 1.0. *floor* is the score that means "no match": scores at
+    or below it become 0, and all do if none is above it.
     """
     scores = {key: score for key, score in scores.items() if math.isfinite(score)}
     high = max(scores.values(), default=0.0)
@@ -78,10 +70,8 @@ def blend(
     """
     Return ``(1 - share) * fused + share * top * r``: *r* the reranker's score scaled to [0, 1], *top* the best *fused*.
 
-    If *share* is above one half, the reranker can produce every order: its best candidate with fused score 0 gets
-    ``share * top``, which is more than ``(1 - share) * top`` of its worst with fused score *top*. A candidate that it
-    did not score has r = 0. If its scores are within `LEAST_SPREAD` of each other, the fused scores are returned
-    unchanged. Scores that are not finite count as missing.
+    Above one half, the reranker can produce every order. A candidate that it did not score, or with a score that is not
+    finite, has r = 0. If its scores are within `LEAST_SPREAD` of each other, the fused scores are returned unchanged.
     """
     scores = {key: score for key, score in reranked.items() if key in fused and math.isfinite(score)}
     if not scores or max(scores.values()) - min(scores.values()) < LEAST_SPREAD:
@@ -92,10 +82,9 @@ def blend(
 
 def meaning_share(coverage: float, fingerprint: str) -> float:
     """
-    Return the share of the vectors, in [0, 1]: 1 if no word matches, falling linearly to 0 at the coverage that suffices.
+    Return the share of the vectors, in [0, 1]: 1 if no word matches, falling linearly to 0 at the coverage that
+    suffices.
 
-    Args:
-        coverage: BM25 of the best document as a share of the summed rarities of the question's words, not negative.
-        fingerprint: Fingerprint of the embedder.
+    *coverage* is the BM25 of the best document as a share of the summed rarities of the question's words.
     """
     return max(0.0, 1.0 - coverage / COVERED.get(family(fingerprint), COVERED_OTHERWISE))

@@ -2,8 +2,7 @@
 Fusion of the scores of several indexes for the same text at several granularities.
 
 Each retriever's scores are scaled by its best result and added with fixed weights. On conversations, the sum of line,
-passage and document scores improves results more than any embedder and needs no model. Equal weights for
-documents lost nothing on any development collection, so they are not tuned further.
+passage and document scores improves results more than any embedder and needs no model.
 """
 
 import math
@@ -120,17 +119,13 @@ def fuse_documents(
     lengths: Mapping[int, int] = MappingProxyType({}),
 ) -> list[Fused]:
     """
-    Rank documents by the best fragment that each retriever found in them.
+    Rank documents by the best fragment that each retriever found in them: by relevance descending, then id.
 
     Args:
-        legs: Hits by retriever.
-        labels: Speakers of the lines among the hits; a line that is missing has no speaker.
+        labels: Speakers of the lines among the hits.
         weights: Weights by retriever; a retriever without one is ignored.
         speakers: Lower-case names; the score of a line by one of them is increased.
-        lengths: Characters of the documents; a missing one has none. The cosine of a long document counts less.
-
-    Returns:
-        One result a document, by relevance descending, then id; at most `DEPTH`.
+        lengths: Characters of the documents. The cosine of a long document counts less.
     """
     best: dict[str, dict[int, FragmentKey]] = {}
     scaled: dict[str, dict[int, float]] = {}
@@ -163,13 +158,8 @@ def fuse_lines(
     Rank lines by their own words, their neighbours', the passages that contain them, and their document.
 
     Args:
-        legs: Hits by retriever; those of the passage and vector retrievers count for every line they overlap.
+        legs: Hits by retriever; those of passages and vectors count for every line they overlap.
         spans: Positions of all hits, and of the existing neighbours of line hits.
-        weights: Weights by retriever, and ``speaker``; a retriever without one is ignored, except for lines.
-        speakers: Lower-case names; the score of a line by one of them is increased.
-
-    Returns:
-        By relevance descending, then key; at most `DEPTH`.
     """
     scores = {hit.key: hit.score for hit in legs.get(LINE, ())}
     lines = {
@@ -209,17 +199,13 @@ def refine(
     weights: Mapping[str, float],
 ) -> dict[Item, tuple[float, dict[str, float]]]:
     """
-    Rescore the best results with additional signals that are only computed for them.
+    Return for each item of *found* its relevance and contributions, with additional signals that only the best results
+    have.
 
     Args:
         found: The contributions so far, by item.
-        closer: The new signals by name, then item; scaled like those of a retriever. Signals without a weight are
-            ignored.
+        closer: The new signals by name, then item; scaled like those of a retriever. One without a weight is ignored.
         took_part: The retrievers behind *found*, including those that contributed nothing.
-        weights: Weights by retriever or signal.
-
-    Returns:
-        For each item of *found* its relevance, the weighted mean over all signals, and its contributions.
     """
     scaled: dict[str, dict[Item, float]] = {
         name: _scaled(name, scores) for name, scores in closer.items() if name in weights

@@ -1,8 +1,4 @@
-"""
-Classification of a question's intent by its words.
-
-Whole words are matched: "update" is not a date, "blockchain" contains no "block", "whole" no "who".
-"""
+"""Classification of a question's intent by its whole words: "update" is no date, "blockchain" has no "block"."""
 
 import re
 from collections.abc import Mapping
@@ -100,8 +96,7 @@ def has_recency_intent(query: str) -> bool:
     """
     Whether the question asks for recent events: "latest", "yesterday", "where were we", "pick up" …
 
-    Whole words only, ignoring case; words of a phrase may be separated by any white space. "current" is not included:
-    it asks for the current state, which may be old.
+    "current" is not included: it asks for the current state, which may be old.
     """
     return _RECENCY.search(query) is not None
 
@@ -115,13 +110,9 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
     """
     Classify *query* by its words: 3 for any word of a category, 2 more if it begins with why, when or who.
 
-    Args:
-        query: Any text.
-        names_time: Whether a time was recognised in it (`temporal_range`): 2 more for WHEN.
-
-    Returns:
-        The category with the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal scores WHY
-        before WHEN before ENTITY. WHAT at 0.6 if nothing scores.
+    A time that was recognised in it (*names_time*) gives WHEN 2 more. The category with the highest score has a
+    confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal scores WHY comes before WHEN before ENTITY. WHAT at 0.6 if
+    nothing scores.
     """
     scores = {intent: 3 * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
     scores[Intent.WHEN] += 2 * names_time

@@ -1,11 +1,10 @@
-"""Late interaction: how well a text covers the words of a question.
+"""
+Late interaction: how well a text covers the words of a question.
 
 Each word of the question is matched with the most similar word of the text (the MaxSim of ColBERT, Khattab & Zaharia
-2020), so that a synonym counts almost as much as the word itself.
-
-Sketches replace the cosine of two vectors: the share of equal signs under random hyperplanes estimates their angle
-(Charikar 2002). This allows late interaction over a transformer's word vectors with 48 bytes per word and about ten
-microseconds per line.
+2020), so that a synonym counts almost as much as the word itself. Sketches replace the cosine of a transformer's word
+vectors: the share of equal signs under random hyperplanes estimates their angle (Charikar 2002), with 48 bytes per
+word.
 """
 
 import math
@@ -40,10 +39,8 @@ def line_coverage(
     lines away are multiplied by ``shares[d]``. A line without a row of its own only gets these contributions.
 
     Args:
-        keys: Lines to score.
         rows: Similarity of each line to each word, for *keys* and their existing neighbours.
         weights: Weights of the question's words.
-        shares: Factors by distance in lines.
         names: By document, the contribution of its names to each word; see `name_contributions`.
     """
     covered = {}
@@ -60,15 +57,12 @@ def name_contributions(
     question: Sequence[str], names: Mapping[int, Collection[str]]
 ) -> dict[int, list[float]]:
     """
-    Return by document the contribution of its names to each word of *question*, in [0, 1].
+    Return by document the contribution of its *names* to each word of *question*, in [0, 1]; those without one are left
+    out.
 
-    A name contributes to the words it contains: a note about a person seldom repeats the person's name. The contribution
-    of a word decreases with the number of documents whose names contain it; a word in all of them contributes nothing.
-    Documents without a contribution are left out.
-
-    Args:
-        question: Words of the question.
-        names: The words of the names of each document that is compared.
+    A name contributes to the words it contains: a note about a person seldom repeats the person's name. The
+    contribution of a word decreases with the number of documents whose names contain it; a word in all of them
+    contributes nothing.
     """
     counts = Counter(word for some in names.values() for word in frozenset(question).intersection(some))
     others = max(1, len(names) - 1)

@@ -59,11 +59,7 @@ class ClauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """
-    One question of a plan; ``priority`` ranges from 1, the highest, to 5.
-
-    ``result_count`` counts its results; it is 0 before the search, and if the clause failed or was late.
-    """
+    """One question of a plan; ``priority`` ranges from 1, the highest, to 5. ``result_count`` counts its results."""
 
     type: ClauseKind
     query: str
@@ -98,11 +94,9 @@ SCHEMA: JsonSchema = {
 
 def has_several_topics(query: str) -> bool:
     """
-    Whether *query* joins several questions.
-
-    It does if it contains "and also", "and what / how / why", "and when / where / who / which" with an interrogative
-    verb, "both … and", two question marks with words between them, "additionally", "as well as" or "along with". Whole
-    words only, ignoring case.
+    Whether *query* joins several questions: by "and also", "and what / how / why", "and when / where / who / which"
+    with an interrogative verb, "both … and", "additionally", "as well as", "along with" or two question marks with
+    words between.
     """
     return _SEVERAL_TOPICS.search(query) is not None
 

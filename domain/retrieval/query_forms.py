@@ -50,10 +50,10 @@ _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200}
 
 class QueryForms(NamedTuple):
     """
-    The forms of one query, to be searched in this order.
+    The forms of one query: ``precise`` requires every term, as a prefix or as a phrase; ``relaxed`` any term, if there
+    is one.
 
-    ``precise`` requires every term, as a prefix or as a phrase; ``relaxed`` any term. ``words`` are marked in snippets and
-    explanations. ``relaxed`` has no terms if there is nothing to search for. Notes with one of ``excluded`` are no answers.
+    ``words`` are marked in snippets and explanations. Notes with one of ``excluded`` are no answers.
     """
 
     words: tuple[str, ...]
@@ -66,9 +66,9 @@ def query_forms(query: str) -> QueryForms:
     """
     Parse *query* into words; no input reaches a search engine's query syntax.
 
-    Stop words of the language of the question and words such as "latest" are dropped unless there are no other words. The
-    precise form keeps them, because they may be part of a name (``before_compaction``). Words keep their order, each once.
-    Words at the end with a leading minus are excluded if the rest has words: "apple -laptop".
+    Stop words of the language of the question and words such as "latest" are dropped unless there are no other words.
+    The precise form keeps them, because they may be part of a name (``before_compaction``). Words at the end with a
+    leading minus are excluded if the rest has words: "apple -laptop".
     """
     tokens = query.split()
     # A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").

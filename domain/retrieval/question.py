@@ -133,9 +133,7 @@ def newest_question(query: str) -> NewestQuestion | None:
 @dataclass(frozen=True)
 class Question:
     """
-    The text of a question, asked at a moment in a time zone, and what it asks for.
-
-    Each aspect is derived from the text at its first use and kept: stages that share a question read the text once.
+    The text of a question, asked at a moment in a time zone, and what it asks for, derived at the first use and kept.
     """
 
     text: str

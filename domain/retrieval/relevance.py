@@ -1,10 +1,9 @@
 """
 Confidence: the probability that a result answers the question, absolute and comparable between questions and vaults.
 
-It is the product of two small logistic models. The first gives the probability that any result answers. Its evidence
-is not relative to the other notes of the vault: how rare a word is in general, not how rare among ten notes. All other
-scores are relative to the best result of the question, so they cannot tell that: nonsense has a best result too. The
-second uses the place in the list and gives the probability that it is this result.
+It is the product of two small logistic models. The first gives the probability that any result answers, from evidence
+that is not relative to the other notes of the vault: nonsense has a best result too. The second uses the place in the
+list and gives the probability that it is this result.
 """
 
 import math
@@ -92,8 +91,8 @@ def is_task(question: str) -> bool:
     """
     Whether *question* asks for work or for general knowledge, which notes seldom answer.
 
-    A request for work opens with a verb, and names nothing of the person who writes ("summarize how I fixed it", "draft a
-    notice about our closed day").
+    A request for work opens with a verb, and names nothing of the person who writes ("draft a notice about our closed
+    day").
     """
     every = words(question)
     text = f"{' '.join(every)} "
@@ -122,7 +121,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         shared: Share of the question's words that the best passage has, in [0, 1], weighted by how rare they are.
-        miss: Weight of the most telling word that a passage lacks, of the passage where it is least; not negative.
+        miss: Weight of the most telling word that a passage lacks, of the passage where it is least.
         specificity: Weight of all words of the question, in general; 0 for a question of function words only.
         entries: Number of indexed lines and passages: the more, the better the best hit by chance.
         cosine: Cosine of the nearest passage; ``None`` without a vector search.
@@ -146,7 +145,7 @@ class ResultPlace(NamedTuple):
         rank: Its rank, from 1.
         unit: Kind of results in the list, ``document`` or ``line``.
         coverage_share: How much of the question it covers, as a share of what the best result covers, in [0, 1].
-        cosine_gap: How much smaller its cosine is than that of the best result, not negative.
+        cosine_gap: How much smaller its cosine is than that of the best result.
         is_short: Whether its note is short: what one line lacks of the question is nowhere else in it.
     """
 
@@ -160,15 +159,11 @@ class ResultPlace(NamedTuple):
 
 def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> float:
     """
-    Return the probability, in [0, 1), that any of the results answers the question.
+    Return the probability, in [0, 1), that any of the results answers; 0 for a question of function words only.
 
-    It increases with ``shared``, ``specificity`` and ``cosine`` and decreases with ``miss`` and ``entries``. It is 0
-    for a question of function words only.
-
-    Args:
-        evidence: Evidence for the question.
-        fingerprint: Fingerprint of the embedder behind the cosine, whose scale depends on it. For an embedder without
-            a fitted model, and without a cosine, only the words are used.
+    It increases with ``shared``, ``specificity`` and ``cosine`` and decreases with ``miss`` and ``entries``. Only the
+    words are used without a cosine, and for an embedder (*fingerprint*), which determines its scale, without a fitted
+    model.
     """
     if evidence.specificity <= 0:
         return 0.0

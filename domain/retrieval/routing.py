@@ -1,8 +1,7 @@
 """
-Routing of a question to the search method that suits it.
+Routing of a question to the search method that suits it, by whole words: the first matching rule decides.
 
-The rules are tried in order and the first match decides. They match whole words. Words with a second, everyday
-meaning ("setting up", "file a ticket", "would you like this") only match in the intended meaning.
+Words with a second, everyday meaning ("setting up", "file a ticket", "would you like this") match in the intended one.
 """
 
 from __future__ import annotations

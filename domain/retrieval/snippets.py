@@ -21,8 +21,7 @@ class Snippet(NamedTuple):
     """
     Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the other lines of the file.
 
-    ``line_count`` counts the lines shown, including a cut one. If ``text`` begins with a row of a table, the header of
-    the table comes first, which is not counted.
+    ``line_count`` counts the lines shown, including a cut one, without the header of a table that comes above its row.
     """
 
     text: str
@@ -55,17 +54,17 @@ def snippet(
     """
     Return the passage of at most *max_length* characters that holds most of the terms.
 
-    A passage begins with a line, or in a line that is longer than a passage with a sentence, and takes whole lines or
-    sentences while there is room, up to the next heading; code ends with a statement. It scores 1 for each distinct term and 0.3 for each intent
+    A passage begins with a line (a sentence, if a line is longer) and takes whole lines or sentences while there is
+    room, up to the next heading; code ends with a statement. It scores 1 for each distinct term and 0.3 for each intent
     term in it (as a substring, ignoring case), half of that for those in the heading above alone, and 2 if it overlaps
-    the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the
-    first one. A heading or a line of tags begins a passage only if it was found, or there is no other line. Before a
-    row of a table comes the header of the table, if it takes at most half of *max_length*. ``...`` stands for a missing
-    part of a line.
+    the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the first
+    one. A heading or a line of tags begins a passage only if it was found, or there is no other line. Before a row of a
+    table comes the header of the table, if it takes at most half of *max_length*. ``...`` stands for a missing part of
+    a line.
 
     Args:
         found: Offsets of the matching fragment.
-        within: The part of the body to search; the whole body if it has no text. Offsets are clamped.
+        within: The part of the body to search; the whole body if it has no text.
         first_line: Line of the file on which the body begins, > 1 after front matter.
     """
     wanted = {term.lower(): _INTENT_TERM for term in intent_terms if term.strip()}

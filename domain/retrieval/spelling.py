@@ -1,10 +1,4 @@
-"""
-Correction of misspelt words of a question against the vocabulary of the vault.
-
-Only words are corrected that no document contains. A short word has many neighbours, so it must differ by less than a long
-one, and a neighbour must be in two notes or more: a single one may be a misspelling itself, unless a long word differs
-by one edit only.
-"""
+"""Correction of misspelt words of a question, those that no document contains, against the vocabulary of the vault."""
 
 import re
 from collections.abc import Mapping
@@ -22,15 +16,13 @@ _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 
 def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     """
-    Return the stored word of *alike* that *word* probably means, or ``None``.
+    Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
-    The fewest edits win, then the most documents. Words with digits are identifiers and stay as they are, and so do words
-    of fewer than five letters. A short word may have a letter too many or too few or two letters in the wrong order;
-    another letter makes another word ("house" is not "horse"). A word that begins with the stored word is another one as
-    well ("printf", "print").
-
-    Args:
-        alike: Number of documents by stored word.
+    The fewest edits win, then the most documents. Words with digits are identifiers and stay as they are, and so do
+    words of fewer than five letters. A short word has many neighbours: it may only have a letter too many or too few or
+    two letters in the wrong order ("house" is not "horse"). A word that begins with the stored word is another one as
+    well ("printf", "print"). A neighbour in a single note may be a misspelling itself, unless a long word differs by
+    one edit only.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None

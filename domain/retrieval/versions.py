@@ -1,9 +1,8 @@
 """
 Notes that describe the same subject at different times, and the one that a question means.
 
-Owners often keep the old note when its subject changes: "energy 2025" beside "energy 2026", "travel rules before" beside
-"travel rules". Nothing in them says which one is current, but their names and dates do. Others declare the notes that
-they supersede, or say in a sentence that something changed: "As of June it is Rust, Go no longer".
+Owners often keep the old note when its subject changes: "energy 2025" beside "energy 2026". Names and dates say which
+is current, or a note declares those that it supersedes, or says that something changed: "As of June it is Rust".
 """
 
 import re
@@ -89,7 +88,8 @@ def subject_name(path: str) -> tuple[str, str] | None:
 
 def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:
     """
-    Return the subjects that the decision in the file *path* may be about; two decisions that share one are about the same.
+    Return the subjects that the decision in the file *path* may be about; two decisions that share one are about the
+    same.
 
     These are its folder with the first content word of its name ("sensor-sht31", "sensor-sht45"), and with each two
     ("slot-hold-length", "shorter-slot-hold").
@@ -166,12 +166,9 @@ def successor_label(path: str, written: str) -> str:
 
 def states_change(body: str, topic: Collection[str], older: str) -> bool:
     """
-    Whether a sentence of *body* has a marker of change and is about the subject of a passage of an older note.
+    Whether a sentence of *body*, a newer note, has a marker of change and is about the subject of the passage *older*.
 
-    Args:
-        body: Text of the newer note.
-        topic: Content words of the question.
-        older: Passage of the older note that answers the question.
+    *topic* are the content words of the question, which the older passage answers.
     """
     known = frozenset(content_words(older))
     for marker in CHANGE.finditer(body):
