@@ -1,7 +1,5 @@
 """Scores and term weights of BM25."""
 
-from __future__ import annotations
-
 import math
 
 # Keeps the score below 1 where a/(1+a) would round up to 1.

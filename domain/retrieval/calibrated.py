@@ -5,8 +5,6 @@ Only if a question asks for recent information can the age outweigh a moderate d
 documents that match. Drafts, copies, clippings and overviews come after the notes that match alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from clawmem.domain.conversations.units import CONVERSATION

@@ -1,7 +1,5 @@
 """Selection of the part of a long text that a reranker reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from clawmem.domain.text.vocabulary import STOP_WORDS

@@ -1,7 +1,5 @@
 """Diversification of a ranking: near-duplicates are told from the first of their kind."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from itertools import pairwise

@@ -5,8 +5,6 @@ Variants are keywords for the lexical index, and for the vector index rephrasing
 closer to the answer than a question is (HyDE: Gao, Ma, Lin and Callan 2022).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fusion of retrievers by rank or by scaled scores, the share of the vectors, and blending with a reranker."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence

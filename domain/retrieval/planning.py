@@ -3,8 +3,6 @@
 "What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """A question, and what it asks for: read once, at a moment in a time zone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

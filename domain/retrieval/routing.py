@@ -4,8 +4,6 @@ Routing of a question to the search method that suits it, by whole words: the fi
 Words with a second, everyday meaning ("setting up", "file a ticket", "would you like this") match in the intended one.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

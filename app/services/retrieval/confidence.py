@@ -1,7 +1,5 @@
 """Confidence of each candidate, and an empty answer if the confidence of the whole answer is below the floor."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import accumulate, chain

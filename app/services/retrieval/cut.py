@@ -1,7 +1,5 @@
 """The end of a list: near-duplicates last, at most the limit, and no unlikely results below a likely one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit

@@ -1,7 +1,5 @@
 """Documents that a question selects by date: the newest of a kind or about a topic, and those of a named time."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from clawmem.app.services.documents.succession import successions_from

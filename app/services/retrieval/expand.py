@@ -1,7 +1,5 @@
 """Query expansion: reformulations of the question, and the retrievers that search them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from clawmem.app.services.retrieval.models import AnswerCache, Models, reason_of

@@ -1,7 +1,5 @@
 """Fusion of the hits of all retrievers into one list of candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit

@@ -1,7 +1,5 @@
 """Search by intent: classification of the question, fusion with the weights of its intent, and the graph of relations."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Collection, Mapping, Sequence

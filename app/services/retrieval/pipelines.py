@@ -1,7 +1,5 @@
 """Pipelines: stages that record a trace, with various retrievers, fusion and models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace

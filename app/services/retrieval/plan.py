@@ -1,7 +1,5 @@
 """``memory_retrieve`` routes a question to its pipeline; ``query_plan`` splits it into clauses that are searched apart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Records of answers: their hash, duration and results, and receipts that explain each rank."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

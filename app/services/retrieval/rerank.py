@@ -1,7 +1,5 @@
 """Reranking by a model that reads a part of each candidate together with the question."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import sha256
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Retrievers, and the stage that runs them concurrently with a common deadline."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future

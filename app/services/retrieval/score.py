@@ -1,7 +1,5 @@
 """The one score of a candidate: relevance, and metadata that decides near-ties."""
 
-from __future__ import annotations
-
 import math
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit

@@ -1,7 +1,5 @@
 """Order of superseded notes, their successors, other versions of a subject, and notes that say what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import successions_from
