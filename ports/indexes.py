@@ -109,7 +109,7 @@ class LexicalIndex(DerivedIndex, Protocol):
         Return the best *limit* entries of one granularity, highest score first, then by key.
 
         Scores are positive: the sum of ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``
-        over the terms, with ``rarity`` as in `clawmem.domain.retrieval.bm25`; an occurrence in the title counts
+        over the terms, with ``rarity`` as in `clawmem.domain.retrieval.fusion`; an occurrence in the title counts
         `TITLE_WEIGHT` times. An engine without the capability BM25 only ranks alike. The scope is applied before the
         limit. Terms without a letter or digit match nothing.
         """

@@ -55,10 +55,9 @@ from clawmem.app.services.retrieval.retrieve import report_missing_vectors, requ
 from clawmem.app.settings.model import Settings
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.domain.retrieval.planning import Clause
+from clawmem.domain.retrieval.planning import Clause, Route
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
-from clawmem.domain.retrieval.routing import Route
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import as_of_day
 from clawmem.ports.records import one_line

@@ -86,7 +86,7 @@ def is_strong_signal(scores: Sequence[float], *, score: float = 0.85, gap: float
     """
     Whether the lexical search alone has found the note, so that expansion would only cost time.
 
-    The best of the *scores* (`bm25.lexical_score`) is at least *score*, and at least *gap* above the second, 0 if it is
+    The best of the *scores* (`lexical_score`) is at least *score*, and at least *gap* above the second, 0 if it is
     missing. Scores saturate as a vault grows (three words meet in one note of 20 000 at .96, in the next at .95), so
     this is mostly true of a single hit.
     """

@@ -29,8 +29,8 @@ from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit, read_request
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, TIME
+from clawmem.domain.retrieval.planning import Route
 from clawmem.domain.retrieval.relevance import LIKELY
-from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.models import LateInteraction, WordSimilarities
 from clawmem.ports.vault import Vault

@@ -19,8 +19,8 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import read_request
+from clawmem.domain.retrieval.planning import Route
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
-from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.vault import Vault
 

@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.pipelines import (
 )
 from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
-from clawmem.domain.retrieval.routing import Route
+from clawmem.domain.retrieval.planning import Route
 from clawmem.ports.sessions import Session
 
 NOTES = {

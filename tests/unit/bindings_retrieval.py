@@ -9,17 +9,15 @@ from zoneinfo import ZoneInfo
 
 from clawmem.domain.graph.traversal import cooccurrence_score
 from clawmem.domain.maintenance import lease
-from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.calibrated import parts
-from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
 from clawmem.domain.retrieval.composite import Signals, computed_confidence, published, recency
 from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
-from clawmem.domain.retrieval.fusion import blend, min_max, rrf
+from clawmem.domain.retrieval.fusion import blend, lexical_score, min_max, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
 from clawmem.domain.retrieval.intent import asks_for_recent, classify_intent, has_recency_intent
 from clawmem.domain.retrieval.late_interaction import agreement, line_coverage, nearest_words, read_rows
-from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses
+from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses, route
 from clawmem.domain.retrieval.question import newest_question
 from clawmem.domain.retrieval.relevance import (
     Evidence,
@@ -29,8 +27,7 @@ from clawmem.domain.retrieval.relevance import (
     place_probability,
     results_to_show,
 )
-from clawmem.domain.retrieval.routing import route
-from clawmem.domain.retrieval.snippets import snippet
+from clawmem.domain.retrieval.snippets import choose_chunk, intent_terms, snippet
 from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Lease

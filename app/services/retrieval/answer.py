@@ -16,7 +16,6 @@ from clawmem.domain.conversations.units import CONVERSATION, reply_to
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
-from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
@@ -24,6 +23,7 @@ from clawmem.domain.retrieval.snippets import (
     Snippet,
     excerpt,
     holds_any,
+    intent_terms,
     snippet,
 )
 from clawmem.domain.security.injections import injection_within
@@ -33,8 +33,7 @@ from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.intent import Intent
-    from clawmem.domain.retrieval.planning import Clause
-    from clawmem.domain.retrieval.routing import Route
+    from clawmem.domain.retrieval.planning import Clause, Route
     from clawmem.ports.sessions import Session
 
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence

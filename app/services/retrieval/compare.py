@@ -11,8 +11,7 @@ from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Retrieva
 from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.domain.retrieval.fusion import meaning_share
+from clawmem.domain.retrieval.fusion import meaning_share, rarity
 from clawmem.domain.retrieval.late_interaction import (
     REACH,
     READ,

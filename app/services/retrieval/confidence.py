@@ -10,7 +10,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.documents.names import searchable_names
-from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import (
     CHANGED,

@@ -7,7 +7,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrieve import LEXICAL_DEPTH, VECTOR_DEPTH
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
-from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.expansion import (
     MAX_TOKENS,
     TEMPERATURE,
@@ -16,6 +15,7 @@ from clawmem.domain.retrieval.expansion import (
     is_strong_signal,
     read_expansion,
 )
+from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid

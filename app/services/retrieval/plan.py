@@ -27,12 +27,13 @@ from clawmem.domain.retrieval.planning import (
     TEMPERATURE,
     Clause,
     ClauseKind,
+    Route,
     decomposition_prompt,
     is_simple,
     plan,
     read_clauses,
+    route,
 )
-from clawmem.domain.retrieval.routing import Route, route
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.models import Embedder, Generator

@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.models import AnswerCache, Models, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.domain.retrieval import fusion
-from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, choose_chunk, intent_terms
+from clawmem.domain.retrieval.snippets import CHUNK_CHARS, OVERLAP_CHARS, choose_chunk, intent_terms
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.models import is_in_process, is_remote
 

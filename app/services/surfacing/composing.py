@@ -13,9 +13,8 @@ from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.markdown import Markdown, header_at
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.documents.times import DAY_MS, parse_iso
-from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
+from clawmem.domain.retrieval.snippets import ELLIPSIS, intent_terms, snippet
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.quoting import safe

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.bm25 import lexical_score
+from clawmem.domain.retrieval.fusion import lexical_score
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.routing import MAX_KEYWORD_LENGTH, Route, route
+from clawmem.domain.retrieval.planning import MAX_KEYWORD_LENGTH, Route, route
 
 RIGHT_AT_LEAST = 0.95
 QUESTIONS = [

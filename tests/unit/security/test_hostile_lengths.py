@@ -16,10 +16,9 @@ from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.knowledge.entities import names_in
 from clawmem.domain.retrieval.expansion import expansion_prompt
 from clawmem.domain.retrieval.intent import classify_intent
-from clawmem.domain.retrieval.planning import plan
+from clawmem.domain.retrieval.planning import plan, route
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.question import newest_question
-from clawmem.domain.retrieval.routing import route
 from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.injections import find_injections
 from clawmem.domain.security.secrets import find_secrets

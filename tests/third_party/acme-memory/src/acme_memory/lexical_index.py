@@ -10,7 +10,7 @@ from typing import Any
 
 from acme_memory.json_file import JsonFile
 
-from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.domain.retrieval.fusion import rarity
 from clawmem.ports.indexes import K1, TITLE_WEIGHT, B
 from clawmem.ports.records import (
     EVERYTHING,
