@@ -1,5 +1,7 @@
 """Fitted weights. Written by `tools/bench/fit_confidence.py`; do not edit."""
 
+from __future__ import annotations
+
 from types import MappingProxyType
 
 ANSWERED_BY_WORDS = {"bias": -5.018, "cosine": 0.0, "shared": 6.312, "miss": 2.929, "specificity": 4.247, "entries": 0.303, "task": 3.314}  # fmt: skip

@@ -76,17 +76,7 @@ def confidence(lexical: LexicalIndex, late: LateInteraction | None = None) -> St
             if passages.failure:
                 trace.degraded[LATE_INTERACTION] = passages.failure
             fingerprint = work.space if work.legs.get(VECTOR) else None
-            # A cosine is fitted with words by meaning.
-            vectors = work.legs.get(VECTOR) if passages.by_meaning else None
-            evidence = Evidence(
-                shared=max(passages.shared.values(), default=0.0),
-                miss=passages.miss,
-                specificity=passages.specificity,
-                entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
-                cosine=vectors[0].score if vectors else None,
-                is_task=is_task(request.question.text),
-            )
-            answered = answer_probability(evidence, fingerprint)
+            answered = answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
         except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.note(f"how likely it is cannot be told: {error}")
             return work
@@ -114,18 +104,8 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     A note that a newer one may have changed is at most possible.
     """
     by_date = work.by_date
-    cosines = {hit.key.document_id: hit.score for hit in reversed(work.legs.get(VECTOR, ()))}
-    nearest, most = max(cosines.values(), default=0.0), max(passages.coverage.values(), default=0.0) or 1.0
     confidences = []
-    for rank, c in enumerate(work.candidates, start=1):
-        place = ResultPlace(
-            c.relevance,
-            rank,
-            request.unit,
-            coverage_share=passages.coverage.get(c.best, 0.0) / most,
-            cosine_gap=nearest - cosines.get(c.document_id, 0.0),
-            is_short=c.document is not None and c.document.body_length <= SHORT_NOTE,
-        )
+    for c, place in zip(work.candidates, places_of(request, work, passages), strict=True):
         own, least = answered * place_probability(place), by_date.confidence.get(c.document_id)
         confidences.append(min(own, by_date.others) if least is None else max(own, least))
     if request.unit is Unit.DOCUMENT:
@@ -141,6 +121,37 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
+
+
+def evidence_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> Evidence:
+    """Return the evidence that any candidate answers."""
+    # A cosine is fitted with words by meaning.
+    vectors = work.legs.get(VECTOR) if passages.by_meaning else None
+    return Evidence(
+        shared=max(passages.shared.values(), default=0.0),
+        miss=passages.miss,
+        specificity=passages.specificity,
+        entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
+        cosine=vectors[0].score if vectors else None,
+        is_task=is_task(request.question.text),
+    )
+
+
+def places_of(request: RetrievalRequest, work: Work, passages: Passages) -> list[ResultPlace]:
+    """Return the candidates as inputs of the model of confidence, best first."""
+    cosines = {hit.key.document_id: hit.score for hit in reversed(work.legs.get(VECTOR, ()))}
+    nearest, most = max(cosines.values(), default=0.0), max(passages.coverage.values(), default=0.0) or 1.0
+    return [
+        ResultPlace(
+            c.relevance,
+            rank,
+            request.unit,
+            coverage_share=passages.coverage.get(c.best, 0.0) / most,
+            cosine_gap=nearest - cosines.get(c.document_id, 0.0),
+            is_short=c.document is not None and c.document.body_length <= SHORT_NOTE,
+        )
+        for rank, c in enumerate(work.candidates, start=1)
+    ]
 
 
 def passages_of(
