@@ -29,7 +29,7 @@ from clawmem.domain.lifecycle.policy import (
     is_snooze_candidate,
     surfaced_stats,
 )
-from clawmem.domain.retrieval.bm25 import lexical_score
+from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import shown_title
