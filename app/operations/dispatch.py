@@ -47,15 +47,14 @@ class Dispatcher:
     """
 
     def __init__(self, settings: Callable[[], Settings]) -> None:
-        self._settings = settings
+        self._load = settings
         self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
         self._stacks: WeakSet[ExitStack] = WeakSet()
         self._cache = _ThreadCache(self._stacks)
 
-    @property
-    def settings(self) -> Settings:
-        """The current settings."""
-        return self._settings()
+    def settings(self, vault: str | None = None) -> Settings:
+        """Return the current settings of the vault called *vault*, by default the usual one."""
+        return self._load() if vault is None else of_vault(self._load(), vault)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """
@@ -78,7 +77,7 @@ class Dispatcher:
         """
 
         def with_cached() -> T:
-            with self.services(lambda: self._settings_of(vault), vault) as services:
+            with self.services(lambda: self.settings(vault), vault) as services:
                 return work(services)
 
         return await self.in_thread(with_cached)
@@ -89,7 +88,7 @@ class Dispatcher:
         """Do the same as `read` with the vault open for writing; the work completes even if the caller is cancelled."""
 
         def with_opened() -> T:
-            with open_services(self._settings_of(vault), create=create) as services:
+            with open_services(self.settings(vault), create=create) as services:
                 return work(services)
 
         _refuse_if_full(self._writer)
@@ -125,9 +124,6 @@ class Dispatcher:
             with suppress(Exception):  # in use by a thread that hangs
                 stack.close()
 
-    def _settings_of(self, vault: str | None) -> Settings:
-        return self._settings() if vault is None else of_vault(self._settings(), vault)
-
 
 class _ThreadCache(threading.local):
     """Open services of one thread by the name of the vault, with the version of the files they were opened from."""
@@ -162,14 +158,14 @@ async def run(
 ) -> Any:
     """Run *operation* for the interface *caller*, and return its result; raise its errors and those of `Dispatcher.read`."""
     if operation.settings:
-        operation.settings(dispatcher.settings, request, caller)
+        operation.settings(dispatcher.settings(), request, caller)
     vault = getattr(request, "vault", vault)
 
     def work(services: Services) -> Any:
         return operation.run(services.called_by(caller), request)
 
     if operation.opens is Opening.NOTHING:
-        return await to_thread.run_sync(work, unopened_services(dispatcher.settings))
+        return await to_thread.run_sync(work, unopened_services(dispatcher.settings()))
     if operation.changes_nothing(request):
         return await dispatcher.read(work, vault)
     return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)

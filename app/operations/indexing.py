@@ -313,18 +313,18 @@ def collection_add(
             raise InvalidInput("NOT_A_REPOSITORY", problem)
     is_broad = kind == "files" and settings.home.resolve().is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
-        line = f"Collection {name}: {folder} ({pattern if kind == 'files' else 'commits'}) would be added."
+        lines = [f"Collection {name}: {folder} ({pattern if kind == 'files' else 'commits'}) would be added."]
         if is_broad:
-            line += (
-                " It is or contains your home folder: every Markdown file in it becomes searchable and may be put into "
+            lines.append(
+                "It is or contains your home folder: every Markdown file in it becomes searchable and may be put into "
                 "prompts, those of other programs included. A narrower folder is usually meant."
             )
-        raise ConfirmationMissing([line], {"name": name, "path": str(folder)})
-    former = known.model_dump(mode="json", exclude_unset=True) if known else {}
-    entry = {**former, "path": str(folder), "pattern": pattern, **({"exclude": exclude} if exclude else {})}
-    entry |= {"kind": kind} if kind == "git" else {}
-    entry |= {"project": project} if project else {}
-    entry |= {"trust": "assistant"} if client else {}
+        raise ConfirmationMissing(lines, {"name": name, "path": str(folder)})
+    entry = known.model_dump(mode="json", exclude_unset=True) if known else {}
+    entry |= {"path": str(folder), "pattern": pattern}
+    given = {"exclude": exclude, "project": project, "kind": kind if kind == "git" else ""}
+    given["trust"] = "assistant" if client else ""
+    entry |= {key: value for key, value in given.items() if value}
     set_value(settings.config_file, ("collections", name), entry)
     remarks = tuple(
         f"The folder is inside the collection {other!r}: its notes move from there to {name!r} at the next update."
@@ -385,8 +385,9 @@ def bootstrap(
             selection = services.model_selection
             models = [selection.known(name) for name in SETS["better"]]
             missing = sum(model.download_bytes for model, state in models if not state.there)
-            is_chosen = selection.names_embedder or settings.no_local_models or settings.rerank_server
-            if missing and not is_chosen:
+            if missing and not (
+                selection.names_embedder or settings.no_local_models or settings.rerank_server
+            ):
                 reading.offer = (
                     f"For English notes, clawmem models use better ({size(missing)}) finds the right note first in 64 "
                     "of 100 questions instead of 60, measured on notes of others."
@@ -408,15 +409,12 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     if not folder and not (documents and name in leftover_collections(documents, settings.collections)):
         raise NotFound("collection", name, suggestions=sorted(settings.collections))
     served = documents.collections().get(name, 0) if documents else 0
-    is_only_copy = bool(folder and served and not folder.path.is_dir())
+    number, is_only_copy = plural(served, "document"), folder and served and not folder.path.is_dir()
     if (is_only_copy and confirm is not True) or confirm is False:
-        number = plural(served, "document")
         line = f"Collection {name} would be removed; {number} would no longer be found. Its files stay."
         if folder and is_only_copy:
-            line = (
-                f"{folder.path} does not exist: the vault has the only copy of the {number} of {name}. To keep them, "
-                "first run: clawmem export"
-            )
+            line = f"{folder.path} does not exist: the vault has the only copy of the {number} of {name}."
+            line += " To keep them, first run: clawmem export"
         raise ConfirmationMissing([line], {"name": name, "documents": served})
     if folder:
         remove_collection(settings.config_file, name)
@@ -442,11 +440,9 @@ def trust_set(
         raise NotFound("collection", name, suggestions=sorted(settings.collections))
     set_value(settings.config_file, ("collections", name, "trust"), trust)
     if services.is_open:
-        vault = services.vault
-        documents = vault.documents.sources(name).values()
-        changed = record_trust(
-            vault.documents, vault.transactions, services.publisher, documents, TRUST[trust]
-        )
+        vault, publisher = services.vault, services.publisher
+        notes = vault.documents.sources(name).values()
+        changed = record_trust(vault.documents, vault.transactions, publisher, notes, TRUST[trust])
         if changed and trust == "user":  # what its notes supersede counts again
             folders = [folder for folder in services.folders if folder.name == name]
             read_folders(services, [replace(folder, origin=TRUST[trust]) for folder in folders], force=True)

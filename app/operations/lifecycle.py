@@ -47,8 +47,8 @@ class SweepReport(Result):
     """
     Documents that were archived and forgotten for good, or would be.
 
-    A preview proposes documents to ``pin``, as they are used often, and to ``snooze``, as they are surfaced often and
-    never used. ``problems`` say why bytes of forgotten notes may remain in free space.
+    A preview proposes often used ones to ``pin``, and those that are surfaced and never used to ``snooze``.
+    ``problems`` say why bytes of forgotten notes may remain in free space.
     """
 
     dry_run: bool
@@ -159,11 +159,8 @@ def lifecycle_undo(
     Forgotten documents cannot be restored.
     """
     lifecycle = services.lifecycle
-    return (
-        lifecycle.latest(limit)
-        if act is None
-        else [lifecycle.undo(act, services.caller), *lifecycle.latest(1)]
-    )
+    undone = [] if act is None else [lifecycle.undo(act, services.caller)]
+    return [*undone, *lifecycle.latest(1 if undone else limit)]
 
 
 class Forgotten(Result):

@@ -77,9 +77,8 @@ def _checked(settings: Settings, request: Any, caller: str) -> Settings:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
     elif request.since and parse_iso(request.since) is None:
         fault = f"{request.since!r} is no day. Write YYYY-MM-DD."
-    elif not places:
-        fault = "No agent has recorded sessions here. Name an export: clawmem mine PATH"
-    if fault:
+    if fault or not places:
+        fault = fault or "No agent has recorded sessions here. Name an export: clawmem mine PATH"
         raise InvalidInput("INVALID_INPUT", fault)
     if not any(map(os.path.lexists, places)):
         raise SourceMissing(places[0], "it does not exist")
@@ -200,17 +199,11 @@ Force = Annotated[bool, Field(description="Replace an existing file.")]
 
 
 class Export(Result):
-    """A new file or folder, and the number of its documents; ``removed`` ones have lost their files."""
+    """A new file or folder, and the number of its documents; ``remarks`` name those whose files were deleted."""
 
     file: str
     documents: int
-    removed: list[str] = Field(default=[], exclude=True)
-
-    @property
-    def remarks(self) -> list[str]:
-        """Return which texts are in a bundle although their files were deleted."""
-        files = f"The texts of deleted files are in it, too: {few(self.removed)}."
-        return [f"{files} To leave them out, forget them first."] if self.removed else []
+    remarks: list[str] = Field(default=[], exclude=True)
 
 
 class RestoredVault(Result):
@@ -223,11 +216,11 @@ class RestoredVault(Result):
 
 
 @contextmanager
-def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool = False) -> Iterator[Path]:
+def _new_file(services: Services, target: Path, form: str, *, force: bool) -> Iterator[Path]:
     """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of the vault."""
-    place, is_own = target.resolve(), False
+    place, is_folder = target.resolve(), form == "markdown"
     usual = [Path(folder.root).resolve() for folder in load_settings(lenient=True).collections.values()]
-    is_own |= target.is_dir() and any(map(place.is_relative_to, usual))  # with another vault, too
+    is_own = target.is_dir() and any(map(place.is_relative_to, usual))  # with another vault, too
     for folder in services.folders:
         root = Path(folder.root).resolve()
         if place.is_relative_to(root):
@@ -251,6 +244,10 @@ def _new_file(services: Services, target: Path, *, force: bool, is_folder: bool 
         draft_of_folder(target, replaces=force) if is_folder else draft_of(target) as draft,
     ):
         yield draft
+    if form in ("backup", "bundle"):
+        with suppress(OSError):  # a read-only folder has no mark for `status`
+            vault = services.settings.vault
+            write_whole(vault.with_name(f"{vault.name}{BACKUP_MARK}"), f"{target}\n".encode())
 
 
 @contextmanager
@@ -276,16 +273,9 @@ def backup(
     with --vault FILE, or put it in the place of a lost vault.
     """
     target = file.expanduser().absolute()
-    with _new_file(services, target, force=force) as draft:
+    with _new_file(services, target, "backup", force=force) as draft:
         documents = services.back_up(str(draft))
-    _mark_backup(services.settings.vault, target)
     return Export(file=str(target), documents=documents)
-
-
-def _mark_backup(vault: Path, target: Path) -> None:
-    """Note next to the vault that a copy of it was made, for `status`; a read-only folder has no mark."""
-    with suppress(OSError):
-        write_whole(vault.with_name(f"{vault.name}{BACKUP_MARK}"), f"{target}\n".encode())
 
 
 @operation(Effect.READS, in_own_process=True)
@@ -314,7 +304,7 @@ def export(
     )
     target = (output or Path(NAMES[form])).expanduser().absolute()
     documents, removed = 0, list[str]()
-    with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
+    with _new_file(services, target, form, force=force) as draft:
         if form == "bundle":
             config = services.settings.config_file
             text = redact(config.read_text("utf-8")) if config.is_file() else ""
@@ -334,9 +324,10 @@ def export(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
                 documents += 1
-    if form == "bundle":
-        _mark_backup(services.settings.vault, target)
-    return Export(file=str(target), documents=documents, removed=removed)
+    left_in = (
+        f"The texts of deleted files are in it, too: {few(removed)}. To leave them out, forget them first."
+    )
+    return Export(file=str(target), documents=documents, remarks=[left_in] if removed else [])
 
 
 def _alone(settings: Settings, vault: Path) -> Settings:

@@ -21,7 +21,7 @@ from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
-from clawmem.app.operations.output import Part, Table, Verbatim, encodable, printable
+from clawmem.app.operations.output import Part, Verbatim, encodable, printable
 from clawmem.app.settings.model import at_vault, load_settings, refuse_named, set_apart
 from clawmem.ports.errors import InvalidInput
 
@@ -60,24 +60,20 @@ def show_part(part: Part) -> None:
         typer.echo(printable(part.text) if is_terminal else encodable(part.text).encode())
     elif isinstance(part, str):
         typer.echo(part, color=colour)
-    elif is_terminal:
-        _show_rich_table(part)
-    else:
+    elif not is_terminal:
         typer.echo("\n".join(part.lines()))
+    else:
+        from rich.console import Console
+        from rich.table import Column
+        from rich.table import Table as RichTable
+        from rich.text import Text
 
-
-def _show_rich_table(part: Table) -> None:
-    from rich.console import Console
-    from rich.table import Column
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    # Cells are folded, not truncated, so that paths can be copied.
-    columns = [Column(name, overflow="fold") for name in part.columns]
-    table = RichTable(*columns, box=None, header_style="bold", pad_edge=False)
-    for row in part.rows:
-        table.add_row(*map(Text, row))
-    Console(no_color=bool(os.environ.get("NO_COLOR"))).print(table)
+        # Cells are folded, not truncated, so that paths can be copied.
+        columns = [Column(name, overflow="fold") for name in part.columns]
+        table = RichTable(*columns, box=None, header_style="bold", pad_edge=False)
+        for row in part.rows:
+            table.add_row(*map(Text, row))
+        Console(no_color=bool(os.environ.get("NO_COLOR"))).print(table)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import log_error
-from clawmem.app.interfaces.hooks.protocol import HookEvent, event_object, read_event
+from clawmem.app.interfaces.hooks.protocol import PEOPLE, HookEvent, event_object, read_event
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
 from clawmem.ports.errors import InvalidInput
 
@@ -95,7 +95,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     Silent for subagents and timers, without a vault, and for a prompt that needs no search: such a prompt is no turn.
     """
     is_skipped = why_skip(event.prompt) not in (None, Skip.HEARTBEAT)
-    if is_skipped or event.agent_id or not event.prompted_by_person:
+    if is_skipped or event.agent_id or event.source not in PEOPLE:
         return ""  # before anything is imported that a search needs
     from clawmem.app.environment.session_topics import project_of, topic_of
     from clawmem.app.services.surfacing.steps import Choices

@@ -34,8 +34,13 @@ ENV = "--env"  # NAME=VALUE, for a client that does not pass the variables of `P
 
 def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
-    name, inherited = next(iter(arguments), ""), {**os.environ}
-    os.environ.update(_variables_of(arguments[1:]))
+    name, inherited, options = next(iter(arguments), ""), {**os.environ}, iter(arguments[1:])
+    for option in options:  # an unknown one is ignored
+        if option in OPTIONS:
+            os.environ[OPTIONS[option]] = next(options, "")
+        elif option == ENV:
+            variable, _, value = next(options, "").partition("=")
+            os.environ.update({variable: value} if variable in PLACES else {})
     with suppress(Exception):  # without the .env file the event is answered all the same
         complete(os.environ)
     output = STDOUT
@@ -105,18 +110,6 @@ class HookAnswer:
             self.afterwards()
         finally:
             os._exit(0)
-
-
-def _variables_of(options: Sequence[str]) -> dict[str, str]:
-    """Return the environment variables of *options*. Unknown options are ignored silently."""
-    waiting, variables = iter(options), dict[str, str]()
-    for option in waiting:
-        if option in OPTIONS:
-            variables[OPTIONS[option]] = next(waiting, "")
-        elif option == ENV:
-            name, _, value = next(waiting, "").partition("=")
-            variables |= {name: value} if name in PLACES else {}
-    return variables
 
 
 def _standard_input() -> bytes:

@@ -57,11 +57,6 @@ class HookEvent(NamedTuple):
         """The value that matchers of the event compare: the name of a tool, or the source of a session's start."""
         return self.tool_name or self.source
 
-    @property
-    def prompted_by_person(self) -> bool:
-        """Whether a user, or a program on their behalf, wrote the prompt, and not a timer or a poll."""
-        return self.source in PEOPLE
-
 
 _TEXTS = ("prompt", "last_assistant_message", "compact_summary", "error")
 

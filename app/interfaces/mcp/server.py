@@ -264,7 +264,20 @@ class MemoryServer(MCPServer[Any]):
             operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen
         }
         if not is_files:
-            _add_documents(self, dispatcher)
+
+            @self.resource(
+                "clawmem://{+path}", name="document", title="A document", mime_type="text/markdown"
+            )
+            async def document(path: str) -> str:
+                """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
+                try:
+                    excerpt = await dispatcher.read(
+                        lambda services: services.lookup.get(f"clawmem://{unquote(path)}")
+                    )
+                except InvalidInput as error:
+                    raise ResourceNotFoundError(str(error)) from error
+                origin = excerpt.document.origin
+                return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
 
     @property
     def protocol(self) -> Any:
@@ -359,19 +372,3 @@ def _text(text: str) -> TextContent:
 def _near(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known)
     return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."
-
-
-def _add_documents(server: MemoryServer, dispatcher: Dispatcher) -> None:
-    """Register every document as the resource ``clawmem://collection/path``."""
-
-    @server.resource("clawmem://{+path}", name="document", title="A document", mime_type="text/markdown")
-    async def document(path: str) -> str:
-        """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
-        try:
-            excerpt = await dispatcher.read(
-                lambda services: services.lookup.get(f"clawmem://{unquote(path)}")
-            )
-        except InvalidInput as error:
-            raise ResourceNotFoundError(str(error)) from error
-        origin = excerpt.document.origin
-        return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))

@@ -168,7 +168,17 @@ class Gate:
         elif refusal := self._refusal(scope["method"], scope["path"], Headers(scope=scope)):
             await refusal(scope, receive, _sealed(send))
         else:
-            await self._app(scope, _bounded(receive), _sealed(send))
+            received = 0
+
+            async def bounded() -> Message:  # for bodies with a wrong or missing Content-Length
+                nonlocal received
+                message = await receive()
+                received += len(message.get("body", b""))
+                if received > MOST_BYTES:
+                    raise HTTPException(413, f"A body has at most {MOST_BYTES} bytes.")
+                return message
+
+            await self._app(scope, bounded, _sealed(send))
 
     def _refusal(self, method: str, path: str, headers: Headers) -> Json | None:
         is_page = f"{path}/".startswith(PAGES)
@@ -199,21 +209,6 @@ def names_of(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
     names = dict.fromkeys((*LOOPBACK, shown, *more))
     with_port = [f"{name.lower()}:{port}" for name in names]
     return with_port if port != 80 else [*with_port, *map(str.lower, names)]
-
-
-def _bounded(receive: Receive) -> Receive:
-    """Return *receive* with a limit on the bytes received, for bodies with a wrong or missing Content-Length."""
-    received = 0
-
-    async def bounded() -> Message:
-        nonlocal received
-        message = await receive()
-        received += len(message.get("body", b""))
-        if received > MOST_BYTES:
-            raise HTTPException(413, f"A body has at most {MOST_BYTES} bytes.")
-        return message
-
-    return bounded
 
 
 def _sealed(send: Send) -> Send:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from clawmem.app.interfaces.hooks.protocol import (
     CARRY_CONTEXT,
     MOST_CHARACTERS,
+    PEOPLE,
     HookEvent,
     answer,
     read_event,
@@ -57,7 +58,7 @@ def test_a_prompt_as_the_client_tells_it() -> None:
         "",
         "",
     )
-    assert event.prompted_by_person
+    assert event.source in PEOPLE
     assert not event.agent_id
 
 
@@ -66,7 +67,7 @@ def test_a_prompt_as_the_client_tells_it() -> None:
 )
 def test_timers_are_no_people(source: str) -> None:
     """A prompt that nobody wrote is told apart, a source nobody knows yet included."""
-    assert not read({**PROMPT, "source": source}).prompted_by_person
+    assert read({**PROMPT, "source": source}).source not in PEOPLE
 
 
 def test_the_session_comes_from_the_environment_when_the_event_has_none() -> None:
