@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from fnmatch import translate
 from operator import itemgetter
 
@@ -17,12 +17,9 @@ EXCLUDED = frozenset(
 
 MAX_PATTERN_LENGTH = 1000  # characters, as for a path
 MAX_ALTERNATIVES = 1000  # ten groups of two already make 1024
-UNNAMED = "notes"  # for a folder whose name contains no character allowed in a collection name
 
 _INVALID_RUN = re.compile(r"[^\w-]+")
 _GROUP = re.compile(r"\{([^{}]*)\}")  # the innermost one
-
-Matcher = Callable[[str], bool]
 
 
 def is_excluded(path: str, included: Collection[str] = ()) -> bool:
@@ -86,7 +83,7 @@ def check_pattern(pattern: str) -> None:
             raise InvalidInput("INVALID_PATTERN", message)
 
 
-def compile_pattern(pattern: str) -> Matcher:
+def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """
     Return a test of relative paths with ``/`` against a glob; a path matches if any expansion of it does.
 
@@ -99,28 +96,31 @@ def compile_pattern(pattern: str) -> Matcher:
     Raises:
         InvalidInput: As `expand_braces`.
     """
-    globs: list[list[re.Pattern[str] | None]] = []
+    globs: list[list[re.Pattern[str] | None]] = []  # None is ``**``
     for glob in expand_braces(pattern):
         parts = _lower_suffix(glob).removeprefix("./").split("/")
         parts += ["*"] if parts[-1] == "**" else []
         globs.append([None if part == "**" else re.compile(translate(part)) for part in parts])
-    return lambda path: any(_matches(glob, _lower_suffix(path).split("/")) for glob in globs)
+
+    def is_match(path: str) -> bool:
+        names = _lower_suffix(path).split("/")
+        for glob in globs:
+            ends = {0}  # numbers of names that the parts so far can match
+            for part in glob:
+                if part is None:
+                    ends = {*range(min(ends, default=len(names) + 1), len(names) + 1)}
+                else:
+                    ends = {end + 1 for end in ends if end < len(names) and part.match(names[end])}
+            if len(names) in ends:
+                return True
+        return False
+
+    return is_match
 
 
 def _lower_suffix(path: str) -> str:
     stem, dot, suffix = path.rpartition(".")
     return f"{stem}{dot}{suffix.lower()}" if "/" not in suffix else path
-
-
-def _matches(glob: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """Whether *names* match; ``None`` is ``**``."""
-    ends = {0}  # numbers of names that the parts so far can match
-    for part in glob:
-        if part is None:
-            ends = {*range(min(ends, default=len(names) + 1), len(names) + 1)}
-        else:
-            ends = {end + 1 for end in ends if end < len(names) and part.match(names[end])}
-    return len(names) in ends
 
 
 def is_collection_name(text: str) -> bool:
@@ -136,7 +136,7 @@ def collection_name(folder_name: str) -> str:
     dropped. The result always passes `is_collection_name`; it is ``notes`` if no character is left.
     """
     composed = unicodedata.normalize("NFC", folder_name.lower())
-    return _INVALID_RUN.sub("-", composed).strip("-") or UNNAMED
+    return _INVALID_RUN.sub("-", composed).strip("-") or "notes"
 
 
 def path_context(path: str, contexts: Mapping[str, str], global_context: str = "") -> str | None:

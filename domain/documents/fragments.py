@@ -7,7 +7,6 @@ lines, so that every line of a document can be found.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
@@ -20,12 +19,8 @@ MAX_STRUCTURE = 2000  # characters of a section, list or code fragment; longer o
 MAX_LINE = 8000  # keeps any chat turn whole; longer text is a file without line breaks
 MAX_OVERLAP = 400  # a block up to this size is repeated at the start of the next passage
 PIECE_OVERLAP = 200  # characters shared by two pieces of a block that had to be split
-MIN_FRAGMENT = 50  # characters; a shorter list or section gets no fragment of its own
-MIN_FRONT_MATTER = 10
-MAX_ABOUT = 300  # characters; a longer description would outweigh the text of a short passage
-MIN_SPLIT = 200  # characters; a shorter body gets no section, list or code fragments
+MIN_SPLIT, MIN_FRAGMENT = 200, 50  # characters of a body with sections, lists and code, and of one of these
 MAX_STRUCTURES = 500  # sections, lists and code blocks of one document with a fragment of their own
-SECTION_LEVEL = 3
 
 # Sections have no weight in any answer (`clawmem.domain.retrieval.grains`), so their words are not indexed.
 GRAIN_OF = {
@@ -34,21 +29,11 @@ GRAIN_OF = {
     FragmentKind.DOCUMENT: Grain.DOCUMENT,
 }
 
-_NOT_FRAGMENTS = frozenset({"content_type", "tags", "title"})
 _SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
 _SPACE = re.compile(r"\s")
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Part of a body that becomes a fragment; ``heading`` is the headings above, joined with " › "."""
-
-    kind: FragmentKind
-    start: int
-    end: int
-    heading: str = ""
-    label: str = ""
-    columns: str = ""  # column names of a table row
+Placed = tuple[int, int, str, str]  # start and end in the body, headings above, and a label
 
 
 def fragment(
@@ -72,43 +57,47 @@ def fragment(
         about: Description of the folders above the document, for the retrieval context.
         front_matter: Printable pairs; each becomes a fragment unless it is structural or shorter than 10 characters.
     """
-    body, outline = note.body, _outline(note.blocks)
-    fragments: list[Fragment] = []
+    body, fragments, dated = note.body, list[Fragment](), f" ({date})" if date else ""
 
-    def add(part: _Part) -> None:
-        if part.kind is FragmentKind.LINE:
-            context = part.columns
-        else:
-            above = [title, *(heading for heading in part.heading.split(" › ") if heading != title)]
-            context = " › ".join(filter(None, above)) + (f" ({date})" if date else "")
-            context = f"{about[:MAX_ABOUT]}\n{context}".strip() if about else context
-        fragments.append(
-            Fragment(
-                seq=len(fragments),
-                kind=part.kind,
-                start_line=note.line_at(part.start),
-                end_line=note.line_at(max(part.start, part.end - 1)),
-                start=part.start,
-                end=part.end,
-                text=body[part.start : part.end],
-                label=part.label,
-                heading=part.heading,
-                context=context,
-            )
-        )
+    def add(kind: FragmentKind, placed: Placed, columns: str = "") -> None:
+        start, end, heading, label = placed
+        above = [title, *(name for name in heading.split(" › ") if name != title)]
+        context = " › ".join(filter(None, above)) + dated
+        # A longer description would outweigh the text of a short passage.
+        context = f"{about[:300]}\n{context}".strip() if about else context
+        lines = note.line_at(start), note.line_at(max(start, end - 1))
+        text = body[start:end]
+        context = columns if kind is FragmentKind.LINE else context
+        fragments.append(Fragment(len(fragments), kind, *lines, start, end, text, label, heading, context))
 
-    add(_Part(FragmentKind.DOCUMENT, 0, len(body)))
-    for part in (*_passages(body, outline), *_structures(body, outline)):
-        add(part)
+    outline: list[tuple[Block, str]] = []  # each block with the headings above it
+    path: list[Block] = []
+    for block in note.blocks:
+        is_heading = block.kind is BlockKind.HEADING
+        path = [heading for heading in path if not is_heading or heading.level < block.level]
+        outline.append((block, " › ".join(heading.label for heading in path if heading.label)))
+        path += [block] if is_heading else []
+    add(FragmentKind.DOCUMENT, (0, len(body), "", ""))
+    for passage in _passages(body, outline):
+        add(FragmentKind.PASSAGE, passage)
+    for kind, structure in _structures(body, outline):
+        add(kind, structure)
     for key, value in front_matter:
         text = f"{key}: {value}"
-        if key not in _NOT_FRAGMENTS and len(text) >= MIN_FRONT_MATTER:
-            context = title + (f" ({date})" if date else "")
-            fragments.append(
-                Fragment(len(fragments), FragmentKind.FRONT_MATTER, 1, 1, 0, 0, text, key, context=context)
-            )
-    for part in _lines(body, outline):
-        add(part)
+        if key not in ("content_type", "tags", "title") and len(text) >= 10:
+            kind = FragmentKind.FRONT_MATTER
+            fragments.append(Fragment(len(fragments), kind, 1, 1, 0, 0, text, key, context=title + dated))
+    has_text = any(block.kind is not BlockKind.HEADING for block, _ in outline)
+    for (block, above), below in zip(outline, [*outline[1:], None], strict=False):
+        # A heading is part of the title of the lines below it. It is a line itself without a text or heading below it.
+        if has_text and block.kind is BlockKind.HEADING:
+            is_bare = not below or (below[0].kind is BlockKind.HEADING and below[0].level <= block.level)
+            if not block.label or not is_bare:
+                continue
+        label = block.label if block.kind is BlockKind.TURN else ""
+        columns = block.label if block.kind is BlockKind.ROW else ""
+        for start, end in _pieces(body, block.start, block.end, MAX_LINE):
+            add(FragmentKind.LINE, (start, end, above, label), columns)
     return fragments
 
 
@@ -142,41 +131,7 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
             )
 
 
-def _outline(blocks: Sequence[Block]) -> list[tuple[Block, str]]:
-    """Return each block with the headings above it, joined with " › "."""
-    path: list[Block] = []
-    outline = []
-    for block in blocks:
-        if block.kind is BlockKind.HEADING:
-            path = [heading for heading in path if heading.level < block.level]
-        outline.append((block, " › ".join(heading.label for heading in path if heading.label)))
-        if block.kind is BlockKind.HEADING:
-            path.append(block)
-    return outline
-
-
-def _lines(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part]:
-    # A heading is part of the title of the lines below it; one without a text or a heading below it is a line itself.
-    rows = outline
-    if any(block.kind is not BlockKind.HEADING for block, _ in outline):
-        rows = [
-            (block, above)
-            for at, (block, above) in enumerate(outline)
-            if block.kind is not BlockKind.HEADING or (block.label and _is_bare(block, outline[at + 1 :][:1]))
-        ]
-    for block, heading in rows:
-        label = block.label if block.kind is BlockKind.TURN else ""
-        columns = block.label if block.kind is BlockKind.ROW else ""
-        for start, end in _pieces(body, block.start, block.end, MAX_LINE):
-            yield _Part(FragmentKind.LINE, start, end, heading, label, columns)
-
-
-def _is_bare(heading: Block, following: Sequence[tuple[Block, str]]) -> bool:
-    """Whether neither a text nor a deeper heading follows *heading*."""
-    return all(block.kind is BlockKind.HEADING and block.level <= heading.level for block, _ in following)
-
-
-def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part]:
+def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Placed]:
     """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
     pieces = [
         (start, end, heading)
@@ -184,7 +139,7 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part
         for start, end in _pieces(body, block.start, block.end, MAX_PASSAGE)
     ]
     if not pieces:
-        yield _Part(FragmentKind.PASSAGE, 0, len(body))
+        yield 0, len(body), "", ""
     first = 0
     while first < len(pieces):
         last = first + 1
@@ -192,7 +147,7 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part
             last += 1
         start = pieces[first][0] if first else 0
         end = len(body) if last == len(pieces) else max(pieces[last][0], pieces[last - 1][1])
-        yield _Part(FragmentKind.PASSAGE, start, end, pieces[first][2])
+        yield start, end, pieces[first][2], ""
         if last == len(pieces):
             return
         # A short last block is repeated if the next one fits after it: a passage of repeated text is redundant.
@@ -203,35 +158,28 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part
         first = last - 1 if is_repeated else last
 
 
-def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> list[_Part]:
-    """Return the sections, lists and code blocks that have a fragment of their own."""
-    if len(body) < MIN_SPLIT:
-        return []
-    heads = [
-        (block, above)
-        for block, above in outline
-        if block.kind is BlockKind.HEADING and block.level <= SECTION_LEVEL
-    ]
+def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[tuple[FragmentKind, Placed]]:
+    """Yield the sections down to level 3, the lists and the code blocks that have a fragment of their own."""
+    heads = [placed for placed in outline if placed[0].kind is BlockKind.HEADING and placed[0].level <= 3]
     ends = [*(block.start for block, _ in heads[1:]), len(body)]
     parts = [
-        _Part(FragmentKind.SECTION, block.start, end, above, block.label)
+        (FragmentKind.SECTION, block.start, end, above, block.label)
         for (block, above), end in zip(heads, ends, strict=False)
         if len(heads) > 1
     ]
     for is_item, run in groupby(outline, key=lambda placed: placed[0].kind is BlockKind.ITEM):
         items = list(run)
         if is_item and len(items) > 1:
-            parts.append(_Part(FragmentKind.LIST, items[0][0].start, items[-1][0].end, items[0][1]))
+            parts.append((FragmentKind.LIST, items[0][0].start, items[-1][0].end, items[0][1], ""))
     parts += [
-        _Part(FragmentKind.CODE, block.start, block.end, above, block.label)
+        (FragmentKind.CODE, block.start, block.end, above, block.label)
         for block, above in outline
         if block.kind is BlockKind.CODE
     ]
-    return [
-        replace(part, start=start, end=end)
-        for part in [part for part in parts if part.end - part.start >= MIN_FRAGMENT][:MAX_STRUCTURES]
-        for start, end in _pieces(body, part.start, part.end, MAX_STRUCTURE)
-    ]
+    parts = [part for part in parts if len(body) >= MIN_SPLIT and part[2] - part[1] >= MIN_FRAGMENT]
+    for kind, first, last, above, label in parts[:MAX_STRUCTURES]:
+        for start, end in _pieces(body, first, last, MAX_STRUCTURE):
+            yield kind, (start, end, above, label)
 
 
 def _pieces(body: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:

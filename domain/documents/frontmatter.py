@@ -10,7 +10,6 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.text.words import words
 
 BYTE_ORDER_MARK = "\ufeff"
-OPENING = re.compile(r"---\r?\n")
 # A ruler above a text opens no front matter.
 _UNCLOSED = re.compile(r"---\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
@@ -30,29 +29,31 @@ TYPES = tuple(
 )
 
 # The first matching rule wins: a map of decisions is a hub.
-RULES = tuple(
-    (name, frozenset(listed.split()))
-    for name, listed in {
-        "hub": "hub hubs moc mocs",
-        "decision": "decision decisions adr adrs",
-        "research": "research investigation investigations analysis analyses",
-        "project": "project projects epic epics initiative initiatives",
-        "handoff": "handoff handoffs handover handovers session sessions",
-        "conversation": "conversation conversations convo convos chat chats transcript transcripts",
-        "progress": "progress status statuses standup standups changelog changelogs",
-    }.items()
-)
+RULES = {
+    "hub": "hub hubs moc mocs",
+    "decision": "decision decisions adr adrs",
+    "research": "research investigation investigations analysis analyses",
+    "project": "project projects epic epics initiative initiatives",
+    "handoff": "handoff handoffs handover handovers session sessions",
+    "conversation": "conversation conversations convo convos chat chats transcript transcripts",
+    "progress": "progress status statuses standup standups changelog changelogs",
+}
 
 # With YAML aliases a few lines can expand to a billion values or refer to themselves; real lists are far shorter.
 MAX_VALUES = 1000
 
 
 class FrontMatter(NamedTuple):
-    """A source split into raw YAML without its fences, the body, and the 1-based line on which the body starts."""
+    """
+    A source split into raw YAML without its fences, the body, and the 1-based line on which the body starts.
+
+    ``is_unclosed`` is whether the body begins with front matter that has no end.
+    """
 
     text: str
     body: str
     body_line: int
+    is_unclosed: bool = False
 
 
 class Facts(NamedTuple):
@@ -89,10 +90,10 @@ def split(source: str) -> FrontMatter:
     parts, and the body is the rest of the source unchanged, blank lines included.
     """
     source = source.removeprefix(BYTE_ORDER_MARK)
-    opening = OPENING.match(source)
+    opening = re.match(r"---\r?\n", source)
     closing = CLOSING.search(source, opening.end()) if opening else None
     if opening is None or closing is None:
-        return whole(source)
+        return whole(source)._replace(is_unclosed=bool(_UNCLOSED.match(source)))
     text = source[opening.end() : closing.start()]
     return FrontMatter(text, source[closing.end() :], text.count("\n") + 3)
 
@@ -100,17 +101,6 @@ def split(source: str) -> FrontMatter:
 def whole(source: str) -> FrontMatter:
     """Return all of *source* except a byte order mark as the body: the fallback for malformed YAML."""
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
-
-
-def is_unclosed(source: str) -> bool:
-    """Whether *source* begins with front matter that has no end, so that `split` takes it as text."""
-    source = source.removeprefix(BYTE_ORDER_MARK)
-    return bool(_UNCLOSED.match(source)) and not CLOSING.search(source, 4)
-
-
-def entries(text: str) -> list[str]:
-    """Return the keys of front matter, each with its value, whose lines begin with a blank, a hyphen or a bracket."""
-    return re.split(r"^(?=[^\s#\]}-])", text, flags=re.MULTILINE)
 
 
 def facts(raw: Mapping[str, object]) -> Facts:
@@ -252,4 +242,4 @@ def content_type(declared: str | None, path: str) -> str:
     *folders, file = path.lower().split("/")
     is_index = file == "index.md" or "index" in folders
     of_path = {*words(path.lower()), *(["hub"] if is_index else [])}
-    return next((name for name, of_type in RULES if of_type & of_path), "note")
+    return next((name for name, listed in RULES.items() if not of_path.isdisjoint(listed.split())), "note")

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.records import Document, InactiveReason
 
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
 MAX_PATH_LENGTH = 1000  # characters
 
 NO_TEXT = sha256(b"").hexdigest()
-FileVersion = tuple[int, str, str, InactiveReason | None, str, SourceStamp | None]
 
 
 def body_hash(body: str) -> str:
@@ -33,17 +32,8 @@ def document_without_file(
 ) -> Document:
     """Return the record of *body*, a text that a program stores now; type, confidence and origin are the default."""
     digest = body_hash(body)
-    return Document(
-        collection,
-        path,
-        title,
-        digest,
-        digest,
-        authored_at,
-        modified_at=now,
-        indexed_at=now,
-        body_length=len(body),
-    )
+    times = (authored_at, now, now)
+    return Document(collection, path, title, digest, digest, *times, body_length=len(body))
 
 
 def docid(hash: str, others: Iterable[str]) -> str:
@@ -142,7 +132,7 @@ def is_current(document: Document | None, source_hash: str) -> bool:
     return document.source_hash == source_hash
 
 
-def version_of(document: Document | None) -> FileVersion | None:
+def version_of(document: Document | None) -> tuple[object, ...] | None:
     """Return the properties of a document that change when a process indexes, moves, archives or forgets it."""
     if document is None:
         return None

@@ -6,7 +6,6 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
 from urllib.parse import unquote
 
 from clawmem.domain.documents.address import folded
@@ -54,23 +53,20 @@ def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
     A link in code, a formula or a comment, or with a backslash before it, is text, and so is one to a web address or
     to a place in the same note; ``#[[two words]]`` is a tag. *front_matter* begins on line 2 of the file.
     """
-    return [*islice(_every_link(note, front_matter), MAX_LINKS)]
-
-
-def _every_link(note: Markdown, front_matter: str) -> Iterator[Link]:
-    if "[[" in front_matter:
-        for number, line in enumerate(front_matter.split("\n"), start=2):
-            for match in _LINK.finditer(line):
-                yield from _read(match, number, line, [0, len(line)])
-    if not any(mark in note.body for mark in ("[[", "](", "((")):
-        return
-    for block in note.blocks:
+    links = list[Link]()
+    lines = front_matter.split("\n") if "[[" in front_matter else []
+    for number, line in enumerate(lines, start=2):
+        for match in _LINK.finditer(line):
+            links += _read(match, number, line, [0, len(line)])
+    has_links = any(mark in note.body for mark in ("[[", "](", "(("))
+    for block in note.blocks if has_links else ():
         bounds: list[int] = []
         for match in _LINK.finditer(note.prose, block.start, block.end):
             if not bounds:
                 ends = _SENTENCE_END.finditer(note.prose, block.start, block.end)
                 bounds = [block.start, *(end.end() for end in ends), block.end]
-            yield from _read(match, note.line_at(match.start()), note.body, bounds)
+            links += _read(match, note.line_at(match.start()), note.body, bounds)
+    return links[:MAX_LINKS]
 
 
 def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> Iterator[Link]:
@@ -183,8 +179,13 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
         places = [from_here, from_root]
     else:
         places = [from_root]
+
+    def without_case(path: str) -> str:
+        folder, slash, name = path.rpartition("/")
+        return f"{folded(folder)}{slash}{_name_key(name)}"
+
     groups: list[list[NamedNote]] = []
-    for form in (partial(unicodedata.normalize, "NFC"), _path_key):
+    for form in (partial(unicodedata.normalize, "NFC"), without_case):
         groups += [[note for note in files if form(_stem(note.path)) == form(place)] for place in places]
         if not written.startswith(("./", "../", "/")):
             end = form(written)
@@ -198,11 +199,6 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
         groups += [[note for note in here if note.kind is kind] for kind in (NameKind.ALIAS, NameKind.TITLE)]
     matches = sorted(next(filter(None, groups), ()), key=distance)
     return list(dict.fromkeys(note.document_id for note in matches))
-
-
-def _path_key(path: str) -> str:
-    folder, slash, name = path.rpartition("/")
-    return f"{folded(folder)}{slash}{_name_key(name)}"
 
 
 def _stem(path: str) -> str:

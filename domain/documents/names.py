@@ -8,7 +8,6 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document
 
-UNTITLED = "Untitled"  # only for a path without any name
 READABLE = (".md", ".markdown", ".txt", ".canvas", ".pdf", ".docx", ".htm", ".html")
 LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
@@ -24,7 +23,7 @@ def title(declared: str | None, note: Markdown, path: str) -> str:
     heading = note.headings[0].label if note.headings else ""
     page = unquote(file_name(path).replace("___", "/"))  # as Logseq names its files
     names = (declared or "", heading, page, path.rstrip("/").rpartition("/")[2])
-    chosen = next(filter(None, (" ".join(name.split()) for name in names)), UNTITLED)
+    chosen = next(filter(None, (" ".join(name.split()) for name in names)), "Untitled")
     return chosen if len(chosen) <= LONGEST_TITLE else f"{chosen[: LONGEST_TITLE - 1].rstrip()}…"
 
 

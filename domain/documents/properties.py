@@ -24,8 +24,7 @@ TAG_PROPERTIES = frozenset({"tag", TAGS})
 _ALIAS_NAMES = frozenset({"alias", "aliases"})
 # They style a page, or are written by a program for itself.
 _OMITTED = frozenset({"cssclass", "cssclasses", "css-class", "id", "collapsed"})
-MAX_TAGS = 1000  # of one note; a note with more is a generated list
-MAX_FIELDS = 1000  # inline fields of one note; a note with more is a log
+MAX_FIELDS = 1000  # tags or inline fields of one note; a note with more is a generated list or a log
 MAX_VALUE = 500  # characters of a value; a longer one is a text
 
 _NAME = r"[^\W_][\w -]{0,60}?"
@@ -69,7 +68,7 @@ def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
     for tag in map(bare_tag, (*declared, *(match[1] or match[2] for match in inline))):
         if tag:
             tags.setdefault(folded(tag), tag)
-    return tuple(tags.values())[:MAX_TAGS]
+    return tuple(tags.values())[:MAX_FIELDS]
 
 
 def bare_tag(tag: str) -> str:

@@ -160,7 +160,8 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
 def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object], list[int], str]:
     """Return what front matter declares without its malformed lines, their numbers, and why the first is malformed."""
     raw, left_out, faults, above = dict[str, object](), list[int](), list[str](), ""
-    for entry in frontmatter.entries(text):
+    # The keys, each with its value, whose lines begin with a blank, a hyphen or a bracket.
+    for entry in re.split(r"^(?=[^\s#\]}-])", text, flags=re.MULTILINE):
         lines = entry.splitlines(keepends=True)
         first = 2 + above.count("\n")
         without_one = [(at, lines[:at] + lines[at + 1 :]) for at in reversed(range(len(lines)))]
@@ -195,7 +196,7 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
     claims = Claims((*facts.supersedes, *superseded(links)), facts.superseded_by)
     declared = Declarations(claims, links, properties)
-    if frontmatter.is_unclosed(text):
+    if parts.is_unclosed:
         malformed = "front matter taken as text: it has no line --- at its end"
     complaints = "; ".join(filter(None, (warning, malformed, *frontmatter.unusable(raw))))
     return note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
