@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import FeedbackLoop, RedactedTranscripts
     from clawmem.app.services.capture.visibility import Withheld
-    from clawmem.app.services.conversations.mining import MineConversations
-    from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+    from clawmem.app.services.conversations.mining import MineConversations, SynthesizeFacts
     from clawmem.app.services.documents.file_history import FileReason
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import Timeline
@@ -359,7 +358,7 @@ class UseCases(containers.DeclarativeContainer):
 
     # conversations and other programs
     mining: MineConversations = use_case("conversations.mining:MineConversations")
-    synthesize_facts: SynthesizeFacts = use_case("conversations.synthesis:SynthesizeFacts")
+    synthesize_facts: SynthesizeFacts = use_case("conversations.mining:SynthesizeFacts")
     memory_import: Callable[..., ImportMemories] = function("portability.importing:ImportMemories")
     issue_sync: SyncIssues = use_case("issues:SyncIssues", enrich=Factory(enrich, ask=None))
     agent_memory: Callable[..., AgentMemory] = function(

@@ -30,8 +30,7 @@ from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import counts_text, few
-from clawmem.app.services.conversations.mining import MiningOptions, MiningReport
-from clawmem.app.services.conversations.synthesis import MOST_ASKED
+from clawmem.app.services.conversations.mining import MOST_ASKED, MiningOptions, MiningReport
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.issues import COLLECTION as ISSUES
 from clawmem.app.services.issues import IssueReport
