@@ -57,24 +57,12 @@ class Dispatcher:
         return self._load() if vault is None else of_vault(self._load(), vault)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """
-        Run *work* in one of the threads for reading, and return its result; a cancelled caller does not wait for it.
-
-        Raises:
-            Busy: Too many requests wait; *work* will not run.
-        """
+        """Run *work* in a thread for reading; a cancelled caller does not wait for it. Raises `Busy` before it runs."""
         _refuse_if_full(self._readers)
         return await to_thread.run_sync(work, limiter=self._readers, abandon_on_cancel=True)
 
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
-        """
-        Run *work* with the vault called *vault*, or the default vault, open for reading; return its result.
-
-        Raises:
-            Busy: Too many requests wait.
-            NotFound: No vault has this name.
-            ClawmemError: *work* raised it, or the vault cannot be opened.
-        """
+        """Run *work* with *vault* open, by default the usual one. Raises its errors, `Busy` or `NotFound`."""
 
         def with_cached() -> T:
             with self.services(lambda: self.settings(vault), vault) as services:
@@ -96,12 +84,7 @@ class Dispatcher:
 
     @contextmanager
     def services(self, settings: Callable[[], Settings], vault: str | None = None) -> Iterator[Services]:
-        """
-        Yield the services over *vault* that this thread has open for reading; after an error it opens them again.
-
-        Args:
-            settings: Returns the settings for *vault*; called if the vault has to be opened.
-        """
+        """Yield the services over *vault* that this thread has open, or opens with *settings*; anew after an error."""
         cache = self._cache
         try:
             version, services = cache.services.get(vault, (None, None))

@@ -61,12 +61,7 @@ def conditions_in(texts: Names) -> list[str]:
 
 
 def named_collections(services: Services, names: Names) -> list[str]:
-    """
-    Return *names*, which are those of collections, as a list.
-
-    Raises:
-        NotFound: A collection is neither configured nor in the vault.
-    """
+    """Return *names* as a list; raise `NotFound` for a collection that is neither configured nor in the vault."""
     wanted = listed(names)
     # Computed only when needed, because it counts every document.
     known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()

@@ -127,11 +127,7 @@ def embed_new(services: Services) -> str:
 
 @operation(Effect.REPEATABLE, text=str, route="/embed")
 def embed(services: Services, force: Force = False) -> EmbedReport:
-    """
-    Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
-
-    Vectors of another model, or of a run with force, replace the old vectors when they are complete.
-    """
+    """Embed new and changed text, so that it is found by meaning; with force all of it, beside the old vectors."""
     with services.progress("Embedding") as step:
         report = services.embed(force=force, progress=step)
     if report.stopped:
@@ -231,11 +227,7 @@ def why_not(
     services: Services,
     path: Annotated[str, "Its path; or its collection and path, such as notes/a.md.", argument("FILE")],
 ) -> FileStatus:
-    """
-    Explain whether a file is indexed, and why not.
-
-    It names the rule that excludes a file, with its file and line, and what to do about it.
-    """
+    """Explain whether a file is indexed, and why not: by which rule of which file, and what to do about it."""
     return services.explain_file(path)
 
 
@@ -361,11 +353,7 @@ def bootstrap(
     skip_embed: Annotated[bool, "Make no vectors."] = False,
     confirm: Confirm = None,
 ) -> Reading:
-    """
-    Add and index a folder in one step. Safe to repeat.
-
-    Runs collection add, update and embed.
-    """
+    """Add and index a folder in one step: collection add, update and embed. Safe to repeat."""
     settings, folder = services.settings, existing_folder(path)
     folders = {each: known.path for each, known in settings.collections.items() if known.kind == "files"}
     added = next((each for each in folders if folders[each].resolve() == folder and name in (None, each)), "")
@@ -400,8 +388,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     """
     Remove a collection: its files stay, its documents are no longer found, and its trust is forgotten.
 
-    If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
-    confirmation.
+    If its folder is gone, the vault has the only copy of the documents, and a confirmation is needed.
     """
     settings = services.settings
     folder = settings.collections.get(name)

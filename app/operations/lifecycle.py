@@ -153,11 +153,7 @@ def lifecycle_undo(
     act: Annotated[int | None, "Number of the act to undo.", Field(ge=1, le=2**53), argument("ACT")] = None,
     limit: Limit = 20,
 ) -> list[RecordedAct]:
-    """
-    List who changed, archived, restored or forgot what, when and why; or undo one, and return it and its counter-act.
-
-    Forgotten documents cannot be restored.
-    """
+    """List who changed, archived, restored or forgot what, when and why; or undo one act, unless it forgot a note."""
     lifecycle = services.lifecycle
     undone = [] if act is None else [lifecycle.undo(act, services.caller)]
     return [*undone, *lifecycle.latest(1 if undone else limit)]
@@ -403,11 +399,7 @@ def diary_write(
     topic: Annotated[str, "Its topic.", Field(max_length=NAME_CHARS), Option(("-t", "--topic"))] = TOPIC,
     agent: Annotated[str, "Its writer.", Field(max_length=NAME_CHARS), Option(("-a", "--agent"))] = AGENT,
 ) -> SavedNote:
-    """
-    Add an entry to the diary; it can be searched like any note.
-
-    A secret in the entry is reported, and saved as written.
-    """
+    """Add an entry to the diary, which is searched like any note; a secret in it is reported, and saved as written."""
     document = services.diary.write(entry, topic, agent)
     embed_new(services)
     remarks = [SECRET_REMARK] if find_secrets(entry) else []

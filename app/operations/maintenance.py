@@ -124,10 +124,9 @@ def _salvage_text(report: SalvageReport) -> Iterator[str]:
 @operation(Effect.DESTROYS, text=_salvage_text, opens=Opening.NOTHING, command="doctor --repair")
 def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
     """
-    Rebuild a damaged vault from every row that can be read.
+    Rebuild a damaged vault from every row that can be read, its indexes, and the files of the collections.
 
-    The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
-    files of the collections are read again.
+    The damaged file is stored next to the new vault. Forgotten notes stay forgotten.
     """
     settings, vault = services.settings, str(services.settings.vault)
     if not is_there(settings.vault):
@@ -213,11 +212,7 @@ def rebuild(
     services: Services,
     backend: Annotated[str | None, "The backend of the indexes; by default the present one."] = None,
 ) -> VaultInfo:
-    """
-    Rebuild the indexes from the records, and replace the old ones.
-
-    With another backend they move to it, and a move that was interrupted goes on; the vault stays searchable meanwhile.
-    """
+    """Rebuild the indexes from the records, or move to another backend; the vault stays searchable meanwhile."""
     if backend is not None:
         backend_named(backend)
     if backend not in (None, services.indexes.backend):
@@ -339,11 +334,7 @@ def lanes_run(
     now: Annotated[bool, "Run outside of the quiet hours and while questions are asked."] = False,
     dry_run: Annotated[bool, "Show the effects of the rules; write nothing."] = False,
 ) -> LaneReport:
-    """
-    Run a lane once, unless another process works in it.
-
-    A dry run works on a temporary copy of the vault, by rules alone: no model is asked.
-    """
+    """Run a lane once, unless another process works in it; a dry run works by rules alone, on a copy of the vault."""
     if not dry_run:
         return LaneReport(runs=with_notes(services.vault, services.lanes.tick(lane, now=now)))
     with open_copy(services.settings) as copied:
@@ -397,12 +388,7 @@ def consolidate(
     most: Annotated[int, "Uncertain notes to examine.", Field(ge=1, le=10_000), argument("MOST")] = 50,
     dry_run: Annotated[bool, "Only name them.", Option(("--dry-run",))] = False,
 ) -> list[DuplicateFile]:
-    """
-    Archive unsure notes that repeat another note of their collection, and list them.
-
-    Unsure is a confidence below .4; pinned notes stay. `undo` lists the archived notes and
-    restores them.
-    """
+    """Archive notes with a confidence below .4 that repeat another one of their collection; `undo` restores them."""
     duplicates = services.curator.duplicates(most)
     if not dry_run:
         services.curator.archive_duplicates(duplicates, services.caller)
@@ -443,10 +429,9 @@ def enrich(
     no_model: Annotated[bool, "Use rules alone.", Option(("--no-model",))] = False,
 ) -> EnrichReport:
     """
-    Add keywords, names and links to new and changed documents.
+    Add keywords, names and links to new and changed documents; a model also writes notes and facts.
 
-    A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
-    Run it after embed: links need vectors.
+    A run continues where the last one was stopped. Run it after embed: links need vectors.
     """
     with services.progress("Enriching") as step:
         work = services.enrich(ask=None if no_model else services.ask)

@@ -49,10 +49,9 @@ def models_add(
     ] = None,
 ) -> ModelState:
     """
-    Download a model and check its published hash, or take a file.
+    Download a model and check its published hash, or take a file. A repetition continues where it stopped.
 
-    Safe to repeat: an interrupted download continues where it stopped. A vault keeps the model of its vectors; to
-    change it, run: clawmem embed --force
+    A vault keeps the model of its vectors; to change it, run: clawmem embed --force
     """
     model, _ = services.model_selection.known(name)
     if source and not source.exists():

@@ -115,11 +115,7 @@ def session_note(
     transcript: Annotated[PathText, "Absolute path of the transcript, a .jsonl file."],
     workspace: Annotated[PathText, "Folder of the agent."],
 ) -> SavedSession:
-    """
-    Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
-
-    The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
-    """
+    """Save the last 15 messages of a session, once, as memory/YYYY-MM-DD-SLUG.md of a workspace."""
     return SavedSession(path=services.save_session(transcript, workspace))
 
 
@@ -230,11 +226,7 @@ def index_agent(
     sessions: Annotated[bool | None, "Index its sessions.", Option(("--sessions/--no-sessions",))] = None,
     all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,
 ) -> AgentStatus:
-    """
-    Index changed memory files of an agent, and its sessions if it has them chosen; show what its own vault has.
-
-    Sources that are not given are those of the last pass.
-    """
+    """Index the changed files and sessions of an agent, from the sources of the last pass if none are given."""
     given = {"workspace": workspace, "extra": extra, "sessions": sessions}
     memory, changes, problems = _synced(services, all_sessions=all_sessions, **given)
     files = Counter[str]()

@@ -156,10 +156,9 @@ def import_memories(
     dry_run: Annotated[bool, "Report, and import nothing."] = False,
 ) -> ImportReport:
     """
-    Import the memories of another tool, whose store is only read.
+    Import the memories of another tool, whose store is only read; a repetition imports what is new or changed.
 
-    Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
-    and changed memories are imported.
+    Original times stay, secrets are replaced, and imported texts are quoted and not trusted.
     """
     if tool not in STORES:
         remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
@@ -184,10 +183,9 @@ def beads_sync(
     allow_empty: Annotated[bool, "Remove all issues of a project without any.", Option(tool=None)] = False,
 ) -> IssueReport:
     """
-    Make documents of the issues of a Beads project, with relations by dependency.
+    Make documents of the issues of a Beads project, with relations by dependency; find them with --where status=open.
 
-    It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
-    changes in .beads. Find issues by their properties: --where status=open.
+    It asks `bd`, or reads the files in .beads where there is no `bd`. The watcher repeats it after changes in .beads.
     """
     report = services.issue_sync(project_path, allow_empty=allow_empty)
     return replace(report, embed=embed_after(services, [ISSUES]))
@@ -268,8 +266,7 @@ def backup(
     """
     Copy the vault to one file while programs use it.
 
-    The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
-    with --vault FILE, or put it in the place of a lost vault.
+    The copy is consistent, checked, and a vault itself: use it with --vault FILE, or in the place of a lost vault.
     """
     target = file.expanduser().absolute()
     with _new_file(services, target, "backup", force=force) as draft:
@@ -354,11 +351,7 @@ def _refuse_content(services: Services) -> None:
 
 @operation(Effect.ADDS, command="import TOOL=bundle", opens=Opening.NOTHING)
 def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("BUNDLE")]) -> RestoredVault:
-    """
-    Make a vault from a bundle, with the same ids and the same answers.
-
-    A vault that has notes is never replaced.
-    """
+    """Make a vault from a bundle, with the same ids and the same answers; a vault that has notes is never replaced."""
     settings = services.settings
     vault, config = settings.vault, settings.config_file
     _refuse_content(services)

@@ -56,12 +56,7 @@ def all_operations() -> list[AnyOperation]:
 
 
 def operation_named(name: str) -> AnyOperation:
-    """
-    Return the operation *name*.
-
-    Raises:
-        NotFound: There is no such operation.
-    """
+    """Return the operation *name*; raise `NotFound` if there is none."""
     known = {operation.name: operation for operation in all_operations()}
     if name not in known:
         raise NotFound("operation", name)
