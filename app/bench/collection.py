@@ -40,10 +40,7 @@ def load_collection(folder: Path, *, turns: bool) -> JudgedCollection:
     """
     Read ``corpus/``, ``queries.jsonl`` and the judgements; for *turns* ``turns.tsv`` and ``qrels_turn.tsv``.
 
-    Questions without a judgement are left out.
-
-    Raises:
-        InvalidInput: a part is missing or cannot be read; the message names it.
+    Questions without a judgement are left out. Raises `InvalidInput` that names a missing or wrong part.
     """
     judgements = "qrels_turn.tsv" if turns else "qrels.tsv"
     for name in ("corpus", "queries.jsonl", judgements, *(["turns.tsv"] if turns else [])):

@@ -19,12 +19,7 @@ BUILT_IN = {
 
 
 def backend_named(name: str) -> Backend:
-    """
-    Return the backend called *name*.
-
-    Raises:
-        ConfigError: There is no such backend, or the entry point of its package is not a `Backend`.
-    """
+    """Return the backend called *name*; raise `ConfigError` if there is none, or its entry point is no `Backend`."""
     if name == DEFAULT.name:
         return DEFAULT
     if name in BUILT_IN:
@@ -45,8 +40,7 @@ def lazy(place: str, extra: str = "") -> Callable[..., Any]:
     """
     Return a function that imports ``module:name`` of this package when it is called, and calls it.
 
-    Raises (when called):
-        ExtraMissing: *place* needs a package of the extra *extra* that is not installed.
+    It raises `ExtraMissing` if a package of the extra *extra* is not installed.
     """
 
     def call(*arguments: Any, **named: Any) -> Any:

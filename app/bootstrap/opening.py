@@ -36,13 +36,8 @@ def open_services(
     """
     Open the configured vault, and close it at the end of the block.
 
-    Args:
-        create: Whether a missing vault is created; ignored when *read_only*.
-        or_read: Whether a vault that cannot be written now, on a full disk for example, is opened for reading.
-
-    Raises:
-        ConfigError: There is no backend of that name.
-        VaultError: There is no vault, or it cannot be opened.
+    A missing one is created if *create*, unless *read_only*. One that cannot be written now, on a full disk for
+    example, is opened for reading if *or_read*. Raises `ConfigError` for an unknown backend, and `VaultError`.
     """
     from clawmem.app.bootstrap.container import Clawmem
 
@@ -94,10 +89,7 @@ def open_copy(settings: Settings) -> Iterator[Services]:
     """
     Open a temporary copy of the configured vault, with its own indexes and no models but the embedder.
 
-    The copy is deleted at the end.
-
-    Raises:
-        VaultError: There is no vault, or it cannot be copied.
+    The copy is deleted at the end. Raises `VaultError` if there is no vault, or it cannot be copied.
     """
     from dependency_injector import providers
 

@@ -64,15 +64,7 @@ def is_automatic(environ: Mapping[str, str]) -> bool:
 
 
 def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> None:
-    """
-    Start a server of the vault of *environ* if hooks are to start one, none runs, and none was started lately.
-
-    Args:
-        inherited: Environment of the server, apart from its vault.
-
-    Raises:
-        OSError: the server cannot be started.
-    """
+    """Start a server if hooks are to, none runs, and none was started lately; raise `OSError` if that fails."""
     vault = default_vault(environ).absolute()
     if is_automatic(environ) and vault.is_file() and _age_s(vault) >= RETRY_S and not is_running(vault):
         note = server_file(vault, "server-start")

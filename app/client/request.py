@@ -131,11 +131,7 @@ def environment_digest(environ: Mapping[str, str]) -> str:
 
 
 def ask(name: str, event: bytes, environ: Mapping[str, str]) -> str:
-    """
-    Return the server's answer to *event* for the hooks that *name* names; empty if they must run here.
-
-    There is no time limit for the answer, because the caller has a deadline.
-    """
+    """Return the server's answer to *event*, without a time limit; empty if the hooks must run here."""
     vault = default_vault(environ)
     server = server_of(vault, environ)
     if server is None:
@@ -162,12 +158,7 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     """
     Return the result of the operation *name* from a running server; ``None`` if the caller must run it.
 
-    Args:
-        request: The parameters as JSON.
-        vault: The name or the file of a vault; by default the usual one.
-
-    Raises:
-        Refused: The server ran the operation, and it failed.
+    *vault* is a name or a file, by default the usual one. Raises `Refused` if the server ran it, and it failed.
     """
     is_name = vault is not None and not (os.sep in str(vault) or "." in str(vault))
     file = default_vault(os.environ) if vault is None or is_name else vault.expanduser().absolute()
@@ -213,13 +204,8 @@ def posted(
     """
     Return the response body of *server*; empty for a refusal or an error status.
 
-    Args:
-        first_s: Seconds until the server answers at all, see `connected`.
-        answer_s: Seconds that may pass without a byte of the answer; ``None`` is unlimited.
-
-    Raises:
-        TimeoutError: The server did not answer in time.
-        OSError, UnicodeError: The connection failed or was lost, or the response is not valid text.
+    It has *first_s* seconds to answer at all, see `connected`, and *answer_s* for each part of the answer. Raises
+    `TimeoutError`, and `OSError` or `UnicodeError` if the connection failed or the response is no text.
     """
     with connected(server, first_s) as connection:
         connection.sock.settimeout(answer_s)

@@ -114,13 +114,7 @@ class PortProgram:
     _stderr: Any = field(default_factory=tempfile.TemporaryFile, init=False)
 
     def ask(self, case_id: str, policy: str, given: Any) -> dict[str, Any]:
-        """
-        Return the program's answer to one case: an object with ``output``, ``error`` or ``unsupported``.
-
-        Raises:
-            NoAnswer: There was no answer, or an invalid one.
-            InvalidInput: The program cannot be started.
-        """
+        """Return the answer to a case: ``output``, ``error`` or ``unsupported``; raise `NoAnswer` or `InvalidInput`."""
         process = self._process = self._process or self._started()
         assert process.stdin and process.stdout
         is_over = Event()
@@ -242,15 +236,10 @@ def judge(
     progress: Progress = lambda done, total: None,
 ) -> list[Verdict]:
     """
-    Test *program* with every case of *vectors* in their order, and end it.
+    Test *program* with every case of *vectors* in their order, and end it; raise `InvalidInput` if it cannot start.
 
-    A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure for the others.
-
-    Args:
-        required: Whether "unsupported" is always a failure.
-
-    Raises:
-        InvalidInput: The program cannot be started.
+    A policy is supported or not as a whole: once one of its cases has passed, or if it is *required*, "unsupported" is a
+    failure.
     """
     total, verdicts = sum(len(file.cases) for file in vectors), list[Verdict]()
     lost, has_answered = 0, False

@@ -32,10 +32,7 @@ def complete(env: MutableMapping[str, str]) -> None:
     Add the variables of ``.env`` in the config folder; variables that are already set stay unchanged.
 
     No other ``.env`` is read: the ``.env`` of a cloned repository is not the user's choice, and it could send every
-    note to another server or to another vault.
-
-    Raises:
-        ConfigError: The file is no text. Lines that are no assignments are reported as warnings.
+    note to another server or to another vault. Raises `ConfigError` if it is no text, and warns of wrong lines.
     """
     for name, value in _assigned(env).items():
         env.setdefault(name, value)

@@ -33,13 +33,10 @@ def transcript_folder(vault: Path) -> Path:
 
 def log_error(vault: Path, name: str, error: BaseException | str) -> bool:
     """
-    Append an error to the error log of *vault*, which is bounded in size; return whether it is not there already.
+    Append an error of *name* to the error log of *vault*, which is bounded in size; return whether it is new.
 
     An expected error is one line, once a day; another one is a traceback. The folder of a deleted vault is not created
     again for it, and a log that cannot be written is left alone.
-
-    Args:
-        name: The hook or the thread that failed.
     """
     log, message = state_folder(vault) / "errors.log", f"{name}: {' '.join(str(error).split())}"
     if isinstance(error, BaseException) and not isinstance(error, ClawmemError):
@@ -92,10 +89,8 @@ def draft_of(file: Path) -> Iterator[Path]:
     """
     Yield the path of a draft; after the block it is flushed to the disk, and replaces *file* in one step.
 
-    The draft is readable by the owner only, in a folder that is deleted with all that is left in it.
-
-    Raises:
-        OSError: the file cannot be written, or is a device or a pipe, which a draft would replace.
+    The draft is readable by the owner only, in a folder that is deleted with all that is left in it. Raises `OSError`,
+    also for a device or a pipe, which a draft would replace.
     """
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise FileExistsError(EEXIST, "It is a device or a pipe, not a file", str(file))
@@ -121,12 +116,7 @@ def draft_of_folder(target: Path, *, replaces: bool = False) -> Iterator[Path]:
     """
     Yield an empty folder, whose files get their names in *target* after the block.
 
-    Args:
-        replaces: Whether other files of these names are replaced; folders never are.
-
-    Raises:
-        InvalidInput: Something else has one of these names; nothing was changed.
-        OSError: A file cannot be written.
+    With *replaces* they replace other files; folders never. Raises `InvalidInput` before anything is changed.
     """
     with draft_folder(target / "export" if target.is_dir() else target) as draft:
         yield draft
@@ -168,11 +158,7 @@ def all_below(place: Path) -> Iterator[Path]:
 
 
 def make_private(place: Path) -> tuple[list[Path], list[Path]]:
-    """
-    Remove the permissions of others from *place* and its content; return the changed and the failed paths.
-
-    Symbolic links are not followed.
-    """
+    """Remove permissions of others from *place* and its content, links aside; return changed and failed paths."""
     changed: list[Path] = []
     failed: list[Path] = []
     for path in () if os.name == "nt" or place.is_symlink() else all_below(place):

@@ -23,13 +23,7 @@ def topic_of(folder: Path, session_id: str) -> str:
 
 
 def set_topic(folder: Path, session_id: str, topic: str) -> None:
-    """
-    Set the topic of a session.
-
-    Raises:
-        InvalidInput: the topic is empty or longer than 256 characters.
-        OSError: the file cannot be written.
-    """
+    """Set the topic of a session; raise `InvalidInput` if it is empty or longer than 256 characters."""
     normalised = read_topic(topic)
     if not normalised:
         raise InvalidInput(

@@ -34,12 +34,7 @@ Complain = Callable[[str, BaseException], object]  # gets the name of a thread a
 def watch(
     services: Services, stop: StopSignal, *, tell: Callable[[WatchEvent], None], every_s: float
 ) -> None:
-    """
-    Keep the vault up to date with its folders until *stop* is set.
-
-    Args:
-        every_s: Interval of full passes in seconds.
-    """
+    """Keep the vault up to date with its folders until *stop* is set, with a full pass every *every_s* seconds."""
     vault, config_file = services.settings.vault, services.settings.config_file
 
     @lru_cache(maxsize=1)

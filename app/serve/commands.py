@@ -88,9 +88,8 @@ def serve(
     """
     Run the server: keep the vault open and answer over HTTP.
 
-    Hooks use it and are faster with it; they start it unless the config file says "server: manual". Ctrl-C stops it. --status
-    and --stop exit with 1 when no server runs, --status also when it does not answer or its vault is gone. --background
-    is content with one that runs already.
+    Hooks are faster with it, and start it unless the config file says "server: manual". Ctrl-C stops it. --status and
+    --stop exit with 1 when no server runs, --status also when it is of no use. --background is content with one that runs.
     """
     vault = settings_of(ctx).vault
     server = announced(vault) if is_running(vault) else None
@@ -213,11 +212,7 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """
-    Run the MCP server on stdin and stdout; an assistant starts it.
-
-    While clawmem serve runs, every request is forwarded to it. See clawmem setup mcp.
-    """
+    """Run the MCP server on stdin and stdout for an assistant; a running server answers. See clawmem setup mcp."""
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
     vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
@@ -252,11 +247,7 @@ def surface(
     bootstrap: Annotated[bool, typer.Option("--bootstrap", help="For the start of a session.")] = False,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read the prompt or the id from stdin.")] = False,
 ) -> None:
-    """
-    Print the context block of a prompt or a session start.
-
-    Nothing is printed if no block would be added.
-    """
+    """Print the context block of a prompt or a session start; nothing if no block would be added."""
     if (context and bootstrap) or bool(question) == stdin:
         raise InvalidInput(
             "INVALID_INPUT",
@@ -283,11 +274,7 @@ def hook(
         str, typer.Argument(metavar="EVENT", help="UserPromptSubmit, Stop ..., or the name of one hook.")
     ],
 ) -> None:
-    """
-    Run the hooks of an event: read it as JSON from stdin, write the response to stdout.
-
-    The exit code is always 0. See also: clawmem setup hooks
-    """
+    """Run the hooks of an event: read JSON from stdin, write the response to stdout. The exit code is always 0."""
     run_process([name, "--vault", str(settings_of(ctx).vault), *(["--alone"] if ctx.obj.alone else [])])
 
 
@@ -299,10 +286,9 @@ def watch(
     ] = 300.0,
 ) -> None:
     """
-    Watch the collections and read changes until Ctrl-C.
+    Watch the collections and read changes until Ctrl-C; run the lanes that the settings turn on.
 
-    Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
-    object. It also runs the lanes that the settings turn on: see clawmem maintain.
+    Only one of several watchers of a vault works; the others wait for its end. With --json each line is an object.
     """
     from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
     from clawmem.app.serve.background import watch as watch_vault

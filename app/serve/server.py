@@ -103,15 +103,10 @@ class ServerRuntime:
 
     async def answer_event(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
         """
-        Return the output line for *event* of the hooks that *name* names, an event or one hook.
+        Return the output line for *event* of the hooks that *name* names; raise `NotFound` for an unknown name.
 
-        Args:
-            choices: The caller's values for the variables in `CHOICES`, which replace those of the server; ``None``
-                for a caller that cannot send them.
-
-        Raises:
-            Busy: Too many tasks are waiting. The client then runs all hooks itself; their jobs are idempotent.
-            NotFound: There is no such event or hook.
+        With `Busy` the client runs all hooks itself; their jobs are idempotent. *choices* are the caller's values for the
+        variables in `CHOICES`, which replace those of the server; ``None`` for a caller that cannot send them.
         """
         environ = self.environ
         if choices is not None:
@@ -176,14 +171,8 @@ def serve(
     """
     Serve the vault of *settings* until the process receives a signal, or has been idle for too long.
 
-    Args:
-        environ: Environment of this process.
-        ready: Called with the URL when the server is ready.
-
-    Raises:
-        ClawmemError: Another process serves this vault.
-        ConfigError: The server cannot listen at the address, or not without a token.
-        VaultError: The vault does not exist or cannot be opened.
+    *ready* is called with the URL. Raises `ClawmemError` if another process serves this vault, `ConfigError` if the
+    server cannot listen at the address, or not without a token, and `VaultError` if the vault cannot be opened.
     """
     if choices.without_token and choices.host not in ("127.0.0.1", "::1", "localhost"):
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")

@@ -26,12 +26,7 @@ def config_of(vault: Path) -> Path:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """
-    Return the content of the config file without empty values; nothing if the file is missing.
-
-    Raises:
-        ConfigError: The file cannot be read or is not a YAML mapping; the message names file and line.
-    """
+    """Return the content of the config file without empty values; raise `ConfigError` if it is no mapping."""
     data = _load(path, config_text(path))
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must be a mapping of keys to values, such as 'collections:'.")
@@ -40,13 +35,9 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def set_value(path: Path, keys: Sequence[str], value: Any) -> None:
     """
-    Write the setting at *keys*, such as ``("collections", "notes", "trust")``, with the comments as far as YAML keeps them.
+    Write the setting at *keys*, such as ``("collections", "notes")``; comments stay as far as YAML keeps them.
 
-    Args:
-        value: If it is a mapping, an existing one keeps its other keys.
-
-    Raises:
-        ConfigError: The file cannot be read or written.
+    A mapping is joined with the present one. Raises `ConfigError` if the file cannot be read or written.
     """
     *above, last = keys
     with _edited(path) as section:

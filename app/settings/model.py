@@ -341,14 +341,7 @@ def load_settings(
     Read the environment and the config file; *vault* and *backend* take precedence over both.
 
     Only the config file of the user is read, never one of the working folder: a cloned repository must not configure the
-    user's memory.
-
-    Args:
-        environ: The environment; by default that of this process.
-        lenient: Whether invalid values are logged and ignored, so that no prompt fails because of them.
-
-    Raises:
-        ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
+    user's memory. Raises `ConfigError` for a wrong key or value; *lenient* logs and skips it, so that no prompt fails.
     """
     env = os.environ if environ is None else environ
     path, other = (config_folder(env) / name for name in ("config.yaml", "index.yml"))
@@ -397,13 +390,10 @@ def load_settings(
 
 def of_file(settings: Settings, vault: Path, name: str | None = None) -> Settings:
     """
-    Return the settings for a *vault* in a file of its own, of this *name* if it has one.
+    Return the settings for a *vault* in a file of its own, of this *name* if it has one; raise `ConfigError`.
 
-    The config file beside it, ``FILE.yaml``, has its collections, and other settings that differ for it. The collections
-    of the usual vault are not read into it; programs may read their folders into a named one.
-
-    Raises:
-        ConfigError: The config file is invalid.
+    The config file beside it, ``FILE.yaml``, has its collections, and other settings that differ for it. The
+    collections of the usual vault are not read into it; programs may read their folders into a named one.
     """
     config = config_of(vault)
     places = {field: getattr(settings, field) for field in ("home", "models", "topics")}
@@ -463,11 +453,8 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     """
     Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
-    The path of a named vault is equivalent to its name. A bare word that is neither a name nor a file is taken for a
-    typing error, so that it does not create an empty vault.
-
-    Raises:
-        NotFound: The word is such an error.
+    The path of a named vault is equivalent to its name. Raises `NotFound` for a bare word that is neither a name nor a
+    file: a typing error does not create an empty vault.
     """
     name = str(vault)
     if name in settings.vaults or (is_collection_name(name) and not is_there(vault)):

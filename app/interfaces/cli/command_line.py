@@ -185,11 +185,7 @@ def root(
 
 @contextmanager
 def in_order(arguments: Sequence[str]) -> Iterator[None]:
-    """
-    End the process with a message and an exit code on an error of clawmem or its use, Ctrl-C or a closed pipe.
-
-    With ``--json`` in *arguments* stdout gets an error record, see `error_record`.
-    """
+    """End the process with a message and an exit code on an error, with ``--json`` in *arguments* also a record."""
     options = parted(arguments)[0]
     is_json = JSON in options
     named = next((value for name, value in pairwise(options) if name == VAULT), "")

@@ -216,12 +216,7 @@ def _command_of(forms: Sequence[Form]) -> Any:
 
 
 def _chosen(forms: Sequence[Form], options: Mapping[str, Any], words: Sequence[str]) -> Form:
-    """
-    Return the form that a command line chooses.
-
-    Raises:
-        InvalidInput: The value of a selector is unknown, or two selectors are given.
-    """
+    """Return the form that a command line chooses; raise `InvalidInput` for an unknown selector, or for two."""
     selected = [form for form in forms if form.is_selected(options, words)]
     if len(selected) > 1:
         labels = " and ".join(form.label for form in selected)

@@ -38,11 +38,7 @@ Progress = Callable[[int, int], None]  # completed, total
 
 
 def show_json(value: object) -> None:
-    """
-    Print *value* as JSON, dataclasses included; NaN and infinities become null.
-
-    Characters that end lines, move the cursor or reorder text are escaped.
-    """
+    """Print *value* as JSON, without NaN, and with escapes for what ends lines, moves the cursor or reorders text."""
     plain = to_jsonable_python(value, inf_nan_mode="null", fallback=dict)
     text = encodable(json.dumps(plain, ensure_ascii=False, indent=2))
     show_part(_UNSHOWN.sub(lambda match: json.dumps(match[0])[1:-1], text))

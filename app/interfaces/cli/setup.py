@@ -81,8 +81,7 @@ def setup(
     """
     Connect clawmem to agents, or take it out.
 
-    Without a name: find installed agents, show the changes and ask. The entry for an editor without hooks (vscode,
-    cursor, zed, windsurf, json) is printed.
+    Without a name: find installed agents, show the changes and ask. The entry for an editor without hooks is printed.
     """
     optional = [one_of("--with", hook, OPTIONAL_HOOKS) for hook in ",".join(also or ()).split(",") if hook]
     options = {PROFILE: profile and one_of("--profile", profile, PROFILES), WITH: ",".join(optional)}

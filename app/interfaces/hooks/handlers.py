@@ -164,11 +164,8 @@ def run_hooks(name: str, text: str, offer: Callable[[str, str], None]) -> None:
     """
     Run the hooks that *name* names on the event in *text*, in order, each in a thread until its own deadline.
 
-    The context of each is passed to *offer*, with the name of the hook. Then the jobs are done that hooks stored.
-
-    Raises:
-        LookupError: No hook or event has this name.
-        JobsFailed: some jobs failed.
+    The context of each is passed to *offer*. Then the jobs are done that hooks stored. Raises `LookupError` for an
+    unknown name, and `JobsFailed`.
     """
     called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
     if called is None:
@@ -206,11 +203,7 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     """
     Start a server for the next events, if the settings say so; without a vault, report that once a day.
 
-    The current event does not wait for it.
-
-    Args:
-        name: The hooks that were called; nothing is done for an unknown name.
-        inherited: Environment of the server, apart from its vault.
+    The current event does not wait for it. *inherited* is the environment of the server, apart from its vault.
     """
     if call_named(name) is None:
         return

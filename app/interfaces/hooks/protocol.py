@@ -109,12 +109,7 @@ def event_object(text: str) -> dict[str, Any]:
 
 
 def answer(event_name: str, context: str = "") -> str:
-    """
-    Return the answer to an event as one line of JSON of less than `MOST_CHARACTERS` characters.
-
-    Args:
-        context: Text for the model; it is omitted for events that cannot carry it, and cut at the end of a line.
-    """
+    """Return the answer as one line of JSON of less than `MOST_CHARACTERS`; *context* is cut at the end of a line."""
     line, spare = _line(event_name, context), MOST_CHARACTERS
     while len(line) >= MOST_CHARACTERS:  # escapes make the JSON longer than its text
         line = _line(event_name, whole_lines(context, spare))

@@ -57,11 +57,7 @@ _MOST_BYTES = 4_000_000  # per session: half a million runs of words
 
 
 class Job(NamedTuple):
-    """
-    Job of one hook: its name and the event, without the text of the conversation.
-
-    ``attempts`` counts the attempts that were started.
-    """
+    """Job of one hook, without the text of the conversation; ``attempts`` counts the attempts that were started."""
 
     hook: str
     event: Mapping[str, str]
@@ -89,12 +85,7 @@ class Spool:
         self._folder = state_folder(vault) / "spool"
 
     def put(self, job: Job) -> None:
-        """
-        Add a job, replacing a waiting job with the same key.
-
-        Raises:
-            OSError: the job cannot be written; no partial file is left.
-        """
+        """Add a job, replacing a waiting one with the same key; raise `OSError` and leave no partial file."""
         make_folder(self._folder)
         write_whole(self._folder / f"{job.key}{WAITING}", json.dumps(job._asdict()).encode())
 
@@ -110,11 +101,7 @@ class Spool:
         return sorted(ages, key=lambda file: (ages[file], file.name))
 
     def work_off(self, do: Callable[[Job], None]) -> list[str]:
-        """
-        Do all jobs, including those added meanwhile; return a sentence for each failure.
-
-        Nothing happens while another process does them.
-        """
+        """Do all jobs, also those added meanwhile, unless another process does; return a sentence for each failure."""
         failures: list[str] = []
         lock = FileLock(self._folder.with_suffix(".lock"), blocking=False, is_singleton=False, mode=PRIVATE)
         if self.jobs():
@@ -370,15 +357,9 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
 
 def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECONDS) -> None:
     """
-    Do the jobs in the spool of *vault*, unless another process does.
+    Do the jobs in the spool of *vault*, unless another process does; raise `JobsFailed` if some failed.
 
-    What they captured gets vectors at once, so that a question finds it also by meaning.
-
-    Args:
-        seconds: Time limit for all model calls together.
-
-    Raises:
-        JobsFailed: some jobs failed.
+    What they captured gets vectors at once. All model calls together take at most *seconds*.
     """
     settings = load_settings(vault=vault, environ=environ)
     with open_services(settings, create=False) as services:
@@ -391,16 +372,7 @@ def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECON
 
 
 def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
-    """
-    Do one job. Jobs are idempotent.
-
-    Args:
-        left: Returns the seconds that are left for model calls.
-
-    Raises:
-        LookupError: the hook of the job is unknown.
-        ClawmemError: raised by the service that does the job.
-    """
+    """Do one job, which is idempotent; *left* returns the seconds for model calls. Raises the errors of its service."""
     event = job.event
     folder = event.get("cwd", "")
     session = Session(

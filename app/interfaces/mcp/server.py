@@ -129,11 +129,7 @@ def guide(services: Any) -> Guide:
 
 
 class OperationTool:
-    """
-    Tool of an operation; ``vault`` chooses another vault than the usual one.
-
-    A daily tool lacks that parameter, and those that are rarely needed.
-    """
+    """Tool of an operation. A daily one lacks the parameter ``vault``, and those that are rarely needed."""
 
     def __init__(self, operation: AnyOperation, *, is_daily: bool = False) -> None:
         self.operation = operation
@@ -184,11 +180,7 @@ class OperationTool:
     async def call(
         self, dispatcher: Dispatcher, arguments: dict[str, Any], context: Context[Any, Any] | None
     ) -> CallToolResult | InputRequiredResult:
-        """
-        Run the operation; return its text for people, and its record as structured content for programs.
-
-        Where the client asks its user, the user confirms, and not the model.
-        """
+        """Return the text for people and the record; where the client can ask, the user confirms, and not the model."""
         fields = self.operation.request.model_fields
         for name, value in arguments.items():
             if name not in self.parameters:
@@ -334,12 +326,7 @@ def _answers_later(context: Context[Any, Any]) -> bool:
 
 
 async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> InputRequiredResult | None:
-    """
-    Ask the user for the confirmation; return the question if its answer comes with another call.
-
-    Raises:
-        InvalidInput: The user declined.
-    """
+    """Ask the user for the confirmation, or return the question to ask; raise `InvalidInput` if the user declined."""
     message, schema = "\n".join(missing.preview), {"type": "object", "properties": {}}
     if _answers_later(context):
         name = f"confirm-{sha256(message.encode()).hexdigest()[:16]}"  # of this very question

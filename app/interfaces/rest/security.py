@@ -132,13 +132,9 @@ LOCAL_PAGE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5}
 
 def access_control(names: Sequence[str], token: str) -> list[Middleware]:
     """
-    Return the middleware that rejects requests for other hosts, from other origins or without the token.
+    Return the middleware that rejects requests for other hosts than *names*, from other origins or without *token*.
 
     Pages that this machine serves are no other origin, unless no token is required. Their preflight needs no token.
-
-    Args:
-        names: The host names of the server, each with its port as browsers write it.
-        token: The required token; empty to require none.
     """
     gate = Middleware(Gate, names=names, token=token)
     if not token:
