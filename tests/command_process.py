@@ -38,12 +38,15 @@ def start_process(
     """
     Start ``clawmem`` with *arguments* and the variables *environ*; *options* are those of `subprocess.Popen`.
 
+    A first argument ``-c`` starts the Python program that follows it instead.
+
     Args:
         fresh: Whether to start a new interpreter, for tests of what a process imports, or how it starts.
     """
-    command = [*COMMAND, *map(str, arguments)]
-    kind = subprocess.Popen if fresh or not _may_fork(environ) else ForkedProcess
-    return kind(command, env=dict(environ), **options)
+    if not fresh and _may_fork(environ):
+        return ForkedProcess([*COMMAND, *map(str, arguments)], env=dict(environ), **options)
+    command = [sys.executable, "-P"] if arguments[:1] == ("-c",) else COMMAND
+    return subprocess.Popen([*command, *map(str, arguments)], env=dict(environ), **options)
 
 
 def run_process(

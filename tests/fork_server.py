@@ -39,11 +39,16 @@ def main() -> None:
 
 
 def _run_command() -> None:
-    """Run the command, and end without the time that it takes to free everything that was imported."""
+    """Run the command, or a program after ``-c``, and end without the time that freeing all modules takes."""
     from clawmem.app.main import main
 
     try:
-        main()
+        if sys.argv[1:2] == ["-c"]:
+            _, _, program, *arguments = sys.argv
+            sys.argv = ["-c", *arguments]
+            exec(program, {"__name__": "__main__"})  # noqa: S102
+        else:
+            main()
         code: object = 0
     except SystemExit as end:
         code = end.code or 0

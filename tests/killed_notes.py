@@ -41,9 +41,9 @@ def change_notes(world: NotesVault, number: int, chance: random.Random) -> None:
 
 
 def answers(world: NotesVault) -> list[object]:
-    """Return the ten best answers of twenty questions, with their places and scores."""
+    """Return the ten best answers of eight questions, with their places and scores."""
     chance = random.Random(6)
-    questions = [" ".join(chance.choices(WORDS, k=chance.randint(1, 5))) for _ in range(20)]
+    questions = [" ".join(chance.choices(WORDS, k=chance.randint(1, 5))) for _ in range(8)]
     return [
         [(r.document.path, round(r.score, 4), r.start_line) for r in world.ask(question, "query").results]
         for question in questions

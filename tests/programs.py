@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from command_process import start_process
+
 # `main` as a hook calls it, with the modules on standard error that are loaded when it answers.
 LOADING = """
 import os, sys
@@ -46,10 +48,15 @@ def modules_of_hook(name: str, event: Mapping[str, Any], **options: Any) -> tupl
 def start_program(
     program: str, *arguments: object, environ: Mapping[str, str] | None
 ) -> subprocess.Popen[str]:
-    """Start *program*, which has to say ``ready`` first, and wait for `wait_until_ready` and `let_go`."""
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environ)
+    """
+    Start *program*, which has to say ``ready`` first, and wait for `wait_until_ready` and `let_go`.
+
+    Its process is forked from one that has imported ``clawmem``; with no *environ* it is a new interpreter.
+    """
+    options: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"encoding": "utf-8"}
+    if environ is not None:
+        return start_process("-c", program, *arguments, environ=environ, **options)
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)], **options)
 
 
 def wait_until_ready(*processes: subprocess.Popen[str]) -> None:

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
-SECONDS = 1.5
+SECONDS = 1.0
 NOTES = 40
 
 
@@ -27,10 +27,8 @@ def test_four_updaters_and_two_searchers(
     world.embed()
 
     roles = ["update"] * 4 + ["search"] * 2
-    environ = {**environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    processes = [
-        start_program(WORKER, role, world.vault_file, world.root, SECONDS, environ=environ) for role in roles
-    ]
+    details = (Path(__file__).parents[1], world.vault_file, world.root, SECONDS)
+    processes = [start_program(WORKER, role, *details, environ=environ) for role in roles]
     wait_until_ready(*processes)
     until = monotonic() + SECONDS
     while monotonic() < until:
@@ -60,6 +58,9 @@ def scribble(world: World, number: int, chance: random.Random) -> None:
 
 WORKER = """
 import json, sys, time
+
+role, helpers, path, root, seconds = sys.argv[1:]
+sys.path.insert(0, helpers)
 from wired import embed_pending, update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -73,7 +74,6 @@ from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import read_request
 from vault_stores import retrieval_stores
 
-role, path, root, seconds = sys.argv[1:]
 clock, embedder = ManualClock(), HashingEmbedder()
 
 

@@ -86,7 +86,7 @@ class TrialHome:
         self._write_notes(count)
         self._build()
         self._save(self.saved)
-        self.questions = [*_questions()][: count // 2]  # a small vault has to be quick
+        self.questions = [*_questions()][: count // 4]  # a small vault has to be quick
         self.healthy: dict[str, object] = {}
         self.healthy = self.state()
         self.restore()

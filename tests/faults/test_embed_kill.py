@@ -22,7 +22,7 @@ from clawmem.ports.models import Embedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
-NOTES = 40
+NOTES = 24
 QUESTION = "why did the build fail on Monday"
 
 

@@ -24,7 +24,7 @@ from clawmem.domain.graph.traversal import MOST_LINKS
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Scope
 
-EDGES = 40_000
+EDGES = 20_000
 QUESTION = "why did the lighthouse go dark"
 CPU_S = 0.1  # of a question to a hub, ten times what it takes; reading all of its relations takes longer
 

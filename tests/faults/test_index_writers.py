@@ -24,7 +24,7 @@ class TestWriters:
     @pytest.mark.parametrize(
         ("backend", "number", "seconds"),
         [
-            ("tantivy", 4, 2),
+            ("tantivy", 4, 1),
             *(
                 pytest.param(backend, 8, 60, marks=pytest.mark.slow)
                 for backend in ("sqlite", "tantivy", "lancedb")
@@ -62,7 +62,7 @@ class TestWriters:
     @pytest.mark.parametrize(
         ("backend", "rebuilds", "seconds"),
         [
-            ("tantivy", 2, 3),
+            ("tantivy", 2, 2),
             pytest.param("tantivy", 24, 60, marks=pytest.mark.slow),
             pytest.param("lancedb", 6, 30, marks=pytest.mark.slow),
         ],

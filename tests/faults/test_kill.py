@@ -20,7 +20,7 @@ from clawmem.adapters.models.local import StaticEmbedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
-NOTES = 60
+NOTES = 40
 
 
 class Undisturbed(NamedTuple):

@@ -159,7 +159,7 @@ BROKEN = [(table, damage) for table in OWN_TABLES for damage in DAMAGES]
 
 @pytest.mark.parametrize(
     ("table", "damage"),
-    [pytest.param(*one, marks=pytest.mark.slow if n % 3 else ()) for n, one in enumerate(BROKEN)],
+    [pytest.param(*one, marks=pytest.mark.slow if n % 5 else ()) for n, one in enumerate(BROKEN)],
 )
 def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, table: str, damage: str) -> None:
     """Every question is answered, the damage is found, nobody sees a traceback, and the index is made anew."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -72,7 +71,7 @@ class TestNotAVault:
         path = tmp_path / "vault.sqlite"
         open_vault(str(tmp_path / "other.sqlite")).close()
         path.touch()
-        timer = threading.Timer(0.3, shutil.copy, (tmp_path / "other.sqlite", path))
+        timer = threading.Timer(0.3, (tmp_path / "other.sqlite").replace, [path])
         timer.start()
 
         with closing(open_vault(str(path), read_only=True)) as vault:

@@ -23,8 +23,9 @@ TESTS = Path(__file__).parents[1]
 NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}
 PROMPTS = [json.loads(line) for line in (TESTS / "data/coding_prompts.jsonl").read_text("utf-8").splitlines()]
 LEAST_SILENT, LEAST_NAMED = 0.93, 0.9
+ALL = pytest.mark.slow
 PROFILES = pytest.mark.parametrize(  # and of how many prompts one is asked
-    ("profile", "every"), [("balanced", 1), ("speed", 4), pytest.param("speed", 1, marks=pytest.mark.slow)]
+    ("profile", "every"), [("balanced", 1), ("speed", 4), pytest.param("speed", 1, marks=ALL)]
 )
 
 Ask = Callable[..., str]
@@ -83,9 +84,10 @@ class TestTheDevelopmentPrompts:
 
         assert 1 - len(missed) / len(named) >= LEAST_NAMED, [one["prompt"] for one in missed]
 
-    def test_most_names_lookups_and_questions_are_answered(self, ask: Ask) -> None:
+    @pytest.mark.parametrize("every", [2, pytest.param(1, marks=ALL)])
+    def test_most_names_lookups_and_questions_are_answered(self, ask: Ask, every: int) -> None:
         """At least 85 of 100."""
-        others = [one for one in PROMPTS if one["gold"] and one["kind"] != "identifier"]
+        others = [one for one in PROMPTS if one["gold"] and one["kind"] != "identifier"][::every]
 
         missed = [one for one in others if not names_gold(ask(one["vault"], one["prompt"]), one)]
 
@@ -125,7 +127,7 @@ def test_small_vaults_of_a_person_are_silent(tmp_path: Path) -> None:
             services.embed()
             environ = {"INDEX_PATH": str(vault), **places}
             context = HookContext(environ, services=partial(nullcontext, services))
-            for prompt in prompts:
+            for prompt in prompts[number % 2 :: 2]:
                 if context_surfacing(HookEvent("UserPromptSubmit", prompt=prompt), context):
                     loud.append(f"{number}: {prompt}")
             for line in (line for line in person.splitlines() if line.startswith("? ")):
@@ -134,7 +136,7 @@ def test_small_vaults_of_a_person_are_silent(tmp_path: Path) -> None:
                 found.append(memories[int(place) - 1] in block)
 
     assert (len(people), len(prompts), len(found)) == (4, 40, 8)
-    assert len(loud) <= 0.1 * len(people) * len(prompts), loud
+    assert len(loud) <= 0.1 * len(people) * len(prompts) / 2, loud
     assert sum(found) >= 4, found
 
 

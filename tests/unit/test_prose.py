@@ -57,7 +57,7 @@ def sentences(path: Path) -> Iterator[Sentence]:
         for number, line in enumerate(outside.splitlines(), 1):
             yield Sentence(f"{name}:{number}", line, is_first=False)
         return
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(text).readline) if "#" in text else ():
         if token.type == tokenize.COMMENT and "noqa" not in token.string:
             yield Sentence(f"{name}:{token.start[0]}", token.string.lstrip("# "), is_first=False)
     for node in ast.walk(ast.parse(text)):

@@ -27,7 +27,7 @@ from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import SourceStamp
 
-SHORT, TIMES = 5_000, 4  # characters of the first text, and how much longer the second is
+SHORT, TIMES = 3_000, 4  # characters of the first text, and how much longer the second is
 FLOOR_S = 0.06  # whatever takes less for the second text is quick enough
 MAX_GROWTH = 12  # linear time grows 4 times, quadratic time 16 times
 NOW = 1_790_000_000_000
