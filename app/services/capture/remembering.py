@@ -122,13 +122,7 @@ class Remember:
             )
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
-        stating = (
-            (note, line)
-            for note, body in self._current(query_forms(text[:1_000]).relaxed)
-            if (past is None or note.id != past.id or body.strip() == text)
-            and (line := restating_line(text, body))
-        )
-        document, line = (None, 0) if anyway else next(stating, (None, 0))
+        document, line = (None, 0) if anyway else self._known(text, past)
         is_same = document is not None and (self.documents.body(document.id) or "").strip() == text
         if document and not (past and is_same and document.path.startswith(f"{inbox}/")):
             place = place_of(self.documents, document)
@@ -239,6 +233,14 @@ class Remember:
             document = documents.get(number)
             if document and not document.inactive and number not in newer and is_verified(document.origin):
                 yield document, bodies.get(number, "")
+
+    def _known(self, text: str, past: Document | None) -> tuple[Document | None, int]:
+        """Return the note that states *text* already and its line; one to be superseded only if its text is the same."""
+        for document, body in self._current(query_forms(text[:1_000]).relaxed):
+            is_superseded = past is not None and document.id == past.id and body.strip() != text
+            if not is_superseded and (line := restating_line(text, body)):
+                return document, line
+        return None, 0
 
     def _corrected(self, text: str, saved: Document) -> list[Document]:
         """Return the notes that *text* seems to correct, the latest first: those with most words of its topic."""

@@ -26,7 +26,7 @@ from clawmem.ports.records import EVERYTHING, Document, Scope, Span, one_line
 
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
 # Empty lines and headings above a text.
-_ABOVE_TEXT = re.compile(r"(?:[^\S\n]*(?:#[^\n]*)?(?:\n|\Z))*")
+_ABOVE_TEXT = re.compile(r"\A(?:[^\S\n]*(?:#[^\n]*)?(?:\n|\Z))*")
 
 
 class Quotation(NamedTuple):
