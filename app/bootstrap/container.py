@@ -214,7 +214,7 @@ class Gateways(containers.DeclarativeContainer):
     model_servers = Function(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
     late = Singleton(adapter("models.local:StaticWords"))  # late interaction
     shown = Object(adapter("models.server:shown"))
-    threads = Resource(lazy("app.services.retrieval.scheduling:NamedThreads"))
+    threads = Resource(lazy("app.services.retrieval.retrieve:NamedThreads"))
 
     # reports, and maintenance of the vault file by a server
     open_analytics = Function(adapter("duckdb.analytics:DuckdbAnalytics", extra="duckdb"))

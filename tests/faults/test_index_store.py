@@ -12,7 +12,7 @@ from command_line import Invoke, write_file
 from object_store import ObjectStore
 from typer.testing import Result
 
-from clawmem.app.services.retrieval.scheduling import DEADLINE_S
+from clawmem.app.services.retrieval.retrieve import DEADLINE_S
 
 SLACK_S = 20.0  # for opening the vault, and a busy machine
 ANIMALS = "zebra yak gnu ibex lynx otter".split()

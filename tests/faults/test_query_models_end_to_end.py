@@ -17,8 +17,13 @@ from fault_worlds import World
 from scripted_server import Answer, ScriptedServer, scoring, scripted, well_behaved, writing
 
 from clawmem.adapters.models import api
-from clawmem.app.services.retrieval.expand import EXPANSION, expansion_stage
-from clawmem.app.services.retrieval.rerank import PURPOSE, RERANKER, reranking_stages
+from clawmem.app.services.retrieval.models import (
+    EXPANSION,
+    PURPOSE,
+    RERANKER,
+    expansion_stage,
+    reranking_stages,
+)
 
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy

@@ -14,9 +14,7 @@ from scripted_server import Models as Servers
 from surfacing_home import Home, places
 
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
-from clawmem.app.services.retrieval.expand import EXPANSION
-from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.rerank import RERANKER
+from clawmem.app.services.retrieval.models import EXPANSION, RERANKER, Models
 from clawmem.app.services.surfacing.surface import Surfaced
 from clawmem.domain.surfacing.profiles import PROFILES
 

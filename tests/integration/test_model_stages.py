@@ -19,16 +19,22 @@ from wired import embed_pending, wired
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
-from clawmem.app.services.retrieval import expand
-from clawmem.app.services.retrieval.cut import cut
-from clawmem.app.services.retrieval.expand import EXPANSION, expansion_stage, variant_retrievers
+from clawmem.app.services.retrieval import models as model_stages
 from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.models import (
+    EXPANSION,
+    LINE_CHARS,
+    RERANKED,
+    RERANKER,
+    expansion_stage,
+    reranking_stages,
+    variant_retrievers,
+)
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
 from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.rerank import LINE_CHARS, RERANKED, RERANKER, reranking_stages
-from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
-from clawmem.app.services.retrieval.scheduling import run_retrievers
+from clawmem.app.services.retrieval.retrieve import lexical_retriever, run_retrievers, vector_retriever
+from clawmem.app.services.retrieval.score import cut
 from clawmem.app.services.retrieval.work import LoadedTexts, Stage, Trace, Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal
 from clawmem.ports.models import Generator, Reranker
@@ -171,7 +177,7 @@ class TestExpansion:
             expanding(vault, models.factory(ApiGenerator, server.url)),
             request("tomatoes want sun"),
         )
-        monkeypatch.setattr(expand, "is_strong_signal", partial(is_strong_signal, score=0.5))
+        monkeypatch.setattr(model_stages, "is_strong_signal", partial(is_strong_signal, score=0.5))
 
         work, trace = run(stages, vault, question)
         assert (work.variants, server.questions()) == ((), [])

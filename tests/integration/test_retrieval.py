@@ -20,8 +20,13 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.retrieve import lexical_retriever, vector_retriever
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, run_retrievers
+from clawmem.app.services.retrieval.retrieve import (
+    Retriever,
+    RetrieverResult,
+    lexical_retriever,
+    run_retrievers,
+    vector_retriever,
+)
 from clawmem.app.services.retrieval.work import LoadedTexts, Trace, Work
 from clawmem.domain.retrieval import question as analysis
 from clawmem.ports.errors import EmbeddingError, ModelMismatch

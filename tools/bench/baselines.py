@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from vault_stores import retrieval_stores
 
-from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import nearest
 from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.retrieve import VECTOR_ALONE_DEPTH, vector_retriever
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered, run_retrievers
+from clawmem.app.services.retrieval.retrieve import (
+    VECTOR_ALONE_DEPTH,
+    Retriever,
+    RetrieverResult,
+    answered,
+    run_retrievers,
+    vector_retriever,
+)
+from clawmem.app.services.retrieval.score import cut
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Grain

@@ -80,9 +80,8 @@ class Result:
 
     def snippet(self) -> Snippet:
         """
-        Return the lines that answer, extracted on first use, as not every interface shows them.
-
-        `LEFT_OUT` replaces instructions in an unverified document; neighbouring lines are checked as well.
+        Return the lines that answer. `LEFT_OUT` replaces instructions in an unverified document, or in neighbouring
+        lines.
         """
         shown = self._shown
         if is_verified(self.document.origin) or not injection_within(self.body, *self._place(shown)):
@@ -168,12 +167,9 @@ class Answer:
     """
     All results, best first, with the trace of how they were found.
 
-    Attributes:
-        answered: The probability that any of them answers, in [0, 1]; None if no stage computed it.
-        intent: The intent that was recognised, and the *confidence* of that.
-        plan: The clauses of a question that was split.
-        mode: The route that was taken, if the question was routed.
-        sessions: The latest sessions, newest first; sessions without an outcome come last.
+    ``answered`` is the probability that any of them answers, ``confidence`` that of the recognised ``intent``; None if
+    no stage computed it. ``plan`` are the clauses of a question that was split, ``mode`` the route that was taken. The
+    latest ``sessions`` come newest first, those without an outcome last.
     """
 
     query: str

@@ -44,8 +44,7 @@ def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder |
     Return the late-interaction stage: it compares the best candidates with the question word by word.
 
     It uses the sketches of lines if most lines have one, which represent words in context and the line as a whole;
-    otherwise words alone. A line's score depends on how well it covers the words of the question, including
-    contributions of adjacent lines and of the names of its note. A document's score is that of its best line.
+    otherwise words alone. A line counts with adjacent lines and the names of its note, a document with its best line.
     Candidates that were not compared follow in their order. After a failure, reported in ``trace.degraded``, the order
     is unchanged.
     """
@@ -128,8 +127,7 @@ def by_sketches(
     """
     Return for each line how well it covers the words of the question, and its similarity as a whole.
 
-    Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
-    mean of the others.
+    Empty if too few lines have a sketch, or the question has no significant word. One without a sketch gets the mean.
     """
     stored = (
         (key, read_rows(row, sketcher.dimensions))
@@ -193,8 +191,9 @@ def weigh_vectors(lexical: LexicalIndex) -> Stage:
     """
     Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
 
-    A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is one
-    without vectors, with an unavailable lexical index, or for lines: the vectors of a passage do not tell its lines apart.
+    A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is
+    one without vectors, with an unavailable lexical index, or for lines: the vectors of a passage do not tell its lines
+    apart.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

@@ -44,9 +44,9 @@ class Passages(NamedTuple):
     Comparison of the passages of the best candidates with the question, by their fragments.
 
     ``coverage`` is the share of the question's words that a passage has, weighted by how telling they are in general;
-    similar words count in part if a model compares them. ``shared`` counts equal words only. ``miss`` is the weight of
-    the most telling word that a passage lacks, of the passage where it is least, ``specificity`` that of all words, 0 for function words only.
-    ``by_meaning`` tells whether similar words count, ``failure`` why they do not although there is a model.
+    similar words count in part if a model compares them (``by_meaning``), and ``failure`` tells why it did not.
+    ``shared`` counts equal words only. ``miss`` is the weight of the most telling word that a passage lacks, of the
+    passage where it is least, ``specificity`` that of all words, 0 for function words only.
     """
 
     coverage: Mapping[FragmentKey, float]
@@ -62,10 +62,8 @@ def confidence(lexical: LexicalIndex, late: LateInteraction | None = None) -> St
     Return a stage that gives every candidate the probability that it answers; the order does not change.
 
     The probability that any candidate answers follows from the passages of the best ones. If it is below the request's
-    floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is dropped.
-
-    Args:
-        late: Model that compares words by meaning; without it, or if it fails, only equal words count.
+    floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is dropped. Without
+    *late*, which compares words by meaning, or if it fails, only equal words count.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -99,9 +97,8 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     Return *work* with the confidence of each candidate; *answered* is the probability that any of them answers.
 
     A document that the question selects by its date has at least the confidence of that. No document is less likely
-    than one that follows it: the order is by what is known, also of versions and dates. Only a note that comes first
-    because it supersedes another and hardly matches has its own confidence: the question is about another part.
-    A note that a newer one may have changed is at most possible.
+    than one that follows it, except one that comes first because it supersedes another and hardly matches: the question
+    is about another part. A note that a newer one may have changed is at most possible.
     """
     by_date = work.by_date
     confidences = []

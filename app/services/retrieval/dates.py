@@ -36,9 +36,9 @@ def select_by_date(stores: RetrievalStores) -> Stage:
 
     A question for the newest selects the notes of the kind or folder that it names, or else the candidates, which cover
     its topic about as well as the best one; superseded notes, drafts and copies come last. A named time without a
-    topic ("what happened in March"), or a request restricted to days, a type, a tag or a property, selects all notes of
-    it, those of the kind that is asked for first, then the diary of that day, month or year, then what the owner did
-    not write. Of lines, only the first notes of a kind or time become candidates, as a whole.
+    topic, or a request restricted to days, a type, a tag or a property, selects all notes of it, those of the kind that
+    is asked for first, then the diary of that day, month or year, then what the owner did not write. Of lines, only the
+    first notes of a kind or time become candidates, as a whole.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -101,7 +101,7 @@ def newest_matches(
     """
     Return the notes among which the newest is meant, and whether they have its kind, and its topic.
 
-    Without a topic these are all notes of the kind, or in a folder or with a tag of that name, in scope; else the
+    Without a topic these are all notes in scope of the kind, or in a folder or with a tag of that name; else the
     candidates of the kind that match about as well as the best one, or without one of the kind all of these.
     """
 

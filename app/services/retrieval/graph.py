@@ -54,10 +54,10 @@ def classify(
     answers: ModelAnswers, forced: Intent | None = None, generator: Generator | None = None
 ) -> Stage:
     """
-    Return the stage that sets `Work.intent`.
+    Return the stage that sets `Work.intent`; a *forced* intent is certain.
 
-    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *answers* keeps its
-    results. If it fails, the classification by words stands, and the trace reports the failure.
+    The *generator* classifies questions whose words are ambiguous; *answers* keeps its results. If it fails, the
+    classification by words stands, and the trace reports the failure.
     """
     cache = AnswerCache(answers, PURPOSE)
 
@@ -115,9 +115,8 @@ def follow_relations(
     """
     Return a stage for questions of `GRAPH_INTENTS` that raises and adds documents related to the best candidates.
 
-    It runs two traversals from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about
-    entities that occur together with those of the anchors. `merge` combines the scores. Documents outside the
-    request's scope are neither reached nor passed through.
+    It runs two traversals from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about entities
+    that occur together with those of the anchors. Documents outside the scope are neither reached nor passed through.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

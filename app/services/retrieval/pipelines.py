@@ -13,24 +13,30 @@ from clawmem.app.services.documents.listing import documents_with
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
-from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.dates import select_by_date
-from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations, fuse_by_intent
-from clawmem.app.services.retrieval.models import NO_MODELS, Models
+from clawmem.app.services.retrieval.models import (
+    NO_MODELS,
+    Models,
+    expansion_stage,
+    reranking_stages,
+    variant_retrievers,
+)
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request, rewind_request
-from clawmem.app.services.retrieval.rerank import reranking_stages
 from clawmem.app.services.retrieval.retrieve import (
     VECTOR_ALONE_DEPTH,
+    Retriever,
+    RetrieverResult,
+    answered,
     in_named_time,
     lexical_retriever,
     require_vectors,
+    run_retrievers,
     temporal_retriever,
     vector_retriever,
 )
-from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered, run_retrievers
-from clawmem.app.services.retrieval.score import score
+from clawmem.app.services.retrieval.score import cut, score
 from clawmem.app.services.retrieval.supersede import mark_changes, supersede
 from clawmem.app.services.retrieval.work import (
     Candidate,
@@ -62,9 +68,8 @@ class Pipeline:
     """
     Named stages in order, for one vault.
 
-    Args:
-        asks_models: Whether a stage waits for a generator or a reranker; then an answer is not read from one state of
-            the vault, because others would wait for the end of that.
+    If *asks_models*, a stage waits for a generator or a reranker. Then an answer is not read from one state of the
+    vault, because others would wait for the end of that.
     """
 
     def __init__(
@@ -78,11 +83,8 @@ class Pipeline:
         self, request: RetrievalRequest, work: Work | None = None, before: Trace | None = None
     ) -> tuple[Work, Trace]:
         """
-        Run every stage; return the final candidates and the trace.
-
-        Args:
-            work: Result of another pipeline to continue with.
-            before: Trace of that pipeline, which is continued.
+        Run every stage; return the final candidates and the trace. *work* and *before* continue those of another
+        pipeline.
         """
         request, notes = self._narrowed(rewind_request(request)), list[str]()
         work = work or Work(LoadedTexts(self._stores.documents))
@@ -246,8 +248,7 @@ def query(
     """
     Return a pipeline that runs all retrievers, compares the best candidates word by word, and fuses the scores.
 
-    With a generator the question is also searched in reformulations, with a reranker the best candidates are reranked;
-    without them these stages are left out.
+    With a generator the question is also searched in reformulations, with a reranker the best candidates are reranked.
     """
     variants = variant_retrievers(stores, embedder) if models.generator else {}
     comparison: Mapping[str, Stage] = {"compare": compare(stores, late, embedder)} if late else {}
@@ -262,7 +263,7 @@ def query(
             **reranking_stages(stores, models),
             **ending(stores, late),
         },
-        asks_models=models.are_asked,
+        asks_models=bool(models.generator or models.reranker),
     )
 
 
@@ -277,10 +278,7 @@ def intent_search(
     """
     Return a pipeline in which the intent decides the weights of retrievers and the relations to follow.
 
-    Args:
-        intent: The intent, if it is known.
-        models: The generator classifies questions whose words leave the intent open; the reranker reorders the best
-            candidates before scoring.
+    Without an *intent* it is recognised; a generator classifies questions whose words leave it open.
     """
     legs = {
         "lexical": in_named_time(lexical_retriever(stores.lexical)),
@@ -297,7 +295,7 @@ def intent_search(
             **reranking_stages(stores, models),
             **ending(stores),
         },
-        asks_models=models.are_asked,
+        asks_models=bool(models.generator or models.reranker),
     )
 
 

@@ -9,13 +9,12 @@ from types import MappingProxyType
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.confidence import above_floor, confidence
-from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations
 from clawmem.app.services.retrieval.pipelines import Pipeline, nearest_vectors, retrieval
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, Unit, rewind_request
-from clawmem.app.services.retrieval.scheduling import NamedThreads, RetrieverResult, run_retrievers
-from clawmem.app.services.retrieval.score import score
+from clawmem.app.services.retrieval.retrieve import NamedThreads, RetrieverResult, run_retrievers
+from clawmem.app.services.retrieval.score import cut, score
 from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
@@ -72,9 +71,8 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
     """
     Return a planner that has a model split complex questions, with the subject of the last session.
 
-    Simple questions are planned by rules, and all of them without a *generator*. If the model is unavailable, late, or
-    gives no usable answer, the plan is by rules. A question that rules cannot split is searched as a whole, first by
-    words and then by vectors.
+    Simple questions are planned by rules, and all of them without a *generator*, or if it is unavailable, late, or
+    gives no usable answer.
     """
 
     def planned(query: str) -> tuple[tuple[Clause, ...], str]:
@@ -97,8 +95,7 @@ class QueryPlan:
     """
     Splits the question, searches for up to four clauses concurrently with one deadline, and fuses the hits by rank.
 
-    Attributes:
-        by_kind: Pipelines by kind of clause: for words, for vectors, and for both with the graph.
+    ``by_kind`` has the pipelines by kind of clause: for words, for vectors, and for both with the graph.
     """
 
     def __init__(
@@ -168,8 +165,8 @@ class QueryPlan:
         """
         Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name.
 
-        The probability of an answer is that of the likeliest clause. Candidates get none of their own, because the model is
-        fitted to sums of scores, and their relevance comes from ranks.
+        The probability of an answer is that of the likeliest clause. Candidates get none of their own, because the
+        model is fitted to sums of scores, and their relevance comes from ranks.
         """
 
         def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -196,8 +193,8 @@ def merge_clauses(clauses: Mapping[str, Clause]) -> Stage:
     """
     Return the stage that fuses the hits of all clauses by reciprocal rank, weighted by their importance.
 
-    Only ranks count, as scores of words, vectors and the graph are not comparable. Relevance is the share of the
-    highest sum: it covers [0, 1], so metadata has the same influence as in other pipelines.
+    Scores of words, vectors and the graph are not comparable. Relevance is the share of the highest sum: it covers [0,
+    1], so metadata has the same influence as in other pipelines.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -222,11 +219,8 @@ def merge_clauses(clauses: Mapping[str, Clause]) -> Stage:
 
 class MemoryRetrieve:
     """
-    Routes a question by its words, or by the mode that the caller chooses.
-
-    Args:
-        pipelines: Factories of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``, each called
-            on first use; later questions reuse the pipeline.
+    Routes a question by its words, or by the mode that the caller chooses, to one of *pipelines*, each made at first
+    use.
     """
 
     def __init__(

@@ -30,10 +30,10 @@ ANSWERS_FORGOTTEN_AT_ONCE = 500  # model answers; a reranked question adds one p
 
 class Receipt(Record):
     """
-    The receipt of an answer: how it came about.
+    The receipt of an answer: how it came about. ``hits`` counts the hits per retriever.
 
-    Of an item, ``legs`` holds the rank and raw score of its note in the retrievers that found it, ``parts`` their contributions to
-    its relevance, and ``terms`` the terms of its score. ``hits`` counts the hits per retriever.
+    Of an item, ``legs`` holds the rank and raw score of its note in the retrievers that found it, ``parts`` their
+    contributions to its relevance, and ``terms`` the terms of its score.
     """
 
     verb: str
@@ -183,10 +183,8 @@ class Recalls:
     """
     Best-effort recorder of answers: its errors and delays never affect an answer.
 
-    Args:
-        answers: Cached model answers; old ones are deleted here, like old recalls.
-        enabled: Whether anything is recorded; if not, existing receipts expire at once.
-        forgets: Whether old records may be deleted; False for a vault that must not change.
+    Old recalls, receipts and cached model *answers* are deleted here, unless the vault must not change (``forgets``).
+    If nothing is recorded (``enabled``), existing receipts expire at once.
     """
 
     telemetry: Telemetry
@@ -215,12 +213,10 @@ class Recalls:
         prompt_id: str = "",
     ) -> int | None:
         """
-        Record one answer if possible; return its id or ``None``. Also delete some expired records.
+        Record one answer to *limit* results if possible, in *ms*; return its id or ``None``. Delete some expired
+        records.
 
-        Args:
-            ms: Duration of the answer in milliseconds.
-            limit: Number of requested results.
-            receipt: Returns the packed receipt; called only if receipts are recorded.
+        *receipt* returns the packed receipt; it is called only if receipts are recorded.
         """
         try:
             now_ms = self.clock.now_ms()

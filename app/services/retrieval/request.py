@@ -42,11 +42,11 @@ class RetrievalRequest(NamedTuple):
     One validated question, as all stages receive it.
 
     Results have one of ``content_types`` and all of ``tags``, or tags below them, and meet the conditions ``where`` on
-    their properties (``name=value``, see `read_filter`). ``floor`` is the least probability, 0 to 1, that any
-    result answers; below it the answer is empty. ``purpose`` says what the answer is wanted for in words that affect
-    the ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
-    `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
-    independent of ``limit``; by default each stage uses its own depth. ``show_all`` keeps unlikely results below a likely one.
+    their properties (``name=value``, see `read_filter`). ``floor`` is the least probability, 0 to 1, that any result
+    answers; below it the answer is empty. ``purpose`` says what the answer is wanted for in words that affect the
+    ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
+    `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included; by
+    default each stage uses its own depth. ``show_all`` keeps unlikely results below a likely one.
     """
 
     question: Question
@@ -85,18 +85,15 @@ def read_request(
     **options: Any,
 ) -> RetrievalRequest:
     """
-    Validate a question and its conditions.
+    Validate a question and its conditions; *options* are other fields of `RetrievalRequest`.
 
     Args:
         zone: Time zone of days that the question and its conditions name.
-        since: First day or moment of authored documents, ISO 8601.
-        until: Last day, including all of it, or moment.
+        since: First day or moment of authored documents, ISO 8601; *until* is the last one, a day including all of it.
         as_of: Day, including all of it, or moment of the past at which the question is answered.
-        options: Other fields of `RetrievalRequest`.
 
     Raises:
-        InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
-            0..1, or an invalid date.
+        InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, or an invalid date.
     """
     if not query.strip():
         raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")

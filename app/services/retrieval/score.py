@@ -1,15 +1,18 @@
-"""The one score of a candidate: relevance, and metadata that decides near-ties."""
+"""The one score of a candidate, in which metadata decides near-ties, and the end of the list."""
 
 import math
+from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.retrieval.composite import signals_of
-from clawmem.domain.retrieval.intent import has_recency_intent
+from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, has_recency_intent
 from clawmem.domain.retrieval.question import ANY_KIND
+from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
 from clawmem.ports.records import Document
@@ -80,3 +83,39 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
     if is_of_kind and question.named_time and is_within(document.authored_at, question.named_time):
         terms["time"] = OF_KIND_AND_TIME
     return terms
+
+
+SPREAD = 20  # first candidates that are compared with each other, independent of the limit
+READ_FOR_DIVERSITY = 800  # characters compared per text
+
+
+def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Move near-duplicates of a better document last, keep the first ``limit``, and drop unlikely ones below a likely one.
+
+    None is dropped with ``show_all``, or if relations were followed: a cause need not share the subject of the
+    question.
+    """
+    candidates = _diversified(request, work)
+    trace.drop(candidates[request.limit :], "beyond the limit")
+    first = candidates[: request.limit]
+    has_relations = work.intent is not None and work.intent.intent in GRAPH_INTENTS
+    if request.show_all or has_relations:
+        return work.with_candidates(first)
+    judged = list(zip(first, results_to_show([c.confidence for c in first]), strict=True))
+    trace.drop((c for c, is_shown in judged if not is_shown), HIDDEN)
+    return work.with_candidates(c for c, is_shown in judged if is_shown)
+
+
+def _diversified(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
+    if not request.diverse or request.unit is Unit.LINE or work.by_date.order:
+        return work.candidates
+    head, tail = work.candidates[:SPREAD], work.candidates[SPREAD:]
+    bodies = work.texts.bodies(c.document_id for c in head)
+
+    def beginning(candidate: Candidate) -> str:
+        title = candidate.document.title if candidate.document else ""
+        return f"{title}\n{bodies.get(candidate.document_id, '')[:READ_FOR_DIVERSITY]}"
+
+    distinct, copies = diversify(head, beginning)
+    return [*distinct, *copies, *tail]

@@ -35,10 +35,8 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
 
     Successors come above the notes that they supersede, and are added if they were not found, unless the question asks
     for the past. Versions that no relation joins are notes of one folder whose names differ only in their version
-    ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well.
-
-    Args:
-        of_lines: Whether lines are arranged as well: the best line of each note.
+    ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well. Lines, the best
+    one of each note, are arranged only if *of_lines*.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -134,9 +132,9 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
-    A question about the past or about a named time leaves the order as it is. Turns of chats neither change nor are changed:
-    people say "now" without a decision. A note without a date of its own changes none, as its file may have been copied. Of
-    lines, the best of each note counts.
+    A question about the past or about a named time leaves the order as it is. Turns of chats neither change nor are
+    changed: people say "now" without a decision. A note without a date of its own changes none, as its file may have
+    been copied.
     """
     question = request.question
     if question.version in (Wanted.FORMER, Wanted.EARLIEST) or question.named_time:

@@ -80,8 +80,8 @@ class StageTrace:
     """
     One stage: the number of candidates before and after, its duration in milliseconds, and notes.
 
-    ``dropped`` counts dropped candidates by reason; ``drops`` records the first `DROPS_NAMED` of each, which usually
-    are the best ones.
+    ``dropped`` counts dropped candidates by reason; ``drops`` records the first `DROPS_NAMED` of each, mostly the best
+    ones.
     """
 
     name: str
@@ -98,8 +98,8 @@ class Trace:
     """
     Trace of an answer. ``degraded`` names missing retrievers and the reasons; the others provided the answer.
 
-    ``corrected`` maps misspelt words of the question to the words that were searched instead.
-    ``hits`` counts the hits per retriever. ``legs`` holds these hits, best first; the ranks in receipts come from it.
+    ``corrected`` maps misspelt words of the question to the words that were searched instead. ``hits`` counts the hits
+    per retriever, and ``legs`` holds them, best first.
     """
 
     stages: list[StageTrace] = field(default_factory=list)
@@ -132,10 +132,8 @@ class Trace:
 
 class Candidate(NamedTuple):
     """
-    A candidate for a result.
-
-    ``legs`` holds the contributions of retrievers, ``terms`` the terms of the score; candidates are ordered by
-    ``score``.
+    A candidate for a result, ordered by ``score``: ``legs`` are contributions of retrievers, ``terms`` those of the
+    score.
     """
 
     document_id: int
@@ -177,9 +175,8 @@ class Work(NamedTuple):
     """
     State of a pipeline: the hits of every retriever, then one list of candidates.
 
-    ``space`` is the fingerprint of the embedder whose vectors were searched; empty without vectors.
-    ``variants`` are reformulations of the question for the retrievers. ``intent`` is the classified intent; None if
-    no stage classified it. ``texts`` holds what was read of the documents.
+    ``space`` is the fingerprint of the embedder whose vectors were searched. ``variants`` are reformulations of the
+    question. ``intent`` is None if no stage classified it. ``texts`` holds what was read of the documents.
     """
 
     texts: LoadedTexts

@@ -13,14 +13,20 @@ from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.compare import compare
-from clawmem.app.services.retrieval.expand import expansion_stage, variant_retrievers
 from clawmem.app.services.retrieval.fuse import fuse
-from clawmem.app.services.retrieval.models import NO_MODELS, Models, reason_of
+from clawmem.app.services.retrieval.models import (
+    NO_MODELS,
+    RERANKER,
+    Models,
+    expansion_stage,
+    reason_of,
+    reranking_stages,
+    variant_retrievers,
+)
 from clawmem.app.services.retrieval.pipelines import Pipeline, ending, retrieval
 from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.rerank import RERANKER, reranking_stages
-from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever
+from clawmem.app.services.retrieval.retrieve import NamedThreads, Retriever
 from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.composing import Quotation, compose
@@ -133,7 +139,7 @@ class SurfaceContext:
         if profile.deepens and elapsed_s < profile.deepen_within_s and hits >= 2:
             try:
                 with self.model_servers(self.settings) as models:
-                    if models.are_asked:
+                    if models.generator or models.reranker:
                         left_s = profile.deadline_s - COMPOSING_S - (perf_counter() - began)
                         models = models._replace(withheld=lambda: choices.withheld)
                         deepened = self._surfaced(request, turns, choices, models, left_s)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unittest.mock import Mock
 
-from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.score import cut
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, StageTrace, Trace, Work
 from clawmem.ports.records import FragmentKey
 
