@@ -7,6 +7,8 @@ answers.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import is_there
+from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings.model import Settings
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
@@ -27,6 +29,14 @@ def require_vault(settings: Settings) -> None:
         return
     remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
     raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
+
+
+def require_folder(settings: Settings) -> None:
+    """Raise `VaultError` if the folder of a vault that is to be created does not exist and is not the usual one."""
+    folder, usual = settings.vault.parent, default_vault({**os.environ, "INDEX_PATH": ""}).parent
+    if not (settings.named or folder == usual or is_there(folder)):
+        remedy = f"Create it: mkdir -p {shlex.quote(str(folder))}"
+        raise VaultError(str(settings.vault), f"There is no folder {folder} for the vault. {remedy}")
 
 
 @contextmanager

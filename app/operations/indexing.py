@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.models import SETS
-from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.opening import open_services, require_folder
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.fields import CollectionNames, listed
@@ -274,6 +274,7 @@ def collection_add(
     With the name of a collection whose folder is gone, the collection continues in the new folder.
     """
     settings = services.settings
+    require_folder(settings)
     if client and not path:
         memories = services.clients.memories()
         agent = next((agent for agent in memories if client in (agent, agent.partition("-")[0])), "")

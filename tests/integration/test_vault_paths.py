@@ -48,6 +48,16 @@ def test_the_remedy_is_to_check_the_path(
     assert before == (place.read_bytes() if place.is_file() else sorted(place.iterdir()))
 
 
+def test_no_folder_is_made_for_a_mistyped_path(invoke: Invoke, tmp_path: Path) -> None:
+    """Only the usual one is; the remedy is to make it."""
+    missing = tmp_path / "missing"
+    for command in (("bootstrap", tmp_path), ("collection", "add", tmp_path), ("vault", "init"), ("update",)):
+        refused = invoke("--vault", missing / "v.db", *command)
+        assert (refused.exit_code, missing.exists()) == (5, False), command
+        assert f"mkdir -p {missing}" in refused.stderr
+    assert invoke("vault", "init").exit_code == 0
+
+
 @pytest.mark.parametrize("empty", ["", " "])
 def test_an_empty_vault_is_not_the_usual_one(remembered: Invoke, run: Run, empty: str) -> None:
     """An unset variable of a script: refused, also where a server would answer or a client connects."""

@@ -18,7 +18,7 @@ import typer
 from pydantic_core import to_jsonable_python
 
 from clawmem.app.bootstrap.lazy import backend_named
-from clawmem.app.bootstrap.opening import open_services, unopened_services
+from clawmem.app.bootstrap.opening import open_services, require_folder, unopened_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.operations.output import Part, Verbatim, encodable, printable
@@ -153,6 +153,7 @@ def opened_for(
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
     if opens is Opening.CREATED:
+        require_folder(settings)
         set_apart(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ca
 
 from pydantic import ValidationError
 
-from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.opening import open_services, require_folder
 from clawmem.app.operations import (
     documents,
     history,
@@ -83,6 +83,7 @@ class Memory:
         settings = load_settings(environ=dict(os.environ))
         if path is not None:
             settings = at_vault(settings, Path(path))
+            require_folder(settings)
         closing = ExitStack()
         services = closing.enter_context(open_services(settings, read_only=read_only, create=create))
         return cls(services.called_by(CALLER), closing)

@@ -173,8 +173,15 @@ class Lifecycle:
         with self.transactions.writing():
             self.successions.decide(document.id, newer and newer.id)
             act, before = Act.SUPERSEDE if newer else Act.REINSTATE, earlier.display_path if earlier else ""
+            why = why or (f"by {newer.display_path}" if newer else "")
             self.acts.add([ActEntry(document.id, act, by, self._now(), why, before)])
         return True
+
+    def note_supersession(self, older: str, newer: str, by: str) -> None:
+        """Record that the text of the note at *newer* supersedes the note at *older*; both are addresses."""
+        with self.transactions.writing():
+            document = self.lookup.find(older)
+            self.acts.add([ActEntry(document.id, Act.SUPERSEDE, by, self._now(), f"by {newer}")])
 
     def successor_of(self, document: Document) -> Document | None:
         """Return the note that supersedes *document* by the decision of a person."""
@@ -328,7 +335,10 @@ class Lifecycle:
         elif entry.act in (Act.PRIVATE, Act.PUBLIC):
             self.withhold(document, by, why, private=entry.act is Act.PUBLIC)
         elif entry.act in (Act.SUPERSEDE, Act.REINSTATE):
-            self.supersede(document, self.lookup.find(entry.before) if entry.before else None, by, why)
+            earlier = self.lookup.find(entry.before) if entry.before else None
+            if not self.supersede(document, earlier, by, why):
+                message = f"The text of a note says it ({entry.why}). Delete its line supersedes."
+                raise InvalidInput("NOT_UNDOABLE", message)
         else:
             self.snooze(document, entry.before or None, by, why)
         return self._recorded([entry])[0]
