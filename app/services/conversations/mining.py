@@ -342,8 +342,6 @@ class _Import:
                 yield partial(self._save, conversation, path, number, unit, texts)
             before = unit.messages[-1].text
 
-    # -- actions, inside transactions ---------------------------------------------------------------
-
     def _put(self, key: str, cursor: Cursor) -> str:
         self._stores.captures.advance(key, self._reader, cursor)
         return ""

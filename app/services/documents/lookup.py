@@ -168,8 +168,6 @@ class Lookup:
         name = text.strip() if reason is InactiveReason.FORGOTTEN and identity.is_docid(text.strip()) else ""
         raise NotServed(document, shown_title(document), remedy, successors, name)
 
-    # -- rules, the strictest first -----------------------------------------------------------------
-
     def _by_place(self, address: Address) -> list[Document]:
         """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
         if address.name.startswith("#"):

@@ -106,10 +106,9 @@ def leftover_collections(documents: DocumentStore, configured: Container[str]) -
 
 def leftover_sentence(name: str, documents: int) -> str:
     """Describe a leftover collection, and name the commands that configure it again and that remove it."""
-    notes = "1 document is" if documents == 1 else f"{documents} documents are"
     return (
-        f"{name}: {notes} still served, but the collection is no longer configured. If the config file was lost, "
-        f"restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
+        f"{name} is no longer configured, but its documents are still served: {documents}. If the config file was "
+        f"lost, restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
         f"run: clawmem collection remove {name}"
     )
 

@@ -388,16 +388,13 @@ class ExternalIndexes:
             for role in Role:
                 self._discard(role, IndexState.RETIRED)
 
-    def close(self) -> None:
-        """Close the external indexes; the vault stays open."""
-        self.vault.lexical.close()
-        self.vault.vectors.close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        """Close the external indexes; the vault stays open."""
+        self.vault.lexical.close()
+        self.vault.vectors.close()
 
     def _heal(self, index: ExternalIndex[Any], progress: Progress) -> None:
         before = index.record()

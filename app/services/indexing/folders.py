@@ -170,18 +170,12 @@ class Exclusions:
 
         Hidden files and private folders are not counted.
         """
-        rule = self._rule(path, is_folder=is_folder)
+        rule = self.rule(path, is_folder=is_folder)
         if rule and rule.source != BUILT_IN:
             self.counts[rule.source] += 1
         elif rule and not rule.pattern.startswith((".", "_")):
             self.counts[f"{BUILT_IN} ({rule.pattern})"] += 1
         return rule is not None or path.rpartition("/")[0] in self.unreadable
-
-    def passed_over(self, path: str) -> bool:
-        """Count a readable file that the pattern does not match, unless a rule excludes it; return False."""
-        if path.lower().endswith(READABLE) and not self._rule(path, is_folder=False):
-            self.counts[f"the pattern {self._folder.pattern} ({PurePath(path).suffix})"] += 1
-        return False
 
     def why_unreadable(self, path: str) -> str:
         """Return why nothing below the folder *path* can be listed."""
@@ -194,11 +188,11 @@ class Exclusions:
         names = path.split("/")
         for end in range(1, len(names) + 1):
             part = "/".join(names[:end])
-            if rule := self._rule(part, is_folder=is_folder or end < len(names)):
+            if rule := self.rule(part, is_folder=is_folder or end < len(names)):
                 return part, rule
         return None
 
-    def _rule(self, path: str, *, is_folder: bool) -> Exclusion | None:
+    def rule(self, path: str, *, is_folder: bool) -> Exclusion | None:
         """
         Return the rule that excludes *path*, whose folders are not excluded.
 
@@ -245,7 +239,11 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
     def is_wanted(path: str) -> bool:
         if (only is not None and path not in only) or inside.owner(f"{root}/{path}") is not None:
             return False
-        return not rules.counted(path, is_folder=False) if matches(path) else rules.passed_over(path)
+        if matches(path):
+            return not rules.counted(path, is_folder=False)
+        if path.lower().endswith(READABLE) and not rules.rule(path, is_folder=False):
+            rules.counts[f"the pattern {folder.pattern} ({PurePath(path).suffix})"] += 1
+        return False
 
     scan = files.scan(folder.root, enter=enter, wanted=wanted)
     links = (path for path in scan.links if (enter(path[:-1]) if path.endswith("/") else is_wanted(path)))

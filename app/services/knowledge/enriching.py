@@ -203,8 +203,6 @@ class Enrich:
         notes = self.documents.many(self.documents.ids(content_types={"person"})).values()
         return Resolve(self.entities, (*reading.people, *(redact(note.title) for note in notes)))
 
-    # -- by rules -----------------------------------------------------------------------------------
-
     def _by_rules(self, reading: Reading, receive: Receive) -> EnrichReport:
         document = reading.document
         count = self.lexical.count(Grain.DOCUMENT)
@@ -249,8 +247,6 @@ class Enrich:
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
             receive(report)
         return report
-
-    # -- by a model ---------------------------------------------------------------------------------
 
     def _by_model(self, reading: Reading, ask: Ask, receive: Receive) -> EnrichReport:
         """Enrich a document by the answers of a model; report why there are none."""
@@ -368,8 +364,6 @@ class Enrich:
             ]
             changed += self._renew(document_id, kind, BY_MODEL, of_kind)
         return changed
-
-    # -- both ---------------------------------------------------------------------------------------
 
     def _renew(
         self,
