@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from command_line import write_notes
-from vault_stores import surfacing_stores
+from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -101,7 +101,12 @@ class Home:
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         surface = SurfaceContext(
             Settings(vault=self.folder / "index.sqlite", config_file=self.folder / "config.yaml"),
-            surfacing_stores(self.vault),
+            retrieval_stores(self.vault),
+            self.vault.captures,
+            self.vault.usage,
+            self.vault.receipts,
+            self.vault.acts,
+            self.vault.triples,
             self.clock,
             kept,
             lambda: embedder or self.embedder,  # type: ignore[arg-type,return-value]

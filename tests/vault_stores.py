@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.work import RetrievalStores
-from clawmem.app.services.surfacing.steps import SurfacingStores
 from clawmem.ports.vault import Vault
 
 
@@ -20,15 +19,4 @@ def retrieval_stores(vault: Vault) -> RetrievalStores:
         entities=vault.entities,
         relations=vault.relations,
         answers=vault.answers,
-    )
-
-
-def surfacing_stores(vault: Vault) -> SurfacingStores:
-    return SurfacingStores(
-        retrieval_stores(vault),
-        captures=vault.captures,
-        usage=vault.usage,
-        receipts=vault.receipts,
-        acts=vault.acts,
-        triples=vault.triples,
     )

@@ -295,10 +295,7 @@ class UseCases(containers.DeclarativeContainer):
     tasks_first: Callable[..., Answer] = function("retrieval.answer:tasks_first")
     find_similar = use_case("retrieval.pipelines:FindSimilar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
-    prompt_surfacing: Callable[..., SurfaceContext] = function(
-        "surfacing.surface:SurfaceContext",
-        stores=shared("surfacing.steps:SurfacingStores", retrieval=stores),
-    )
+    prompt_surfacing: Callable[..., SurfaceContext] = function("surfacing.surface:SurfaceContext")
     explain: Explain = use_case("retrieval.receipts:Explain")
     why: ReceiptReader = use_case("retrieval.receipts:ReceiptReader")
 

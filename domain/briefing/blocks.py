@@ -132,7 +132,6 @@ DECISIONS = 20  # documents that the profile is built from; as many preferences
 MOST_ITEMS = 10  # with the facts, within the 800 tokens that a session gets
 LONGEST = 200  # characters of a fact
 NEAR = 5  # edit distance below which two facts are duplicates
-TITLE, FACTS = "Profile", "## What holds"
 LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
 
@@ -187,16 +186,6 @@ def _statements(paragraph: str) -> list[str]:
         if sentence.endswith((".", "!", "。"))
         and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
     ]
-
-
-def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> str:
-    """
-    Return the Markdown of the profile: up to 30 facts in 500 tokens and up to 10 items in 280; empty without any.
-
-    A line that does not fit is left out, not cut, and so is one within four edits of an earlier one.
-    """
-    parts = [listing(FACTS, facts, 30, 500), listing("## Lately", items, MOST_ITEMS, 280)]
-    return "\n\n".join([f"# {TITLE}", *filter(None, parts)]) + "\n" if any(parts) else ""
 
 
 def listing(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:

@@ -18,7 +18,6 @@ MOST_AFFIRMED = 3  # words
 
 COMPLETE = 2  # content words of a prompt that needs no earlier one
 LOOK_BACK = 2  # questions
-MOST_MINUTES = 10  # since they were asked
 MOST_CHARS = 2000
 APART = "\n\n"
 

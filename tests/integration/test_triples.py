@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask_inside, transcript
-from vault_stores import surfacing_stores
+from vault_stores import retrieval_stores
 from wired import publisher, session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -61,7 +61,7 @@ class World:
         return extract(Session(session, str(path)))
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:
-        return facts_about(prompt, budget, surfacing_stores(self.vault))
+        return facts_about(prompt, budget, retrieval_stores(self.vault), self.vault.triples)
 
 
 @pytest.fixture

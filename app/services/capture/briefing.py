@@ -37,7 +37,6 @@ from clawmem.domain.briefing.blocks import (
     is_stale,
     listing,
     names_file,
-    profile_text,
     repeated_phrases,
     section,
 )
@@ -152,7 +151,7 @@ class Briefings:
         """
         Return the profile of the user: decisions and preferences in force, and what the last sessions came to.
 
-        It is Markdown; empty without a decision, a preference and a session. Handoffs and statements that apply to other
+        It is Markdown; empty without a decision, a preference and a session. A line that does not fit is left out. Handoffs and statements that apply to other
         projects than *project* alone are left out; what was decided in another one is named with it, and comes last.
         """
         notes = self._shown(project)
@@ -164,7 +163,9 @@ class Briefings:
         ]
         items += [(note.title, note) for note in notes if note.content_type == "progress"]
         lines = [ProfileLine(redact(text), note.display_path, day_of(note)) for text, note in items]
-        return profile_text(self._in_force(notes, project), lines)
+        facts = self._in_force(notes, project)
+        parts = [listing("## What holds", facts, 30, 500), listing("## Lately", lines, MOST_ITEMS, 280)]
+        return "\n\n".join(["# Profile", *filter(None, parts)]) + "\n" if any(parts) else ""
 
     def at_start(self, project: str = "", session_id: str = "") -> str:
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
@@ -30,24 +30,27 @@ def citations(sentence: str, folder: str) -> list[str]:
     found: dict[str, str] = {}
     for match in (*_WITH_LINES.finditer(sentence), *_QUOTED.finditer(sentence)):
         for base in (Path(folder), tree):
-            file = _inside(base / match["path"], tree)
-            if file and (digest := _hash_of(file, match["first"], match["last"])):
+            path, digest = _cited(base / match["path"], tree, match["first"], match["last"])
+            if digest:
                 lines = sentence[match.end("path") : match.end()].strip("`")
-                found.setdefault(f"{file.relative_to(tree).as_posix()}{lines}", digest)
+                found.setdefault(f"{path}{lines}", digest)
                 break
     return [f"{place} {digest}" for place, digest in islice(found.items(), MOST_CITED)]
 
 
-def is_outdated(properties: Iterable[Property], folder: str) -> bool:
+def is_outdated(properties: Collection[Property], folder: str) -> bool:
     """Whether a file that a memory of the project of *folder* cites changed since, or is gone."""
-    values: dict[str, list[str]] = {PROJECT: [], CITES: []}
-    for given in properties:
-        values.get(given.name, []).append(given.value)
-    if not values[CITES] or (project := project_of(folder)) not in values[PROJECT] or not project:
+    cited = [
+        match for given in properties if given.name == CITES and (match := _VALUE.fullmatch(given.value))
+    ]
+    projects = {given.value for given in properties if given.name == PROJECT}
+    if not cited or (project := project_of(folder)) not in projects or not project:
         return False
     tree = _tree_of(folder)
-    cited = filter(None, map(_VALUE.fullmatch, values[CITES][:MOST_CITED]))
-    return any(_hash_of(_inside(tree / c["path"], tree), c["first"], c["last"]) != c["hash"] for c in cited)
+    return any(
+        _cited(tree / match["path"], tree, match["first"], match["last"])[1] != match["hash"]
+        for match in cited[:MOST_CITED]
+    )
 
 
 def _tree_of(folder: str) -> Path:
@@ -56,20 +59,17 @@ def _tree_of(folder: str) -> Path:
     return next((root for root in (start, *start.parents) if (root / ".git").exists()), start)
 
 
-def _inside(path: Path, tree: Path) -> Path | None:
-    """Return the real path of a regular file in *tree*; ``None`` for anything else."""
+def _cited(path: Path, tree: Path, first: str | None, last: str | None) -> tuple[str, str]:
+    """
+    Return the real path of a regular file in *tree*, and the SHA-256 of its lines, or of all of it.
+
+    Both are empty for anything else, and if the lines cannot be read.
+    """
     with suppress(OSError, ValueError):
         file = path.resolve()
-        if file.is_relative_to(tree) and file.is_file():
-            return file
-    return None
-
-
-def _hash_of(file: Path | None, first: str | None, last: str | None) -> str:
-    """Return the SHA-256 of lines of *file*, or of all of it; empty if it, or they, cannot be read."""
-    with suppress(OSError):
-        if file and file.stat().st_size <= MOST_BYTES:
+        if file.is_relative_to(tree) and file.is_file() and file.stat().st_size <= MOST_BYTES:
             content = file.read_bytes()
             lines = content.splitlines()[int(first) - 1 : int(last or first)] if first else [content]
-            return sha256(b"\n".join(lines)).hexdigest() if lines else ""
-    return ""
+            if lines:
+                return file.relative_to(tree).as_posix(), sha256(b"\n".join(lines)).hexdigest()
+    return "", ""

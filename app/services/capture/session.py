@@ -36,7 +36,6 @@ IsEcho = Callable[[str], bool]
 Left = Callable[[], float]  # seconds until the work has to be done
 
 DEADLINE_S = 20.0  # for all model calls of one capture
-_BEFORE = "/before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ class SessionReader:
             InvalidInput, SourceUnreadable: see `clawmem.ports.sessions.Transcripts.read`.
         """
         stored = seen = self.captures.cursor(session.id, self.name)
-        before = self.captures.cursor(session.id, self.name + _BEFORE)
+        before = self.captures.cursor(session.id, f"{self.name}/before")
         part = self.transcripts.read(session.transcript, before)
         if part.end.offset < seen.offset:
             seen = Cursor()
@@ -146,7 +145,7 @@ class SessionReader:
         """
         if self.captures.cursor(session.id, self.name) != news.stored:
             raise CursorConflict
-        self.captures.advance(session.id, self.name + _BEFORE, news.seen)
+        self.captures.advance(session.id, f"{self.name}/before", news.seen)
         self.captures.advance(session.id, self.name, news.part.end)
 
 

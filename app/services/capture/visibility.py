@@ -13,7 +13,6 @@ from clawmem.ports.records import Document, Scope
 
 PROJECT = "project"  # property of a memory: the project of its session
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
-NOT_PRIVATE = frozenset({"false", "no", "0", ""})  # values of the property `private`
 DAY = len("2026-03-31")
 
 
@@ -82,10 +81,10 @@ class Withheld:
 
     def __call__(self, project: str = "") -> frozenset[int]:
         """Return the ids of private notes, and of memories that apply to other projects than *project* alone."""
-        marks = self.properties.named("private").items()
+        marks, is_public = self.properties.named("private").items(), frozenset({"false", "no", "0", ""})
         local = self.properties.named(APPLIES_TO).items() if project else ()
         return frozenset().union(
-            (number for number, values in marks if NOT_PRIVATE.isdisjoint(value.key for value in values)),
+            (number for number, values in marks if is_public.isdisjoint(value.key for value in values)),
             self.documents.ids(Scope(self.private)) if self.private else (),
             made_private(self.acts),
             (number for number, values in local if all(value.value != project for value in values)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -19,11 +18,8 @@ from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import MATCH, OTHER, activation, is_hidden, is_noise, is_on_topic
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
-from clawmem.ports.journal import ActJournal
-from clawmem.ports.knowledge import TripleStore
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.sessions import CaptureStore, UsageStore
-from clawmem.ports.telemetry import Receipts
 
 FIRST_NOTES = 5  # notes to quote
 NOTE_SHARE = 0.79  # least relevance of their best lines, as a share of the best line of all
@@ -53,18 +49,6 @@ class Choices(NamedTuple):
     withheld: frozenset[int] = frozenset()
     loaded: str = ""
     folder: str = ""
-
-
-@dataclass(frozen=True)
-class SurfacingStores:
-    """The stores of retrieval, and those that decide what a session needs to see."""
-
-    retrieval: RetrievalStores
-    captures: CaptureStore
-    usage: UsageStore
-    receipts: Receipts
-    acts: ActJournal
-    triples: TripleStore
 
 
 def first_notes(

@@ -28,11 +28,10 @@ from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import NamedThreads, Retriever
 from clawmem.app.services.retrieval.supersede import supersede
-from clawmem.app.services.retrieval.work import Stage, Trace, Work
+from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.app.services.surfacing.composing import Quotation, compose
 from clawmem.app.services.surfacing.steps import (
     Choices,
-    SurfacingStores,
     activated,
     first_notes,
     focused,
@@ -53,18 +52,16 @@ from clawmem.domain.security.origin import UNVERIFIED, is_verified
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME, block, nudge, routing_hint
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, seeds_of
-from clawmem.domain.surfacing.gate import (
-    MOST_MINUTES,
-    MOST_PROMPT,
-    looking_back,
-    needs_earlier,
-    without_prefixes,
-)
+from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier, without_prefixes
 from clawmem.domain.surfacing.packing import pack_lines
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
+from clawmem.ports.journal import ActJournal
+from clawmem.ports.knowledge import TripleStore
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import VERIFIED, Scope
+from clawmem.ports.sessions import CaptureStore, UsageStore
+from clawmem.ports.telemetry import Receipts
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
 COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
@@ -102,7 +99,12 @@ class SurfaceContext:
     """
 
     settings: Settings
-    stores: SurfacingStores
+    stores: RetrievalStores
+    captures: CaptureStore
+    usage: UsageStore
+    receipts: Receipts
+    acts: ActJournal
+    triples: TripleStore
     clock: Clock
     recalls: Recalls
     embedder: Callable[[], Embedder]
@@ -131,7 +133,7 @@ class SurfaceContext:
             floor=self.floor,
             purpose=choices.topic,
         )
-        with self.stores.retrieval.transactions.reading():
+        with self.stores.transactions.reading():
             surfaced = self._surfaced(request, turns, choices)
         receive(surfaced.block)
         elapsed_s, hits = perf_counter() - began, sum(surfaced.answer.trace.hits.values())
@@ -163,13 +165,13 @@ class SurfaceContext:
         models: Models = NO_MODELS,
         left_s: float = 0.0,
     ) -> Surfaced:
-        stores, profile, prompt = self.stores.retrieval, choices.profile, request.question.text
+        stores, profile, prompt = self.stores, choices.profile, request.question.text
         retrieving = Pipeline(stores, self.steps(choices, models, left_s))
         filters: dict[str, Stage] = {
-            "visible": partial(visible, self.stores.captures, choices),
+            "visible": partial(visible, self.captures, choices),
             "focused": partial(focused, choices.topic),
             "threshold": partial(threshold, profile),
-            "activated": partial(activated, self.stores.usage),
+            "activated": partial(activated, self.usage),
             "guarded": guarded,
         }
         filtering = Pipeline(stores, filters)
@@ -178,9 +180,9 @@ class SurfaceContext:
         if not work.candidates and turns.rows and needs_earlier(prompt):
             asked = prompt
             with suppress(Exception):
-                since = iso_utc(request.question.now_ms - MOST_MINUTES * 60_000)
+                since = iso_utc(request.question.now_ms - 10 * 60_000)
                 rows = (row for row in reversed(turns.rows) if row.asked_at > since)
-                receipts = filter(None, (receipt_of(self.stores.receipts, row) for row in rows))
+                receipts = filter(None, (receipt_of(self.receipts, row) for row in rows))
                 asked = looking_back(prompt, [receipt.question for receipt in receipts])
             if asked != prompt:
                 asking = request.asking(asked)
@@ -189,18 +191,19 @@ class SurfaceContext:
         with suppress(Exception):
             # Most sessions are too short for a reminder; they skip the query for the latest act of curation.
             if turns.blocks_since() >= (interval := self.settings.nudge_interval):
-                acts = self.stores.acts.latest(1)
+                acts = self.acts.latest(1)
                 reminder = nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
         budget = profile.budget - token_count(block([""], hint=hint, nudge=reminder))
         known = set[Quotation]()
         with suppress(Exception):
             numbers = {c.document_id for c in work.candidates}
-            known = quoted_before(turns, self.stores.receipts, choices.compacted_at, numbers)
+            known = quoted_before(turns, self.receipts, choices.compacted_at, numbers)
         content = compose(stores, work, request, budget, known, choices.withheld, choices.folder)
         facts = list[str]()
         with suppress(Exception):
             if content.entries and profile.facts_budget:
-                facts = facts_about(prompt, profile.facts_budget, self.stores, choices.withheld)
+                budget, withheld = profile.facts_budget, choices.withheld
+                facts = facts_about(prompt, budget, stores, self.triples, withheld)
         own = [c for c in content.candidates if c.document and is_verified(c.document.origin)]
         text = block(content.entries, content.relations, facts, hint=hint, nudge=reminder, of_others=not own)
         results = describe(work.texts, stores, request, content.candidates)
@@ -218,7 +221,7 @@ class SurfaceContext:
             models: The generator rewords the prompt, the reranker reads the best lines.
             left_s: Seconds that they may take together.
         """
-        stores, profile = self.stores.retrieval, choices.profile
+        stores, profile = self.stores, choices.profile
         embedder = self.embedder() if profile.by_meaning and stores.embeddings.fingerprint() else None
         late = self.late() if profile.by_meaning else None
         rewording: dict[str, Stage] = {}
@@ -257,7 +260,7 @@ class SurfaceContext:
         neither displace them nor raise their confidence. Scores of others are at most the best own score, because the
         score decides how much of a text is shown.
         """
-        documents = self.stores.retrieval.documents
+        documents = self.stores.documents
         work, trace = retrieving.rank(request)
         numbers = frozenset(c.document_id for c in work.candidates)
         foreign = documents.ids(Scope(documents=numbers), origins=UNVERIFIED) if numbers else frozenset()
@@ -276,11 +279,10 @@ class SurfaceContext:
         return answering.with_candidates([*own.candidates, *shown]), trace
 
     def _record(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
-        stores, answer = self.stores.retrieval, surfaced.answer
+        answer = surfaced.answer
 
         def receipt() -> bytes:
-            explain = Explain(stores.embeddings)
-            explained = explain(answer, surfaced.request, turns.verb, surfaced.ms)
+            explained = Explain(self.stores.embeddings)(answer, surfaced.request, turns.verb, surfaced.ms)
             explained.asked |= {"profile": choices.profile.name, "tokens": surfaced.tokens}
             for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
                 item |= {"hash": result.document.hash, "quoted": lines}
@@ -302,7 +304,7 @@ class SurfaceContext:
 
 
 def facts_about(
-    prompt: str, budget: int, stores: SurfacingStores, withheld: Collection[int] = ()
+    prompt: str, budget: int, stores: RetrievalStores, triples: TripleStore, withheld: Collection[int] = ()
 ) -> list[str]:
     """
     Return the current facts about the entities that *prompt* names, as lines, without those of *withheld* notes.
@@ -310,18 +312,17 @@ def facts_about(
     They fit into *budget* tokens together with the enclosing tags. Related entities are not followed, and names shared
     by two entities are ignored.
     """
-    documents, entities = stores.retrieval.documents, stores.retrieval.entities
     ids, names = seeds_of(prompt)
 
     def lines() -> Iterator[str]:
-        known = entities.known([*ids, *(text for name in names for text in ids_of(name))])
+        known = stores.entities.known([*ids, *(text for name in names for text in ids_of(name))])
         by_name = (entity.id for name in names if (entity := only_one(name, known)))
         named = dict.fromkeys([*(text for text in ids if text in known), *by_name])
         written = set[str]()
         for entity_id in islice(named, MOST_ENTITIES):
-            triples = stores.triples.recorded(entity_id, TRIPLES_EACH, ended=False)
-            sources = documents.many({triple.document_id for triple in triples}.difference(withheld))
-            for triple in triples:
+            current = triples.recorded(entity_id, TRIPLES_EACH, ended=False)
+            sources = stores.documents.many({triple.document_id for triple in current}.difference(withheld))
+            for triple in current:
                 source = sources.get(triple.document_id)
                 line = " ".join(f"{triple.subject.name} {triple.predicate} {triple.object_name}".split())
                 if line in written or source is None or not is_verified(source.origin):

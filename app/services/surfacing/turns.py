@@ -46,16 +46,9 @@ def turns_of(telemetry: Telemetry, session_id: str, prompt_id: str = "") -> Turn
 
 def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
     """Return the row of a prompt that the gate skipped: it stores no text, but keeps turn numbers complete."""
-    return Recall(
-        asked_at=iso_utc(now_ms),
-        verb=CONTEXT_SURFACING,
-        query_hash=query_hash(prompt),
-        took_ms=0.0,
-        limit=0,
-        session_id=turns.session_id,
-        turn_index=len(turns.rows),
-        prompt_id=turns.prompt_id,
-    )
+    recall = Recall(iso_utc(now_ms), CONTEXT_SURFACING, query_hash(prompt), took_ms=0.0, limit=0)
+    number, prompt_id = len(turns.rows), turns.prompt_id
+    return recall._replace(session_id=turns.session_id, turn_index=number, prompt_id=prompt_id)
 
 
 def quoted_before(
