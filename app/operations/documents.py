@@ -79,6 +79,8 @@ from clawmem.ports.records import Origin, Scope
 BACKLINKS = 10  # of a note, shown with its text
 LISTED = "docid authored_at=written changed_after=changed content_type=type properties file title"
 
+Cosine = Annotated[float, Field(gt=0, le=1)]
+Kinds = Annotated[list[Literal["temporal", "semantic", "all"]], Field(min_length=1)]
 ReadAsOf = Annotated[AsOf, "Mark a text that was changed after this day."]
 LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
@@ -482,10 +484,7 @@ def kg_query(
     services: Services,
     entity: Annotated[str, "Name or id.", Field(min_length=1, max_length=LONGEST_NAME), argument("NAME...")],
     as_of: Annotated[str | None, "Only what held on this day; otherwise what ended as well."] = None,
-    direction: Annotated[
-        Literal["outgoing", "incoming", "both"],
-        "With the entity as subject (outgoing), object (incoming), or both.",
-    ] = "both",
+    direction: Annotated[Literal["outgoing", "incoming", "both"], "As subject, as object, or both."] = "both",
     limit: LongLimit = 100,
 ) -> EntityFacts:
     """List the facts about a person, project, tool or other thing, and when they held."""
@@ -515,17 +514,8 @@ class Graphs(Result):
 @operation(Effect.REPEATABLE, route="/graphs/build", command="maintain WORK=graph")
 def build_graphs(
     services: Services,
-    graph_types: Annotated[
-        list[Literal["temporal", "semantic", "all"]] | None,
-        Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
-        Option(("--type",)),
-    ] = None,
-    semantic_threshold: Annotated[
-        float,
-        "Least cosine of documents with a similar meaning.",
-        Field(gt=0, le=1),
-        Option(("--threshold",)),
-    ] = LEAST_SIMILAR,
+    graph_types: Annotated[Kinds | None, "By time, by meaning, or all.", Option(("--type",))] = None,
+    semantic_threshold: Annotated[Cosine, "Least cosine.", Option(("--threshold",))] = LEAST_SIMILAR,
 ) -> Graphs:
     """Relate documents that are close in time or in meaning; relations of other origins stay."""
     wanted, graphs = {*(graph_types or ["all"])}, Graphs()
@@ -551,9 +541,7 @@ def build_graphs(
 def find_causal_links(
     services: Services,
     docid: Address,
-    direction: Annotated[
-        Literal["causes", "caused_by", "both"], "Its effects (causes), its causes (caused_by), or both."
-    ] = "both",
+    direction: Annotated[Literal["causes", "caused_by", "both"], "Effects, causes, or both."] = "both",
     depth: Annotated[int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Steps to follow.")] = DEPTH,
     as_of: AsOf = "",
 ) -> list[CausalLink]:

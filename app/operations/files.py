@@ -14,17 +14,15 @@ from clawmem.app.operations.operation import Effect, Request, Result, operation
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError, InvalidInput
 
+Lines = Annotated[list[int], Field(min_length=2, max_length=2)]
+
 
 class FileCommand(Request):
     """A command, and the parameters that it needs."""
 
-    command: Annotated[
-        Literal["view", "create", "str_replace", "insert", "delete", "rename"], Field(description="Action.")
-    ]
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
     path: Annotated[str | None, Field(description="Below /memories. For every command but rename.")] = None
-    view_range: Annotated[
-        tuple[int, int] | None, Field(description="view: first and last line, -1: end.")
-    ] = None
+    view_range: Annotated[Lines | None, Field(description="view: first and last line, -1: the end.")] = None
     file_text: Annotated[str | None, Field(description="create: the text of the file.")] = None
     old_str: Annotated[str | None, Field(description="str_replace: a text that occurs once.")] = None
     new_str: Annotated[str, Field(description="str_replace: the text that replaces it.")] = ""

@@ -46,6 +46,7 @@ from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInp
 
 COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
+FOLDER = argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().absolute())
 PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
@@ -463,11 +464,7 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
 def vault_sync(
     services: Services,
     vault: Annotated[str, "Name of the vault, see list_vaults; a missing one is created.", argument("NAME")],
-    content_root: Annotated[
-        Path,
-        "An absolute folder of notes.",
-        argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().absolute()),
-    ],
+    content_root: Annotated[Path, "An absolute folder of notes.", FOLDER],
     pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
     collection_name: Annotated[str | None, "Its collection; else NAME.", Option(("--collection",))] = None,
     embed: EmbedOrNot = None,

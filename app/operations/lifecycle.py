@@ -41,6 +41,7 @@ from clawmem.ports.journal import Act
 from clawmem.ports.records import Document, InactiveReason, Origin
 
 DEFAULT_SNOOZE = "30d"
+UNTIL = Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d.")
 
 
 class SweepReport(Result):
@@ -334,11 +335,7 @@ def memory_pin(
 def memory_snooze(
     services: Services,
     query: Address,
-    until: Annotated[
-        str | None,
-        "The day: 2026-03-31, tomorrow, in 3 weeks, or 30d. Null lets the note be surfaced again.",
-        Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d."),
-    ] = None,
+    until: Annotated[str | None, "The day: 2026-03-31, friday, in 3 weeks, 30d. Null ends it.", UNTIL] = None,
     why: Why = "",
 ) -> Treatment:
     """Keep a note out of prompts until a day; searches still find it."""

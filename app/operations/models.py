@@ -42,11 +42,7 @@ def models_list(services: Services) -> list[ModelState]:
 def models_add(
     services: Services,
     name: Name,
-    source: Annotated[
-        Path | None,
-        "A GGUF file, or a folder, archive or wheel with model.onnx and tokenizer.json; else it is downloaded.",
-        argument("FILE"),
-    ] = None,
+    source: Annotated[Path | None, "A GGUF file, or a folder with model.onnx.", argument("FILE")] = None,
 ) -> ModelState:
     """
     Download a model and check its published hash, or take a file. A repetition continues where it stopped.

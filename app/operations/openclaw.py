@@ -253,11 +253,7 @@ def search_agent(
     query: QuestionText,
     agent: Agent = "main",
     limit: Limit = MOST_RESULTS,
-    min_score: Annotated[
-        float | None,
-        f"Leave out what scores less; else {LEAST_SCORE}, or {LEAST_OF_WORD_VECTORS} with static vectors.",
-        Field(ge=0, le=1),
-    ] = None,
+    min_score: Annotated[float | None, "Leave out what scores less.", Field(ge=0, le=1)] = None,
     source: Annotated[Literal["all", "memory", "sessions"], "Only memory files, or only sessions."] = "all",
 ) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""

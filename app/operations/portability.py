@@ -103,11 +103,7 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
 @operation(Effect.REPEATABLE, text=_mined_text, command="mine", opens=Opening.CREATED, settings=_checked)
 def mine(
     services: Services,
-    paths: Annotated[
-        list[str] | None,
-        "Exports, sessions or folders; by default the sessions of agents here.",
-        argument("PATH..."),
-    ] = None,
+    paths: Annotated[list[str] | None, "Exports, folders; else sessions here.", argument("PATH...")] = None,
     collection: Annotated[str, "Collection of the documents.", Option(("-c", "--collection"))] = COLLECTION,
     source: Annotated[str, "Name of the source; that of the format otherwise."] = "",
     since: Annotated[str, "Import only exchanges from this day on, YYYY-MM-DD."] = "",
@@ -192,6 +188,7 @@ def beads_sync(
 
 
 NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
+Form = Literal["bundle", "markdown", "jsonl"]
 Force = Annotated[bool, Field(description="Replace an existing file.")]
 
 
@@ -278,9 +275,7 @@ def backup(
 def export(
     services: Services,
     output: Annotated[Path | None, "The new file, or folder for markdown.", argument("FILE")] = None,
-    form: Annotated[
-        Literal["bundle", "markdown", "jsonl"], "bundle, markdown or jsonl.", Option(("--format",))
-    ] = "bundle",
+    form: Annotated[Form, "bundle, markdown or jsonl.", Option(("--format",))] = "bundle",
     collection: CollectionNames = "",
     force: Force = False,
 ) -> Export:

@@ -259,11 +259,15 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
 
 
 RARE = Option(is_daily=False)
+DIVERSE = Option(("--diverse/--no-diverse",), is_daily=False)
+GRAPH = Option(("--graph/--no-graph",), tool="enable_graph_traversal")
+FORCE_INTENT = Option(tool="force_intent")
 QuestionText = Annotated[
     str, Field(min_length=1, max_length=MAX_QUERY, description="A whole question."), argument("QUESTION...")
 ]
 MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
 Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
+UnitName = Literal["document", "line"]
 IntentName = Literal["WHY", "WHEN", "ENTITY", "WHAT"]
 RouteName = Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"]
 
@@ -281,13 +285,9 @@ class Question(Request):
     tag: TagNames = ""
     where: Conditions = ""
     min_score: MinScore = 0.0
-    unit: Annotated[
-        Literal["document", "line"],
-        Field(description="Type of a result; a line is a paragraph, list item or chat turn."),
-        Option(tool=None),
-    ] = "document"
+    unit: Annotated[UnitName, Field(description="Unit of a result."), Option(tool=None)] = "document"
     show_all: Annotated[
-        bool, Field(description="Show also unlikely results."), Option(("--all",), is_daily=False)
+        bool, Field(description="Also unlikely ones."), Option(("--all",), is_daily=False)
     ] = False
     compact: Compact = True
     body: Annotated[bool, Field(description="Add the whole texts."), Option(("--full",), tool=None)] = False
@@ -311,27 +311,15 @@ class Query(Question):
         ),
         Option(tool="intent", is_daily=False),
     ] = ""
-    diverse: Annotated[
-        bool, Field(description="Move near-copies back."), Option(("--diverse/--no-diverse",), is_daily=False)
-    ] = True
-    candidate_limit: Annotated[
-        int | None, Field(ge=1, le=MAX_LIMIT, description="Candidates that are compared closely."), RARE
-    ] = None
+    diverse: Annotated[bool, Field(description="Move near-copies back."), DIVERSE] = True
+    candidate_limit: Annotated[int | None, Field(ge=1, le=MAX_LIMIT, description="To compare."), RARE] = None
 
 
 class IntentSearch(Question):
     """A question, searched by its intent."""
 
-    intent: Annotated[
-        IntentName | None,
-        Field(description="By default the question's words decide."),
-        Option(tool="force_intent"),
-    ] = None
-    graph: Annotated[
-        bool,
-        Field(description="Follow relations from document to document."),
-        Option(("--graph/--no-graph",), tool="enable_graph_traversal"),
-    ] = True
+    intent: Annotated[IntentName | None, Field(description="By default by its words."), FORCE_INTENT] = None
+    graph: Annotated[bool, Field(description="Follow relations of documents."), GRAPH] = True
 
 
 class Retrieval(Query):
