@@ -73,7 +73,6 @@ class Facts(NamedTuple):
     workstream: str | None = None
     content_type: str | None = None
     review_by: str | None = None
-    participants: tuple[str, ...] = ()
     pinned: bool = False
     confidence: float | None = None
     supersedes: tuple[str, ...] = ()
@@ -111,7 +110,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     one of `TYPES` and there is no ``content_type``: other programs use the key for other things.
 
     A title and a content type must be strings. A date is what
-    `dating.written_time` accepts, of the first of `DATE_KEYS` that has one. Tags, aliases and participants are a list
+    `dating.written_time` accepts, of the first of `DATE_KEYS` that has one. Tags and aliases are a list
     or a comma-separated string, tags also a string with blanks; duplicates count once. Addresses of notes are a string
     or a list of strings. Only ``true`` pins. A confidence outside [0, 1] is ignored. Scalars are printed the YAML way
     (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
@@ -130,7 +129,6 @@ def facts(raw: Mapping[str, object]) -> Facts:
         workstream=_printable(known.get("workstream")) or None,
         content_type=_string(known.get("content_type")) or (type_name if type_name in TYPES else None),
         review_by=_printable(known.get("review_by")) or None,
-        participants=_words(known.get("participants")),
         pinned=known.get("pinned") is True,
         confidence=_share(known.get("confidence")),
         supersedes=_addresses(known.get("supersedes")),

@@ -17,9 +17,7 @@ from clawmem.domain.documents.times import iso_utc
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
     found = facts(case["raw"])._asdict()
-    lists = {
-        name: list(found[name]) for name in ("tags", "aliases", "participants", "supersedes", "superseded_by")
-    }
+    lists = {name: list(found[name]) for name in ("tags", "aliases", "supersedes", "superseded_by")}
     return {**found, **lists, "extra": [list(pair) for pair in found["extra"]]}
 
 
