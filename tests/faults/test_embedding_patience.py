@@ -14,8 +14,7 @@ from command_line import Invoke
 from fault_worlds import World
 from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
 
-from clawmem.adapters.models.api import BATCH_TIMEOUT_S, ApiEmbedder
-from clawmem.adapters.models.server import TRIES
+from clawmem.adapters.models.api import ApiEmbedder
 
 QUESTION_S = 0.4  # instead of three seconds
 SLOW_S, HANGS_S = 1.2, 10.0
@@ -61,11 +60,6 @@ def busy(tries: int, **headers: str) -> Callable[[ReceivedRequest], ScriptedRepl
 def counts(invoke: Invoke) -> dict[str, Any]:
     """How many texts have a vector, and how many wait for one."""
     return json.loads(invoke("--json", "status").stdout)["embeddings"]
-
-
-def test_the_limits() -> None:
-    """The limits that users are told: a minute an answer, five tries."""
-    assert (BATCH_TIMEOUT_S, TRIES) == (60, 5)
 
 
 @pytest.mark.parametrize("verb", [("embed",), ("update", "--embed")], ids=" ".join)

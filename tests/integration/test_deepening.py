@@ -83,18 +83,6 @@ class TestASecondReading:
         assert "people/ann.md" in places(helped)
 
 
-class TestWhoIsAsked:
-    @pytest.mark.parametrize("profile", ["speed", "balanced"])
-    def test_other_profiles_ask_nobody(self, home: Home, servers: Servers, profile: str) -> None:
-        """A model that is there is asked by the deep profile alone."""
-        server = servers.serve()
-        models = Models(servers.factory(ApiGenerator, server.url))
-
-        home.ask(profile=profile, models=models)
-
-        assert server.asked == []
-
-
 class TestFaults:
     """The block of before is offered before anybody is asked, and stays when whoever is asked fails."""
 

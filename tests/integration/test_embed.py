@@ -20,11 +20,10 @@ STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood s
 
 
 class Counting(HashingEmbedder):
-    """An embedder that remembers what it was given, and breaks off or fails on demand."""
+    """An embedder that remembers what it was given, and fails on demand."""
 
-    def __init__(self, *, breaks_at: int = 0, fails: bool = False) -> None:
+    def __init__(self, *, fails: bool = False) -> None:
         self.batches: list[list[str]] = []
-        self._breaks_at = breaks_at
         self._fails = fails
 
     @property
@@ -32,9 +31,6 @@ class Counting(HashingEmbedder):
         return [text for batch in self.batches for text in batch]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        if self._breaks_at and len(self.batches) + 1 == self._breaks_at:
-            self._breaks_at = 0
-            raise KeyboardInterrupt
         self.batches.append(list(texts))
         if self._fails:
             raise EmbeddingError("The model is not well.")
@@ -89,24 +85,6 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(embed, "BATCH", 3)
     return 3
-
-
-@pytest.mark.parametrize("at", [1, 2, 3])
-def test_a_run_that_was_stopped_goes_on(shelf: Shelf, small_batches: int, at: int) -> None:
-    """What was finished before the stop stays, and no text is embedded twice."""
-    shelf.add(STORIES)
-    embedder = Counting(breaks_at=at)
-    with pytest.raises(KeyboardInterrupt):
-        shelf.embed_with(embedder)
-    finished = shelf.vault.embeddings.counts().stored
-
-    report = shelf.embed_with(embedder)
-
-    assert finished == (at - 1) * small_batches
-    assert report.embedded == len(set(shelf.texts())) - finished
-    assert sorted(embedder.texts) == sorted(set(shelf.texts()))
-    assert shelf.vault.vectors.count() == len(shelf.texts())
-    assert shelf.states() == {EmbedState.SYNCED}
 
 
 def test_a_shared_text_is_embedded_once(shelf: Shelf) -> None:

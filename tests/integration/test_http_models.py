@@ -377,22 +377,6 @@ class TestAskingAgain:
         assert "Incorrect API key" in str(caught.value)
 
 
-class TestCoolDown:
-    def test_a_server_that_is_down_is_left_alone(self, models: Models) -> None:
-        """After a failure of the connection nothing is sent for exactly a minute."""
-        server = models.serve(_failing(1, ScriptedReply(hangs_up=True)))
-        client = models.connect(server.url)
-
-        with pytest.raises(ModelUnavailable):
-            client.post("/v1/x", {}, Limits(5))
-        models.clock.advance(59_999)
-        with pytest.raises(ModelUnavailable, match="in 1 seconds"):
-            client.post("/v1/x", {}, Limits(5))
-        assert len(server.asked) == 1
-        models.clock.advance(1)
-        assert client.post("/v1/x", {}, Limits(5)) == {"ok": True}
-
-
 class TestPace:
     @pytest.fixture
     def pace(self, models: Models) -> TokenRateLimiter:

@@ -29,7 +29,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
-from clawmem.ports.records import FragmentKey, InactiveReason
+from clawmem.ports.records import FragmentKey
 from clawmem.ports.sessions import Cursor, Session
 
 SECRET = "zqx7419wobble"
@@ -117,17 +117,6 @@ def test_acts_are_written_down_and_taken_back(services: Services) -> None:
     assert fetch(services.vault, number).pinned
     with pytest.raises(NotFound):
         tending.undo(999, "cli")
-
-
-def test_archiving_is_taken_back(services: Services) -> None:
-    """What was archived is served again, and archived again when that is taken back."""
-    number = document_id(services, "ledger.md")
-    services.lifecycle.archive([(fetch(services.vault, number), "old")], "cli")
-
-    services.lifecycle.undo(services.vault.acts.latest(1)[0].id, "cli")
-    assert fetch(services.vault, number).inactive is None
-    services.lifecycle.undo(services.vault.acts.latest(1)[0].id, "cli")
-    assert fetch(services.vault, number).inactive is InactiveReason.ARCHIVED
 
 
 def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:

@@ -170,30 +170,6 @@ class TestMigrate:
 
 
 class TestInterrupted:
-    @pytest.mark.parametrize(
-        ("start", "target"),
-        [
-            ("sqlite", "tantivy"),
-            pytest.param("sqlite", "lancedb", marks=pytest.mark.slow),
-            ("tantivy", "sqlite"),
-        ],
-    )
-    def test_it_is_begun_again(self, station: Station, start: str, target: str) -> None:
-        """The old index answers meanwhile."""
-        station.run("rebuild", "--backend", start)
-        before = station.answers("search")
-
-        with station.opened() as services, pytest.raises(KeyboardInterrupt):
-            services.indexes.move(target, Steps(INTERRUPTED_AT))
-
-        assert (station.methods(), station.answers("search")) == (METHODS[start], before)
-        station.run("rebuild", "--backend", target)
-        assert station.methods() == METHODS[target]
-        assert len(station.registered()) == (target != "sqlite")
-        now = station.answers("search")
-        assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
-        assert station.run("doctor", "--verify").stdout == AGREED
-
     def test_and_then_elsewhere(self, station: Station) -> None:
         """What was begun for another backend is given up, with its folder."""
         with station.opened() as services, pytest.raises(KeyboardInterrupt):

@@ -15,23 +15,16 @@ import pytest
 from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.watching import WatchedFolders
-from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.indexing.watching import WatchEvent, WatchOptions, keep_watch
-from clawmem.app.services.leases import LEASE_MS, WorkLease
-from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.ports.errors import LeaseLost, VaultLocked
+from clawmem.app.services.leases import WorkLease
+from clawmem.ports.errors import VaultLocked
 from clawmem.ports.files import PathChange, StopSignal
 
 GO_ON = threading.Event()  # never set
-
-
-def enters(path: str) -> bool:
-    return not is_excluded(path)
 
 
 def put(root: Path, *paths: str, age_s: float = 60.0) -> None:
@@ -43,28 +36,8 @@ def put(root: Path, *paths: str, age_s: float = 60.0) -> None:
         os.utime(file, (then, then))
 
 
-def heard(watcher: WatchedFolders) -> set[PathChange]:
-    """Everything that is told until nothing more is."""
-    changes: set[PathChange] = set()
-    while more := watcher.wait(0.3 if changes else 1.0, GO_ON):
-        changes |= set(more)
-    return changes
-
-
 class TestWatchedFolders:
     """What the system tells, and what it is asked."""
-
-    def test_only_what_may_be_entered(self, tmp_path: Path) -> None:
-        """Neither excluded folders nor what lies below them, now or later."""
-        put(tmp_path, "a/one.md", "node_modules/x/y/README.md", ".git/objects/aa/b.md")
-        watcher = WatchedFolders()
-
-        assert watcher.arm([str(tmp_path)], enters) == 2
-        put(tmp_path, "vendor/x/y.md")
-        heard(watcher)
-        put(tmp_path, "vendor/x/z.md", "node_modules/x/y/z.md", "a/two.md")
-        assert {Path(change.path).name for change in heard(watcher)} == {"two.md"}
-        watcher.close()
 
     @pytest.mark.skipif(shutil.which("unshare") is None, reason="limits inotify in a namespace of its own")
     def test_more_folders_than_the_system_watches(self, tmp_path: Path) -> None:
@@ -117,41 +90,6 @@ class TestOwnership:
     def test_files(self, path: str, owner: str | None) -> None:
         """The innermost that wants it."""
         assert self.OWNERSHIP.owner(path) == owner
-
-
-class TestLane:
-    """One at a time."""
-
-    def test_from_hand_to_hand(self) -> None:
-        """Taken while it is free, when its holder is dead, and when it ran out."""
-        clock, leases, dead = ManualClock(), open_vault(":memory:").leases, set()
-        one, two, three = (
-            WorkLease("watch", leases, clock, who, dead.__contains__) for who in ("1", "2", "3")
-        )
-
-        assert (one.acquire(), two.acquire()) == (True, False)
-        clock.advance(LEASE_MS // 2)
-        one.renew()
-        clock.advance(LEASE_MS // 2)
-        assert not two.acquire()
-        dead.add("1")
-        assert two.acquire()
-        clock.advance(LEASE_MS)
-        assert three.acquire()
-        with pytest.raises(LeaseLost):
-            two.renew()
-        three.release()
-        assert one.acquire()
-
-    def test_work_that_takes_longer(self) -> None:
-        """A right that ran out is taken again where nobody else wanted it."""
-        clock, leases = ManualClock(), open_vault(":memory:").leases
-        one, two = (WorkLease("watch", leases, clock, who, lambda holder: False) for who in ("1", "2"))
-        assert one.acquire()
-        clock.advance(2 * LEASE_MS)
-        one.renew()
-
-        assert not two.acquire()
 
 
 class Deaf:
