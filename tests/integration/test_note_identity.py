@@ -286,6 +286,41 @@ def test_a_moved_note_keeps_what_was_learnt(world: Invoke, folder: Path, way: st
     assert world("doctor", "--verify").exit_code == 0
 
 
+SAUNA = "# Sauna\n\nAlder for the benches, not aspen. The stove comes in May.\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "target"),
+    [
+        ({"s.md": SAUNA}, {"old/sauna.md": SAUNA + "\nOne more line.\n"}, "old/sauna.md"),
+        ({"a/s.md": SAUNA, "b/s.md": SAUNA}, {"c/b/s.md": SAUNA, "c/a/s.md": SAUNA}, "c/a/s.md"),
+        ({"a.md": SAUNA, "b.md": ZED + "x"}, {"b.md": SAUNA, "a.md": ZED + "x"}, "b.md"),
+        ({"a.md": SAUNA, "b.md": ZED + "x"}, {"c.md": SAUNA, "a.md": ZED + "x"}, "c.md"),
+        ({"a.md": SAUNA}, {"a.md": HOLM + "x", "a (copy).md": SAUNA}, "a.md"),
+        ({"a.md": SAUNA, "b.md": SAUNA + "Blue."}, {"a.md": SAUNA + "Blue."}, "a.md"),
+        ({"a.md": SAUNA + "Red.", "b.md": SAUNA + "Blue."}, {"c.md": SAUNA + "Grey."}, ""),
+    ],
+)
+def test_moved_and_changed_files(
+    world: Invoke, folder: Path, old: dict[str, str], new: dict[str, str], target: str
+) -> None:
+    """Renamed and edited, twins, exchanged names, a chain; not a copy, a replaced text, or two that are as near."""
+    write_notes(folder, old)
+    world("update")
+    first = next(iter(old))
+    number = known(f"desk/{first}").id
+    world("pin", f"desk/{first}")
+    for path in old:
+        (folder / path).unlink()
+    write_notes(folder, new)
+    world("update")
+    pinned = [path for path in new if is_served(f"desk/{path}") and known(f"desk/{path}").is_pinned]
+    assert pinned == list(filter(None, [target]))
+    assert not target or known(f"desk/{target}").id == number
+    assert all(is_served(f"desk/{path}") == (path in new) for path in {*old, *new})
+    assert "0 added, 0 updated, 0 removed" in world("update").stdout
+
+
 @pytest.mark.parametrize("names", [("aaa", "zzz"), ("zzz", "aaa")])
 def test_a_note_moved_to_another_collection(
     world: Invoke, folder: Path, tmp_path: Path, names: tuple[str, str]

@@ -6,7 +6,8 @@ import math
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.collections import record_trust, trust_of
@@ -18,6 +19,7 @@ from clawmem.domain.documents import identity
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.domain.security.origin import verified_if_any
+from clawmem.domain.text.likeness import edit_similarity, likeness
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import (
     Claim,
@@ -47,6 +49,9 @@ LINKS = "the rule that symbolic links are not followed"
 # A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
 LEAST_LOST = 10  # documents; fewer are removed without a question
 NEARLY_ALL = 0.9  # share of the documents of a collection
+
+# A note that was renamed and edited: the share of its phrases that a new file has, and the most pairs compared.
+LEAST_MOVED, MOST_PAIRS = 0.6, 1000
 
 ORIGIN = "links"  # the writer of the relations that follow from links
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
@@ -279,6 +284,12 @@ class _Pass:
         self._allow_empty = allow_empty
         self._roots = {**update.roots, folder.name: folder.root}
         self._batch: list[_Change] = []
+        self._new: list[_Change] = []  # files that may be those of notes which are gone
+        self._gone: list[Document] = []
+        self._changed: dict[str, SourceFile] = {}  # new and changed files
+        self._texts: dict[str, str] = {}
+        self._taken: set[int] = set()  # documents that moved
+        self._placed: dict[int, Document] = {}  # their records, and of those that changed places with them
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
@@ -305,15 +316,25 @@ class _Pass:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
             self._miss(f"{path} was skipped: its name is not UTF-8. Rename it.")
-        if not all(file.path in known and known[file.path].stamp == file.stamp for file in scan.files):
+        self._changed = {
+            file.path: file
+            for file in scan.files
+            if file.path not in known or known[file.path].stamp != file.stamp
+        }
+        if self._changed:
             self._mark(UNFINISHED)
+        paths = {file.path for file in scan.files}
+        served = [note for note in known.values() if note.inactive is None and note.stamp]
+        self._gone = [
+            note for note in served if note.path not in paths and not is_hidden(note.path, scan.unreadable)
+        ]
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
             if len(self._batch) >= BATCH_NOTES or characters >= BATCH_CHARACTERS:
                 self._commit()
             progress(done, len(scan.files))
-        self._commit()
+        self._commit_new()
         report.excluded |= dict(exclusions.counts.most_common())
         special = "the rule that pipes, sockets and devices are not read"
         skipped = {LINKS: len(scan.links), special: len(scan.special)}
@@ -348,22 +369,72 @@ class _Pass:
             if not again and identity.is_current(known, identity.source_hash(data)):
                 self._batch.append(_Change(file, known))
                 return
-            parsed, former = self._parse(file, data, known), None
-            # A moved file has the text of one document whose file is gone, alone or with the folder of its collection.
-            # A served document goes before a removed one, and one with the same path before others. Of several new
-            # files with this text, the first one is the document, and the others are copies.
-            holders = self._documents.holding(parsed.document.hash) if is_new and parsed.body else ()
-            holders = [note for note in holders if note.stamp]
-            served = (note for note in holders if note.inactive is None)
-            moved = [note for note in served if has_lost_file(self._update.files, self._roots, note)]
-            moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
-            moved = [note for note in moved if note.path == file.path] or moved
-            if len(moved) == 1 and (known is None or known.id != moved[0].id):
-                [former] = moved
+            parsed = self._parse(file, data, known)
+            if former := self._former(file, known, parsed.document.hash) if parsed.body else None:
+                self._taken.add(former.id)
                 parsed = self._parse(file, data, former)  # it keeps the time of its last change
-            self._batch.append(_Change(file, known, parsed, former))
+            change = _Change(file, known, parsed, former)
+            waits = is_new and not former and self._gone and len(self._new) < MOST_PAIRS
+            (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
             self._miss(str(error))
+
+    def _former(self, file: SourceFile, known: Document | None, text: str) -> Document | None:
+        """
+        Return the document that moved to *file*: one with the hash *text* that has left its place, the nearest by its path.
+
+        A served document goes before a removed one. Of several new files with this text, the first one is the document,
+        and the others are copies.
+        """
+        if known and known.inactive is None and known.hash == text:
+            return None
+        holders = [
+            note for note in self._documents.holding(text) if note.stamp and note.id not in self._taken
+        ]
+        moved = [note for note in holders if note.inactive is None and self._has_left(note)]
+        if known is None or known.inactive is InactiveReason.REMOVED:
+            moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
+        elif not any(self._text_at(path) == known.hash for path in self._changed if moved):
+            return None  # the former text of this file is nowhere else, so it was replaced
+        nearest = max(moved, key=lambda note: _nearness(note, file), default=None)
+        return nearest if nearest and (known is None or known.id != nearest.id) else None
+
+    def _has_left(self, note: Document) -> bool:
+        """Whether the file of a served note is gone, alone or with its folder, or has the text of another note now."""
+        if note.collection != self._folder.name or note.path not in self._changed:
+            return has_lost_file(self._update.files, self._roots, note)
+        text = self._text_at(note.path)
+        return text != note.hash and any(other.inactive is None for other in self._documents.holding(text))
+
+    def _text_at(self, path: str) -> str:
+        """Return the hash of the text of a new or changed file; empty if it cannot be read."""
+        if path not in self._texts:
+            self._texts[path] = ""
+            with suppress(SourceUnreadable):
+                data = self._update.files.read(self._folder.root, path)
+                self._texts[path] = self._parse(self._changed[path], data, None).document.hash
+        return self._texts[path]
+
+    def _commit_new(self) -> None:
+        """Commit the new files; the note whose file is gone and whose text is clearly most like theirs has moved there."""
+        gone = [note for note in self._gone if note.id not in self._taken and self._has_left(note)]
+        pairs = [
+            (likeness(self._documents.body(note.id) or "", change.parsed.body), change, note)
+            for note in gone
+            for change in self._new
+            if change.parsed and len(gone) * len(self._new) <= MOST_PAIRS
+        ]
+        pairs = [pair for pair in pairs if pair[0] >= LEAST_MOVED]
+        pairs.sort(key=lambda pair: (pair[0], _nearness(pair[2], pair[1].file)), reverse=True)
+        while pairs:
+            share, change, note = pairs[0]
+            equals = [pair for pair in pairs if pair[0] == share and (pair[1] is change or pair[2] is note)]
+            texts = {(pair[1].parsed and pair[1].parsed.document.hash, pair[2].hash) for pair in equals}
+            self._batch += [replace(change, former=note)] if len(texts) == 1 else [change]
+            self._new.remove(change)
+            pairs = [pair for pair in pairs if pair[1] is not change and pair[2] is not note]
+        self._batch += self._new
+        self._commit()
 
     def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
         return parse_source(
@@ -397,8 +468,10 @@ class _Pass:
         Returns the count of the report that the change adds to, empty for none, and a problem.
         """
         publisher, known, former, parsed = self._update.publisher, change.known, change.former, change.parsed
-        if not self._is_unchanged(change.file.path, known) or (
-            former and identity.version_of(self._documents.get(former.id)) != identity.version_of(former)
+        place = self._documents.at(self._folder.name, change.file.path)
+        is_left = place is None and known is not None and known.id in self._placed
+        if not (is_left or self._is_same(place, known)) or (
+            former and not self._is_same(self._documents.get(former.id), former)
         ):
             return "", ""
         before = former or known
@@ -415,6 +488,7 @@ class _Pass:
             return "removed" if withdrawn else "", problem
         if former:
             self._documents.move(former.id, parsed.document.collection, parsed.document.path)
+            self._placed |= self._documents.many([former.id, *([place.id] if place else [])])
         publisher.publish(parsed.document, parsed.body, parsed.fragments, parsed.declared)
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
         return "updated" if was_served else "added", problem
@@ -452,11 +526,21 @@ class _Pass:
         self.report.removed += sum(apply_in_chunks(self._update.transactions, missing.values(), withdraw))
 
     def _is_unchanged(self, path: str, known: Document | None) -> bool:
-        return identity.version_of(self._documents.at(self._folder.name, path)) == identity.version_of(known)
+        return self._is_same(self._documents.at(self._folder.name, path), known)
+
+    def _is_same(self, document: Document | None, known: Document | None) -> bool:
+        """Whether no other process changed the record of a document that was *known* or that this pass moved."""
+        expected = self._placed.get(document.id, known) if document else known
+        return identity.version_of(document) == identity.version_of(expected)
 
     def _miss(self, problem: str) -> None:
         self.report.unread += 1
         self.report.problems.append(problem)
+
+
+def _nearness(note: Document, file: SourceFile) -> tuple[bool, float]:
+    is_namesake = posixpath.basename(note.path) == posixpath.basename(file.path)
+    return is_namesake, edit_similarity(note.path, file.path)
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:
