@@ -166,9 +166,8 @@ class PortProgram:
             )
         except (OSError, ValueError, IndexError) as error:  # IndexError: an empty command
             reason = getattr(error, "strerror", None) or "it is no command"
-            raise InvalidInput(
-                "INVALID_INPUT", f"--cmd {self.command!r} cannot be started: {reason}."
-            ) from error
+            fault = f"--cmd {self.command!r} cannot be started: {reason}."
+            raise InvalidInput("INVALID_INPUT", fault) from error
 
     def _end(self) -> None:
         if process := self._process:

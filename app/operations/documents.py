@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -28,7 +29,6 @@ from clawmem.app.operations.fields import (
     properties_to_read,
 )
 from clawmem.app.operations.operation import (
-    Attachment,
     Command,
     Effect,
     Option,
@@ -107,12 +107,8 @@ class Text(SelectedResult, DatedDocument):
         shown = "; ".join(f"{name}: {', '.join(values)}" for name, values in facts.items())
         links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
         changes = [f"This text was changed on {self.changed_after[:10]}."] if self.changed_after else []
-        return [
-            *(f"{self.file} is {mark}." for mark in marks if mark),
-            *changes,
-            *links,
-            title_to_read(shown, self.origin),
-        ]
+        standing = [f"{self.file} is {mark}." for mark in marks if mark]
+        return [*standing, *changes, *links, title_to_read(shown, self.origin)]
 
     @property
     def heading(self) -> str:
@@ -126,10 +122,10 @@ class Text(SelectedResult, DatedDocument):
         return f"<!-- Context: {self.context.replace('-->', '--&gt;')} -->\n\n" if self.context else ""
 
     @property
-    def attachment(self) -> Attachment:
-        """Return the text for an agent, quoted if others wrote it."""
-        text = self.commented + "\n".join(lines_to_read(self.text, self.origin))
-        return Attachment(f"clawmem://{quote(self.file)}", text)
+    def attachment(self) -> tuple[str, str]:
+        """Return the URI, and the text for an agent, quoted if others wrote it."""
+        text = "\n".join(lines_to_read(self.text, self.origin))
+        return f"clawmem://{quote(self.file)}", self.commented + text
 
 
 class Texts(SelectedResult):
@@ -365,10 +361,8 @@ def list_tags(
     """List the tags of notes, most used first; a note with a/b counts for a, too."""
     counts = services.vault.properties.values(TAGS, Scope(frozenset(named_collections(services, collection))))
     # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
-    return [
-        TagCount(tag=without_orders(name, Origin.IMPORTED), count=count)
-        for name, count in [*counts.items()][:limit]
-    ]
+    tags = islice(counts.items(), limit)
+    return [TagCount(tag=without_orders(name, Origin.IMPORTED), count=count) for name, count in tags]
 
 
 @operation(
@@ -396,11 +390,8 @@ def find_links(
         found, broken = stored.doubtful(Scope(frozenset(names))), True
     if moment := first_after(as_of):
         ends = {end for link in found for end in (link.document_id, link.target_id) if end}
-        later = {
-            number
-            for number, note in services.vault.documents.many(ends).items()
-            if note.authored_at >= moment
-        }
+        notes = services.vault.documents.many(ends)
+        later = {number for number, note in notes.items() if note.authored_at >= moment}
         found = [link for link in found if later.isdisjoint((link.document_id, link.target_id))]
     links = (link for link in found_links(services.vault.documents, found) if link.problem or not broken)
     return [link for link in links if not names or link.source.partition("/")[0] in names][:limit]

@@ -26,10 +26,7 @@ Docid = Annotated[
     Field(min_length=1, description="The docid of the document, such as #a1b2c3; no path or title."),
     Option(metavar="NOTE", is_argument=True, about=ADDRESS),
 ]
-Confirm = Annotated[
-    bool | None,
-    Field(description="Must be true. Anything else changes nothing and tells what would be done."),
-]
+Confirm = Annotated[bool | None, Field(description="Must be true; else it tells what would be done.")]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]
 MAX_LINES = 2**31

@@ -351,9 +351,8 @@ TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text
 def _saved_text(note: SavedNote) -> str:
     if note.action == "known":
         return f"Known already: {note.file}:{note.line}  {note.docid}"
-    return f"Saved: {note.file}  {note.docid}" + (
-        f", superseding {note.supersedes}" if note.supersedes else ""
-    )
+    superseding = f", superseding {note.supersedes}" if note.supersedes else ""
+    return f"Saved: {note.file}  {note.docid}{superseding}"
 
 
 @operation(Effect.ADDS, text=_saved_text, route="/remember", command="remember", any_vault=False)

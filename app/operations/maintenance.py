@@ -84,13 +84,12 @@ def doctor(services: Services) -> Examination:
     sweep_drafts(settings.vault)
     is_person = services.caller == PERSON  # a request to the server must not start programs
     agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
-    advice = memory_advice(services.clients, settings)
-    memories = [CheckResult("memories of agents", True, sentence) for sentence in advice]
     archive = services.transcript_archive
     sizes = [file.stat().st_size for file in archive.files()]
     archived = f"{len(sizes)} archived, {size(sum(sizes))} of {archive.most_mb} MB; in {archive.folder}"
-    transcripts = CheckResult("transcripts", True, archived)
-    findings = [*machine, *services.doctor(), transcripts, permissions, *agents, *memories]
+    facts = [("memories of agents", advice) for advice in memory_advice(services.clients, settings)]
+    known = [CheckResult(name, True, fact) for name, fact in [("transcripts", archived), *facts]]
+    findings = [*machine, *services.doctor(), permissions, *agents, *known]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
 
 
@@ -159,9 +158,8 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     if not (served or report.kept.keys() - {"meta"}) and (report.lost or not report.kept):
         raise VaultError(vault, f"Nothing could be saved. Use a backup. The damaged file is {damaged}")
-    notes, spoilt = (
-        [file for file in files if file not in served] for files in (report.notes, report.spoilt)
-    )
+    notes = [file for file in report.notes if file not in served]
+    spoilt = [file for file in report.spoilt if file not in served]
     return replace(report, notes=notes, spoilt=spoilt, remarks=remarks)
 
 
@@ -213,9 +211,7 @@ def rebuild(
     backend: Annotated[str | None, "The backend of the indexes; by default the present one."] = None,
 ) -> VaultInfo:
     """Rebuild the indexes from the records, or move to another backend; the vault stays searchable meanwhile."""
-    if backend is not None:
-        backend_named(backend)
-    if backend not in (None, services.indexes.backend):
+    if backend is not None and backend_named(backend) and backend != services.indexes.backend:
         with services.progress(f"Moving to {backend}") as step:
             services.indexes.move(backend, step)
     else:
@@ -407,9 +403,8 @@ def consolidate(
 def curate(services: Services) -> CuratorReport:
     """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
     settings = services.settings
-    problems = [
-        f"{check.check}: {check.detail} {check.way_out}" for check in services.doctor() if not check.ok
-    ]
+    faults = [check for check in services.doctor() if not check.ok]
+    problems = [f"{check.check}: {check.detail} {check.way_out}" for check in faults]
     place = settings.vault.with_name(CURATOR_REPORT)
     report = services.curator.examine(settings.archive_policy, problems, str(place))
     write_whole(place, json.dumps(asdict(report), indent=1).encode())  # a hook may read it at this moment
@@ -434,8 +429,7 @@ def enrich(
     A run continues where the last one was stopped. Run it after embed: links need vectors.
     """
     with services.progress("Enriching") as step:
-        work = services.enrich(ask=None if no_model else services.ask)
-        return work(limit, anew=all, progress=step)
+        return services.enrich(ask=None if no_model else services.ask)(limit, anew=all, progress=step)
 
 
 class Vaults(Result):

@@ -64,9 +64,8 @@ def record_of(value: Any, *, without_nulls: bool = False) -> dict[str, Any]:
 
 def exit_code_of(result: object) -> int:
     """Return the exit code of a command with *result*: its ``exit_code``, or 1 if it is not ``ok`` or has ``problems``."""
-    return getattr(
-        result, "exit_code", int(bool(getattr(result, "problems", ())) or not getattr(result, "ok", True))
-    )
+    is_well = getattr(result, "ok", True) and not getattr(result, "problems", ())
+    return getattr(result, "exit_code", int(not is_well))
 
 
 def remarks_of(result: object) -> Sequence[str]:
@@ -103,8 +102,7 @@ class Option(NamedTuple):
     """
     Spelling of a parameter on the command line and in tools, where it differs from its name.
 
-    An argument is positional. The words of an argument whose metavar ends in ``...`` are joined by blanks, unless its
-    field takes a list.
+    The words of a positional argument with a metavar that ends in ``...`` are joined, unless its field takes a list.
     """
 
     names: tuple[str, ...] = ()
@@ -125,13 +123,6 @@ def argument(metavar: str, **spelling: Any) -> Option:
 def option_of(field: FieldInfo) -> Option:
     """Return how *field* is spelt on the command line; of several spellings the last."""
     return next((option for option in reversed(field.metadata) if isinstance(option, Option)), Option())
-
-
-class Attachment(NamedTuple):
-    """A text that tools return beside their answer."""
-
-    uri: str
-    text: str
 
 
 class Command(NamedTuple):
@@ -184,7 +175,7 @@ class Operation(Generic[P, R]):
         any_vault: False for what only the usual vault has.
         in_own_process: Whether a command shows people more than the record has, so that no server answers for it.
         only_reads: Returns whether a request changes nothing, where some requests change the vault.
-        attachments: Returns texts that a tool adds to its answer.
+        attachments: Returns texts that a tool adds to its answer, each with its URI.
         settings: Checks the request of an interface before a vault is opened; returns the settings to open it with. A
             parameter ``vault`` of the request chooses the vault.
     """
@@ -204,7 +195,7 @@ class Operation(Generic[P, R]):
     any_vault: bool = True
     in_own_process: bool = False
     only_reads: Callable[[Any], bool] | None = None
-    attachments: Callable[[R], Sequence[Attachment]] | None = None
+    attachments: Callable[[R], Sequence[tuple[str, str]]] | None = None
     opens: Opening = Opening.EXISTING
     settings: Callable[[Settings, Any, str], Settings] | None = None
 
@@ -331,33 +322,20 @@ def operation(
 
 
 AnyOperation = Operation[..., Any]
-
-
-CODES: Mapping[str, str] = MappingProxyType(
-    {
-        "string_too_long": "INPUT_TOO_LONG",
-        "greater_than_equal": "OUT_OF_BOUNDS",
-        "less_than_equal": "OUT_OF_BOUNDS",
-    }
-)
-SHOWN = 80  # characters of a parameter's name, which the caller may have made up
+OUTSIDE = ("greater_than_equal", "less_than_equal")  # pydantic's types of errors
 
 
 def refusal_of(error: Any, spelling: Callable[[str], str] = str, hint: str = "") -> InvalidInput:
     """
-    Return the error that names the wrong parameters.
+    Return the error that names the wrong parameters, and ends with *hint*.
 
-    Args:
-        error: A `ValidationError` of pydantic, or one of FastAPI.
-        spelling: How the interface writes the name of a parameter.
-        hint: A sentence to end with.
+    *error* is a `ValidationError` of pydantic or FastAPI; *spelling* writes the name of a parameter for the interface.
     """
-    faults = [
-        f"{spelling('.'.join(map(str, fault['loc']))[:SHOWN])} {fault_of(fault)}".strip()
-        for fault in error.errors()
-    ]
-    code = CODES.get(error.errors()[0]["type"], "INVALID_INPUT")
-    return InvalidInput(code, f"{'; '.join(faults)}. {hint}".strip())
+    errors = error.errors()  # a name is cut, as the caller may have made it up
+    names = (spelling(".".join(map(str, fault["loc"]))[:80]) for fault in errors)
+    faults = "; ".join(f"{name} {fault_of(fault)}".strip() for name, fault in zip(names, errors, strict=True))
+    codes = {"string_too_long": "INPUT_TOO_LONG"} | dict.fromkeys(OUTSIDE, "OUT_OF_BOUNDS")
+    return InvalidInput(codes.get(errors[0]["type"], "INVALID_INPUT"), f"{faults}. {hint}".strip())
 
 
 def error_record(error: ClawmemError) -> dict[str, Any]:

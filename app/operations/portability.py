@@ -315,9 +315,7 @@ def export(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
                 documents += 1
-    left_in = (
-        f"The texts of deleted files are in it, too: {few(removed)}. To leave them out, forget them first."
-    )
+    left_in = f"The texts of deleted files are in it: {few(removed)}. To leave them out, forget them first."
     return Export(file=str(target), documents=documents, remarks=[left_in] if removed else [])
 
 

@@ -61,8 +61,7 @@ def serve(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on; prefer the local one.")] = "127.0.0.1",
     port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False),
+        int | None, typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False)
     ] = None,
     names: Annotated[
         list[str] | None,
@@ -104,9 +103,8 @@ def serve(
         from clawmem.app.serve.server import serve as serve_vault
 
         def ready(url: str) -> None:
-            show_outcome(
-                ctx, {"url": url, "vault": str(vault)}, f"{vault} is served at {url}. Ctrl-C ends it."
-            )
+            text = f"{vault} is served at {url}. Ctrl-C ends it."
+            show_outcome(ctx, {"url": url, "vault": str(vault)}, text)
             sys.stdout.flush()  # the process that started the server may wait for this line
 
         idle_exit_s = None if idle_exit is None else idle_exit * 60
@@ -128,9 +126,8 @@ def _start(ctx: typer.Context, *, is_new: bool) -> None:
     vault = settings.vault
     server, log = started_server(vault, options, os.environ), server_file(vault, "server-log")
     record = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log), "started": is_new}
-    show_outcome(
-        ctx, record, f"{vault} is {'' if is_new else 'already '}served at {server.url}. Its log is {log}"
-    )
+    text = f"{vault} is {'' if is_new else 'already '}served at {server.url}. Its log is {log}"
+    show_outcome(ctx, record, text)
 
 
 def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:

@@ -160,11 +160,8 @@ def vectors(
         for failure in failures:
             title = f"\nFAIL  {failure.pop('policy')}: {failure.pop('case')}"
             known = {name: part for name, part in failure.items() if part not in (None, [], "")}
-            show(
-                "\n".join(
-                    [title, *(f"      {name}: {shortened(part, ROOM)}" for name, part in known.items())]
-                )
-            )
+            lines = [f"      {name}: {shortened(part, ROOM)}" for name, part in known.items()]
+            show("\n".join([title, *lines]))
         counts = ", ".join(f"{total[name]:,} {name}" for name in Outcome)
         show(f"\n{plural(len(verdicts), 'case')}: {counts}.")
     raise typer.Exit(0 if conforms else 7)

@@ -191,9 +191,8 @@ def _command_of(forms: Sequence[Form]) -> Any:
         options.pop(form.selector, None)
         for spelling in options.keys() - {*form.options, *form.extras}:
             labels = [other.label for other in forms if spelling in {*other.options, *other.extras}]
-            raise InvalidInput(
-                "INVALID_INPUT", f"{spelling} goes with {' or '.join(labels)}. Leave it out, or add that."
-            )
+            fault = f"{spelling} goes with {' or '.join(labels)}. Leave it out, or add that."
+            raise InvalidInput("INVALID_INPUT", fault)
         extras: dict[str, Any] = {name: options.pop(name) for name in form.extras if name in options}
         words = words[1:] if form.value and not form.is_option else words
         _run(ctx, form.operation, form.request(options, words, chosen_by(ctx).backend), extras)
@@ -296,9 +295,8 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
                     result = operation.run(called, request.model_copy(update={"supersedes": note.docid}))
         except ConfirmationMissing as missing:
             if not (only_preview or agreed or may_ask(ctx)):
-                raise ConfirmationMissing(
-                    missing.preview, missing.would_remove, remedy="To confirm, add --yes."
-                ) from None
+                remedy = "To confirm, add --yes."
+                raise ConfirmationMissing(missing.preview, missing.would_remove, remedy=remedy) from None
             if only_preview or not agreed:
                 show_outcome(ctx, {"action": "preview", **missing.would_remove}, "\n".join(missing.preview))
             if only_preview:

@@ -80,9 +80,8 @@ def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
     strings["last_assistant_message"] = strings["last_assistant_message"] or string("prompt_response")
     of_environment = next(filter(None, map(environ.get, SESSION_VARIABLES)), "") or ""
     strings["session_id"] = strings["session_id"] or of_environment or strings["transcript_path"]
-    strings["error"] = (
-        "" if values.get("is_interrupt") else strings["error"] or failure_in(value("tool_response"))
-    )
+    failure = strings["error"] or failure_in(value("tool_response"))
+    strings["error"] = "" if values.get("is_interrupt") else failure
     tool_input = value("tool_input")
     return HookEvent(**strings, tool_input=tool_input if isinstance(tool_input, dict) else {})
 
@@ -121,9 +120,8 @@ def _line(event_name: str, context: str) -> str:
     line: dict[str, Any] = {"continue": True, "suppressOutput": False}
     if event_name in CARRY_CONTEXT:
         # Codex makes a message of an empty context, too.
-        line["hookSpecificOutput"] = {"hookEventName": event_name} | (
-            {"additionalContext": context} if context else {}
-        )
+        added = {"additionalContext": context} if context else {}
+        line["hookSpecificOutput"] = {"hookEventName": event_name, **added}
     return json.dumps(line, ensure_ascii=False)
 
 

@@ -185,9 +185,8 @@ class OperationTool:
         for name, value in arguments.items():
             if name not in self.parameters:
                 remedy = _near(name, self.parameters)
-                raise InvalidInput(
-                    "INVALID_INPUT", f"{self.operation.name} has no parameter {name!r}. {remedy}"
-                )
+                fault = f"{self.operation.name} has no parameter {name!r}. {remedy}"
+                raise InvalidInput("INVALID_INPUT", fault)
             is_boolean = name in self.fields and fields[self.fields[name]].annotation in (bool, bool | None)
             if is_boolean and not isinstance(value, bool | None):  # pydantic would take "yes" for true
                 raise InvalidInput("INVALID_INPUT", f"{name}: must be true or false, not a text or number.")
@@ -211,14 +210,9 @@ class OperationTool:
             if question := await _asked(user, missing):
                 return question
             result = await attempt(request.model_copy(update=missing.confirmed))
-        attached = self.operation.attachments(result) if self.operation.attachments else ()
-        resources = [
-            EmbeddedResource(
-                type="resource",
-                resource=TextResourceContents(uri=part.uri, mime_type="text/markdown", text=part.text),
-            )
-            for part in attached
-        ]
+        parts = self.operation.attachments(result) if self.operation.attachments else ()
+        texts = [TextResourceContents(uri=uri, mime_type="text/markdown", text=text) for uri, text in parts]
+        resources = [EmbeddedResource(type="resource", resource=text) for text in texts]
         degraded = (f"degraded: {name}: {reason}" for name, reason in left_out_of(result).items())
         text = "\n".join([as_lines(self.operation.shown(result)), *degraded, *remarks_of(result)]).strip()
         return CallToolResult(
@@ -252,9 +246,7 @@ class MemoryServer(MCPServer[Any]):
         if is_daily:
             operations = [operation for operation in operations if operation.name in DAILY]
         chosen = operations_in("files") if is_files else operations
-        self._operation_tools = {
-            operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen
-        }
+        self._offered = {operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen}
         if not is_files:
 
             @self.resource(
@@ -291,17 +283,17 @@ class MemoryServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools."""
-        return [tool.described() for tool in self._operation_tools.values()]
+        return [tool.described() for tool in self._offered.values()]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call the tool and return its result; an error is a result that is marked as one."""
         try:
-            if name not in self._operation_tools:
-                remedy = _near(name, [*self._operation_tools])
+            if name not in self._offered:
+                remedy = _near(name, [*self._offered])
                 raise InvalidInput("NOT_FOUND", f"There is no tool {name!r}. {remedy}")
-            return await self._operation_tools[name].call(self._dispatcher, arguments, context)
+            return await self._offered[name].call(self._dispatcher, arguments, context)
         except ClawmemError as error:
             meta = {CODE: error.code, **({DETAILS: dict(error.details)} if error.details else {})}
             return CallToolResult(content=[_text(str(error))], is_error=True, _meta=meta)
@@ -345,9 +337,7 @@ def _untitled(schema: Any) -> Any:
     """Return *schema* without the titles that pydantic adds."""
     if isinstance(schema, dict):
         return {
-            key: _untitled(value)
-            for key, value in schema.items()
-            if key != "title" or not isinstance(value, str)
+            key: _untitled(value) for key, value in schema.items() if (key, type(value)) != ("title", str)
         }
     return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
 
