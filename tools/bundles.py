@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -26,8 +28,8 @@ main()
 """
 
 
-def bundles() -> dict[str, dict[str, str | bytes]]:
-    """Return the files of each bundle by their names."""
+def bundles(wheel: Path) -> dict[str, dict[str, str | bytes]]:
+    """Return the files of each bundle by their names; *wheel* is the package that the server runs."""
     described = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
     servers = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))["mcpServers"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -47,7 +49,8 @@ def bundles() -> dict[str, dict[str, str | bytes]]:
     }
     needs = (
         f'[project]\nname = "clawmem-bundle"\nversion = "{described["version"]}"\n'
-        f'requires-python = "{project["requires-python"]}"\ndependencies = ["clawmem=={described["version"]}"]\n'
+        f'requires-python = "{project["requires-python"]}"\ndependencies = ["clawmem"]\n'
+        f'[tool.uv.sources]\nclawmem = {{ path = "{wheel.name}" }}\n'
     )
     skills = {
         path.relative_to(PLUGIN).as_posix(): path.read_bytes()
@@ -59,6 +62,7 @@ def bundles() -> dict[str, dict[str, str | bytes]]:
             "manifest.json": _json(manifest),
             "server.py": SERVER,
             "pyproject.toml": needs,
+            wheel.name: wheel.read_bytes(),
             "icon.png": (PLUGIN / ".claude-plugin" / "icon.png").read_bytes(),
         },
         "clawmem-plugin.zip": {
@@ -81,11 +85,15 @@ def _json(content: dict[str, Any]) -> str:
 def build(folder: Path) -> list[Path]:
     """Write the bundles into *folder*, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, files in bundles().items():
-        with ZipFile(folder / name, "w", ZIP_DEFLATED) as archive:
-            for file, content in files.items():
-                archive.writestr(file, content)
-    return sorted(folder.iterdir())
+    with TemporaryDirectory() as place:
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        subprocess.run([*command, "--wheel-dir", place, str(ROOT)], check=True)
+        (wheel,) = Path(place).iterdir()
+        for name, files in bundles(wheel).items():
+            with ZipFile(folder / name, "w", ZIP_DEFLATED) as archive:
+                for file, content in files.items():
+                    archive.writestr(file, content)
+    return sorted(folder.glob("clawmem*"))
 
 
 if __name__ == "__main__":

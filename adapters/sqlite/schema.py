@@ -48,7 +48,7 @@ def refuse_foreign(path: str, application_id: int, schema: int) -> None:
         raise NotAVault(path, "it is the SQLite database of another program")
     if schema > LATEST:
         reason = f"{path} has schema {schema}, newer than this clawmem supports ({LATEST})."
-        raise VaultError(path, f"{reason} Run: pip install --upgrade clawmem", code="VAULT_TOO_NEW")
+        raise VaultError(path, f"{reason} Install a newer clawmem.", code="VAULT_TOO_NEW")
 
 
 def version(db: Database) -> int:

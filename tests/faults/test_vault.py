@@ -38,7 +38,7 @@ class TestNotAVault:
         world.vault.close()
         before = world.vault_file.read_bytes()
 
-        assert_refused(invoke(*verb), "pip install --upgrade clawmem")
+        assert_refused(invoke(*verb), "Install a newer clawmem")
 
         with pytest.raises(VaultError, match=rf"schema {LATEST + 1}, newer") as caught:
             open_vault(str(world.vault_file))

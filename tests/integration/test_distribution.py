@@ -94,7 +94,10 @@ def test_the_bundles_hold_what_they_name(tmp_path: Path) -> None:
     skills = {path.relative_to(PLUGIN).as_posix() for path in (PLUGIN / "skills").rglob("*.*")}
 
     assert {manifest["icon"], manifest["server"]["entry_point"], "pyproject.toml"} < set(bundle.namelist())
-    assert f"clawmem=={manifest['version']}" in bundle.read("pyproject.toml").decode()
+    sources = tomllib.loads(bundle.read("pyproject.toml").decode())["tool"]["uv"]["sources"]
+    assert (
+        sources["clawmem"]["path"] in bundle.namelist()
+    )  # not from an index, where another project has the name
     assert {"memory_retrieve", "memory_remember"} <= {tool["name"] for tool in manifest["tools"]}
     assert servers == {"clawmem": {"type": "stdio", "command": "clawmem", "args": ["mcp"]}}
     assert set(plugin.namelist()) == {"plugin.json", "mcp.json", *skills}

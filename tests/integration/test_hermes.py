@@ -108,6 +108,4 @@ def test_a_missing_program_disturbs_nobody(
     assert not provider.is_available()
     assert provider.prefetch(QUESTION) == "" and provider.backup_paths() == []
     provider.sync_turn("Question?", "Answer.")
-    assert (
-        "pip install clawmem" in json.loads(provider.handle_tool_call("clawmem_get", {"file": "x"}))["error"]
-    )
+    assert "Install clawmem" in json.loads(provider.handle_tool_call("clawmem_get", {"file": "x"}))["error"]

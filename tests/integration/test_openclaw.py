@@ -185,5 +185,5 @@ def test_a_missing_program_disturbs_nobody(host: Host, tmp_path: Path) -> None:
     )["results"]
 
     assert found[:2] == [None, None]
-    assert found[2]["unavailable"] and "pip install clawmem" in found[2]["error"]
+    assert found[2]["unavailable"] and "Install clawmem" in found[2]["error"]
     assert "clawmem bootstrap" in found[3]["thrown"]

@@ -86,7 +86,7 @@ class ClawmemCommand:
     def _run(self, arguments: Sequence[str], text: str, within_s: float) -> str:
         program = self.path
         if not program:
-            raise CommandFailed(f"There is no program {self._binary!r}. Install it with: pip install clawmem")
+            raise CommandFailed(f"There is no program {self._binary!r}. Install clawmem, or set its path.")
         environ = {
             **os.environ,
             **({"INDEX_PATH": str(Path(self._vault).expanduser())} if self._vault else {}),

@@ -85,7 +85,7 @@ export class Command {
         if (errors.length < 4_000) errors += part;
       });
       child.on("error", (error) =>
-        end(new CommandFailed(`There is no program ${this.binary} (${error.code}). Install it with: pip install clawmem`)),
+        end(new CommandFailed(`There is no program ${this.binary} (${error.code}). Install clawmem, or set its path.`)),
       );
       child.on("close", (code) => end(code === 0 ? null : new CommandFailed(errors.trim() || `exit code ${code}`, code)));
       child.stdin.on("error", () => {}); // the command may exit before it has read everything
