@@ -230,8 +230,22 @@ class TestPrivate:
         environ: dict[str, str],
     ) -> None:
         """A property, or a collection, keeps them out of prompts, profile and briefing; a search finds them."""
+        prompts = {
+            "How much do we pay Tom Berg?": "4200",
+            "Who treats the knee?": "Ruth Amsel",
+            "What is the present for Alan's fiftieth birthday?": "balloon",
+        }
+        for name, line in {
+            "Helen": "Present: money for a greenhouse",
+            "Pjotr": "Birthday 6 December",
+        }.items():
+            (notes / f"{name}.md").write_text(f"# {name}\n\n{line}.\n\nAlan knows {name}.\n", "utf-8")
+        invoke("update")
+        blocks = {prompt: hook(prompt) for prompt in prompts}
         text = "# Pay\n\nWe decided to pay Tom Berg 4200 euros.\n"
         (notes / "pay.md").write_text(f"---\ncontent_type: decision\nprivate: true\n---\n{text}", "utf-8")
+        balloon = "# Present for Alan's fiftieth\n\nA hot-air balloon ride, booked with Frau Rohde.\n"
+        (notes / "present.md").write_text(f"---\nprivate: true\n---\n{balloon}", "utf-8")
         (home / "diary").mkdir()
         (home / "diary" / "knee.md").write_text("# Knee\n\nRuth Amsel treats the knee.\n", "utf-8")
         invoke("collection", "add", home / "diary")
@@ -239,11 +253,10 @@ class TestPrivate:
         folder = f"path: {home / 'diary'}\n"
         config.write_text(config.read_text("utf-8").replace(folder, f"{folder}    private: true\n"), "utf-8")
         invoke("update")
-        prompts = {"How much do we pay Tom Berg?": "4200", "Who treats the knee?": "Ruth Amsel"}
 
         for prompt, answer in prompts.items():
             assert answer in invoke("query", prompt).stdout
-            assert answer not in hook(prompt)
+            assert hook(prompt, "s2") == blocks[prompt]  # they neither show nor support other notes
         assert "4200" not in invoke("profile").stdout
         start = {"hook_event_name": "SessionStart", "session_id": "s9", "source": "startup"}
         assert "4200" not in ask_inside(environ, "session-bootstrap", start).context

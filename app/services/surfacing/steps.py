@@ -16,9 +16,18 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.filters import MATCH, OTHER, activation, is_hidden, is_noise, is_on_topic
+from clawmem.domain.surfacing.filters import (
+    MATCH,
+    OTHER,
+    activation,
+    is_hidden,
+    is_noise,
+    is_on_topic,
+    is_private,
+)
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
 from clawmem.ports.models import Embedder, LateInteraction
+from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, UsageStore
 
 FIRST_NOTES = 5  # notes to quote
@@ -82,6 +91,13 @@ def first_notes(
     return work.ranked([*(c for c in work.candidates if c.best not in raised), *raised.values()])
 
 
+def not_to_share(document: Document, choices: Choices, now: str) -> str:
+    """Return why no session sees *document* unasked, at the time *now* in record format; empty if it may."""
+    if document.id in choices.withheld or is_private(document.display_path):
+        return "private, or of another project"
+    return "snoozed" if document.is_snoozed(now) else ""
+
+
 def visible(
     captures: CaptureStore, choices: Choices, request: RetrievalRequest, work: Work, trace: Trace
 ) -> Work:
@@ -102,10 +118,8 @@ def visible(
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
             return "never surfaced from there"
-        if document.id in choices.withheld:
-            return "private, or of another project"
-        if document.is_snoozed(now):
-            return "snoozed"
+        if reason := not_to_share(document, choices, now):
+            return reason
         if document.collection == OWN_COLLECTION and is_in_context(document.id):
             return "captured in this session"
         text = text_of(work.texts, candidate)

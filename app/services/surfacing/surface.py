@@ -36,6 +36,7 @@ from clawmem.app.services.surfacing.steps import (
     first_notes,
     focused,
     guarded,
+    not_to_share,
     text_of,
     threshold,
     visible,
@@ -175,7 +176,7 @@ class SurfaceContext:
             "guarded": guarded,
         }
         filtering = Pipeline(stores, filters)
-        work, trace = self._with_texts_of_others(request, retrieving, filtering)
+        work, trace = self._ranked(request, choices, retrieving, filtering)
         # The block is useful without any part in `suppress`.
         if not work.candidates and turns.rows and needs_earlier(prompt):
             asked = prompt
@@ -186,7 +187,7 @@ class SurfaceContext:
                 asked = looking_back(prompt, [receipt.question for receipt in receipts])
             if asked != prompt:
                 asking = request.asking(asked)
-                work, trace = self._with_texts_of_others(asking, retrieving, filtering)
+                work, trace = self._ranked(asking, choices, retrieving, filtering)
         hint, reminder = routing_hint(prompt), ""
         with suppress(Exception):
             # Most sessions are too short for a reminder; they skip the query for the latest act of curation.
@@ -250,18 +251,25 @@ class SurfaceContext:
         del steps["cut"]
         return steps
 
-    def _with_texts_of_others(
-        self, request: RetrievalRequest, retrieving: Pipeline, filtering: Pipeline
+    def _ranked(
+        self, request: RetrievalRequest, choices: Choices, retrieving: Pipeline, filtering: Pipeline
     ) -> tuple[Work, Trace]:
         """
         Return the candidates of a request: texts of the user and of assistants, and then those of others.
 
         Texts of the user and of assistants are retrieved and filtered as if the vault held no others, so that these can
         neither displace them nor raise their confidence. Scores of others are at most the best own score, because the
-        score decides how much of a text is shown.
+        score decides how much of a text is shown. What the session may not see is no evidence either that the vault
+        answers: with such candidates the search is repeated without them.
         """
-        documents = self.stores.documents
+        documents, now = self.stores.documents, iso_utc(request.question.now_ms)
         work, trace = retrieving.rank(request)
+        secret = [c for c in work.candidates if c.document and not_to_share(c.document, choices, now)]
+        if secret:
+            shared = documents.ids(request.scope) - choices.withheld - {c.document_id for c in secret}
+            request = request._replace(scope=request.scope._replace(documents=shared))
+            work, trace = retrieving.rank(request)
+            trace.drop(secret, "not to be shared with this session")
         numbers = frozenset(c.document_id for c in work.candidates)
         foreign = documents.ids(Scope(documents=numbers), origins=UNVERIFIED) if numbers else frozenset()
         if not foreign:
