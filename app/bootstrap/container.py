@@ -292,7 +292,7 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    tasks_first: Callable[..., Answer] = function("retrieval.answer:tasks_first")
+    tasks_first: Callable[..., Answer] = function("retrieval.pipelines:tasks_first")
     find_similar = use_case("retrieval.pipelines:FindSimilar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., SurfaceContext] = function("surfacing.surface:SurfaceContext")

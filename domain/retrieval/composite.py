@@ -17,42 +17,33 @@ _SAME_MOMENT_MS = 1000  # an access within this time of a change was caused by t
 FOREVER = math.inf
 # Half life in days, and initial confidence. Decisions, preferences and antipatterns do not become stale with age; records
 # of ongoing work do.
-HALF_LIFE_DAYS = {
-    "handoff": 30.0,
-    "progress": 45.0,
-    "conversation": 45.0,
-    "research": 90.0,
-    "project": 120.0,
-    "decision": FOREVER,
-    "deductive": FOREVER,
-    "preference": FOREVER,
-    "hub": FOREVER,
-    "antipattern": FOREVER,
+TYPES = {
+    "antipattern": (FOREVER, 0.50),
+    "conversation": (45.0, 0.55),
+    "decision": (FOREVER, 0.85),
+    "deductive": (FOREVER, 0.85),
+    "handoff": (30.0, 0.60),
+    "hub": (FOREVER, 0.80),
+    "milestone": (60.0, 0.70),
+    "preference": (FOREVER, 0.80),
+    "problem": (60.0, 0.75),
+    "progress": (45.0, 0.50),
+    "project": (120.0, 0.65),
+    "research": (90.0, 0.70),
 }
-BASELINE = {
-    "decision": 0.85,
-    "deductive": 0.85,
-    "preference": 0.80,
-    "hub": 0.80,
-    "problem": 0.75,
-    "research": 0.70,
-    "milestone": 0.70,
-    "project": 0.65,
-    "handoff": 0.60,
-    "conversation": 0.55,
-}
+OTHER_TYPE = 60.0, 0.50
 # Types that stay valid without being read again.
 ATTENTION_EXEMPT = frozenset({"decision", "hub", "research", "antipattern", "deductive", "preference"})
 
 
 def half_life_days(content_type: str) -> float:
     """Return the half life of documents of this type in days: ``inf`` if they do not age, 60 if nothing else is known."""
-    return HALF_LIFE_DAYS.get(content_type, 60.0)
+    return TYPES.get(content_type, OTHER_TYPE)[0]
 
 
 def baseline(content_type: str) -> float:
     """Return the initial confidence of documents of this type, in [0, 1]; 0.5 if nothing else is known."""
-    return BASELINE.get(content_type, 0.50)
+    return TYPES.get(content_type, OTHER_TYPE)[1]
 
 
 def decay(age_days: float, half_life: float) -> float:

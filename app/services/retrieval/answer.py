@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clawmem.app.services.documents.listing import docids, documents_with
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
 from clawmem.domain.conversations.units import CONVERSATION, reply_to
@@ -29,7 +28,7 @@ from clawmem.domain.retrieval.snippets import (
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
+from clawmem.ports.records import Document, FragmentKind, Span
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.intent import Intent
@@ -95,7 +94,10 @@ class Result:
 
         Rows of a file with columns come below its first line.
         """
-        best = self._best_lines()
+        place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
+        best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)
+        if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
+            best = self._in_front_matter() or best
         if (
             self.document.path.lower().endswith((".csv", ".tsv"))
             and best.start_line > self.document.body_line
@@ -109,19 +111,6 @@ class Result:
         if reply[1] - start <= self.shown_length:
             return excerpt(self.body, start, reply[1], self.shown_length, self.document.body_line)
         return self._cut(within=reply)
-
-    def _best_lines(self) -> Snippet:
-        place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
-        if self.unit is Unit.LINE:
-            return self._cut(within=place)
-        best = self._cut(found=place)
-        return best if holds_any(best.text, self.words) else self._in_front_matter() or best
-
-    @cached_property
-    def _unnamed(self) -> list[str]:
-        """Words of the question that the names of the note lack; the names are shown anyway."""
-        names = " ".join(document_names(self.document)).lower()
-        return [word for word in self.words if word not in names]
 
     def _place(self, shown: Snippet) -> Place:
         """Return the offsets of the lines of *shown* in the body."""
@@ -147,19 +136,15 @@ class Result:
 
         A line of tags is returned only if neither the note's text nor its names have a word of the question.
         """
-        if not self.document.front_matter:
+        names = " ".join(document_names(self.document)).lower()  # they are shown anyway
+        wanted = [word for word in self.words if word not in names]
+        ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if len(wanted) < len(self.words) else frozenset())
+        head = without_properties(self.document.front_matter or "", ignored)
+        if not holds_any(head, wanted):
             return None
-        ignored = TECHNICAL_PROPERTIES | (
-            TAG_PROPERTIES if len(self._unnamed) < len(self.words) else frozenset()
-        )
-        head = without_properties(self.document.front_matter, ignored)
-        if not holds_any(head, self._unnamed):
-            return None
-        line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in self._unnamed))
+        line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))
         place = head.index(line), head.index(line) + len(line)
-        return snippet(
-            head, self._unnamed, within=place, max_length=self.shown_length, first_line=FRONT_MATTER_LINE
-        )
+        return snippet(head, wanted, within=place, max_length=self.shown_length, first_line=FRONT_MATTER_LINE)
 
 
 @dataclass
@@ -200,7 +185,7 @@ def describe(
             docid=names[document.id],
             score=min(1.0, max(0.0, candidate.score)),
             relevance=candidate.relevance,
-            span=spans.get(candidate.best),
+            span=candidate.span or spans.get(candidate.best),
             age_days=age_days(document.authored_at, request.question.now_ms),
             legs=candidate.legs,
             terms=candidate.terms,
@@ -214,48 +199,3 @@ def describe(
         )
         for candidate, document in served
     )
-
-
-TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
-
-
-def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:
-    """Return *answer* with the open tasks first that the question asks for, each as a result of one line."""
-    request = rewind_request(request)
-    asked, scope = request.question.tasks, request.scope
-    if asked is None or request.floor > TASK_CONFIDENCE:
-        return answer
-    if request.content_types or request.tags or request.where:
-        allowed = documents_with(
-            stores.documents, stores.properties, scope, request.tags, request.where, request.content_types
-        )
-        scope = scope._replace(documents=allowed)
-    tasks = tasks_in(stores.documents, scope, asked.days, asked.topic)[: request.limit]
-    names = docids(stores.documents, [note for note, _ in tasks])
-    bodies = stores.documents.bodies(names)
-    results = []
-    for note, task in tasks:
-        lines = bodies[note.id].split("\n")
-        start = sum(len(line) + 1 for line in lines[: task.line - note.body_line])
-        end = start + len(lines[task.line - note.body_line])
-        result = Result(
-            document=note,
-            docid=names[note.id],
-            score=TASK_CONFIDENCE,
-            relevance=TASK_CONFIDENCE,
-            span=Span(FragmentKey(note.id, 0), FragmentKind.LIST, task.line, task.line, start, end),
-            age_days=age_days(note.authored_at, request.question.now_ms),
-            legs={},
-            terms={},
-            body=bodies[note.id],
-            words=(),
-            confidence=TASK_CONFIDENCE,
-            unit=Unit.LINE,
-        )
-        results.append(result)
-    if results:
-        answer.trace.note("open tasks first")
-        others = [result for result in answer.results if result.document.id not in names]
-        answer.results = (*results, *others)[: request.limit]
-        answer.answered = max(answer.answered or 0.0, TASK_CONFIDENCE)
-    return answer

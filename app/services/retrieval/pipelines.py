@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from clawmem.app.services.documents.listing import documents_with
+from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
@@ -56,11 +57,12 @@ from clawmem.domain.text.words import fold, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import LexicalIndex, SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
-from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
+from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Span, Term
 
 READ_OF_DOCUMENT = 1000  # characters of the body that represent a document
 SNIPPET = 200  # characters of a similar document
 SIMILAR = 5
+TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
 MOST_EXCLUDED = 10_000  # documents with an excluded word
 
 
@@ -86,7 +88,7 @@ class Pipeline:
         Run every stage; return the final candidates and the trace. *work* and *before* continue those of another
         pipeline.
         """
-        request, notes = self._narrowed(rewind_request(request)), list[str]()
+        request, notes = narrowed(self._stores, rewind_request(request)), list[str]()
         work = work or Work(LoadedTexts(self._stores.documents))
         trace = before or Trace()
         if not before:
@@ -128,23 +130,24 @@ class Pipeline:
             confidence=confidence,
         )
 
-    def _narrowed(self, request: RetrievalRequest) -> RetrievalRequest:
-        """
-        Restrict *request* to the documents with its content types, tags and properties, which every index can filter by.
 
-        Documents with a word that the question excludes are left out ("apple -laptop").
-        """
-        stores, scope = self._stores, request.scope
-        if request.content_types or request.tags or request.where:
-            conditions = request.tags, request.where, request.content_types
-            matching = documents_with(stores.documents, stores.properties, scope, *conditions)
-            scope = scope._replace(documents=matching)
-        if excluded := request.question.forms.excluded:
-            query = LexicalQuery(tuple(map(Term, excluded)))
-            hits = stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
-            every = stores.documents.ids(scope) if scope.documents is None else scope.documents
-            scope = scope._replace(documents=every - {hit.key.document_id for hit in hits})
-        return request._replace(scope=scope)
+def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
+    """
+    Restrict *request* to the documents with its content types, tags and properties, which every index can filter by.
+
+    Documents with a word that the question excludes are left out ("apple -laptop").
+    """
+    scope = request.scope
+    if request.content_types or request.tags or request.where:
+        conditions = request.tags, request.where, request.content_types
+        matching = documents_with(stores.documents, stores.properties, scope, *conditions)
+        scope = scope._replace(documents=matching)
+    if excluded := request.question.forms.excluded:
+        query = LexicalQuery(tuple(map(Term, excluded)))
+        hits = stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
+        every = stores.documents.ids(scope) if scope.documents is None else scope.documents
+        scope = scope._replace(documents=every - {hit.key.document_id for hit in hits})
+    return request._replace(scope=scope)
 
 
 def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
@@ -378,3 +381,36 @@ class FindSimilar:
         found = Pipeline(self.stores, steps)(request)
         results = tuple(replace(result, shown_length=SNIPPET) for result in found.results)
         return Answer(document.display_path, results, found.trace)
+
+
+def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:
+    """Return *answer* with the open tasks first that the question asks for, each as a result of one line."""
+    asked = request.question.tasks
+    if asked is None or request.floor > TASK_CONFIDENCE:
+        return answer
+    request = narrowed(stores, rewind_request(request))._replace(unit=Unit.LINE)
+    texts, candidates = LoadedTexts(stores.documents), list[Candidate]()
+    for note, task in tasks_in(stores.documents, request.scope, asked.days, asked.topic)[: request.limit]:
+        lines = texts.bodies([note.id])[note.id].split("\n")
+        place = task.line - note.body_line
+        start = sum(len(line) + 1 for line in lines[:place])
+        key = FragmentKey(note.id, 0)
+        span = Span(key, FragmentKind.LIST, task.line, task.line, start, start + len(lines[place]))
+        candidates.append(
+            Candidate(
+                note.id,
+                key,
+                TASK_CONFIDENCE,
+                TASK_CONFIDENCE,
+                document=note,
+                span=span,
+                confidence=TASK_CONFIDENCE,
+            )
+        )
+    if candidates:
+        notes = {candidate.document_id for candidate in candidates}
+        others = [result for result in answer.results if result.document.id not in notes]
+        answer.trace.note("open tasks first")
+        answer.results = (*describe(texts, stores, request, candidates), *others)[: request.limit]
+        answer.answered = max(answer.answered or 0.0, TASK_CONFIDENCE)
+    return answer

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import BASELINE, computed_confidence
+from clawmem.domain.retrieval.composite import TYPES, computed_confidence
 
-types = st.sampled_from([*BASELINE, "antipattern", "recipe"])
+types = st.sampled_from([*TYPES, "recipe"])
 shares = st.floats(0, 1)
 
 

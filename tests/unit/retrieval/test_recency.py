@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import HALF_LIFE_DAYS, recency
+from clawmem.domain.retrieval.composite import TYPES, recency
 
-types = st.sampled_from([*HALF_LIFE_DAYS, "recipe"])
+types = st.sampled_from([*TYPES, "recipe"])
 ages = st.floats(0, 1e5)
 
 
