@@ -7,7 +7,7 @@ from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.fuse import fused_lines
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import grains
@@ -39,49 +39,24 @@ DOCUMENTS = 40
 LINE_HITS = 100  # line hits from which the lines of documents are chosen
 
 
-def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
+def compare(
+    stores: RetrievalStores,
+    late: LateInteraction,
+    embedder: Embedder | None,
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
+) -> Work:
     """
-    Return the late-interaction stage: it compares the best candidates with the question word by word.
+    Compare the best candidates with the question word by word.
 
-    It uses the sketches of lines if most lines have one, which represent words in context and the line as a whole;
+    Sketches of lines are used if most lines have one, which represent words in context and the line as a whole;
     otherwise words alone. A line counts with adjacent lines and the names of its note, a document with its best line.
     Candidates that were not compared follow in their order. After a failure, reported in ``trace.degraded``, the order
     is unchanged.
     """
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not request.question.forms.words or not work.legs.get(grains.LINE):
-            return work  # no words to compare with, or no line to compare
-        is_line = request.unit is Unit.LINE
-        try:
-            sketcher = serving_sketcher(stores.sketches, stores.embeddings, embedder)
-            most = SKETCHED_LINES if sketcher else LINES
-            if is_line:
-                head, tail = work.candidates[:most], work.candidates[most:]
-                return work.with_candidates(_before(refined(request, work, head, sketcher), tail))
-            head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
-            # Only its best line counts for a document.
-            within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:LINE_HITS]})
-            lines = refined(request, within, fused_lines(request, within)[:most], sketcher)
-        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
-            trace.degraded[LATE_INTERACTION] = reason_of(error)
-            return work
-        best = {c.document_id: c for c in reversed(within.ranked(lines).candidates)}
-        of_lines = {c.document_id: best[c.document_id].relevance for c in head if c.document_id in best}
-        weights = grains.document_weights(work.space, work.legs)
-        found = grains.refine(
-            {c.document_id: c.legs for c in head}, {grains.BEST_LINE: of_lines}, work.legs.keys(), weights
-        )
-        documents = []
-        for c in head:
-            relevance, legs = found[c.document_id]
-            line = best.get(c.document_id, c)
-            documents.append(c._replace(best=line.best, relevance=relevance, score=relevance, legs=legs))
-        return work.with_candidates(_before(documents, tail))
-
-    def refined(
-        request: RetrievalRequest, work: Work, lines: Sequence[Candidate], sketcher: Sketcher | None
-    ) -> list[Candidate]:
+    def refined(work: Work, lines: Sequence[Candidate], sketcher: Sketcher | None) -> list[Candidate]:
         """Return *lines*, in their order, with the relevance from the comparison."""
         keys = [c.best for c in lines]
         signals = by_sketches(stores.sketches, sketcher, request, work.texts, keys) if sketcher else {}
@@ -93,7 +68,34 @@ def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder |
         )
         return [c._replace(relevance=r, score=r, legs=legs) for c in lines for r, legs in [found[c.best]]]
 
-    return stage
+    if not request.question.forms.words or not work.legs.get(grains.LINE):
+        return work  # no words to compare with, or no line to compare
+    is_line = request.unit is Unit.LINE
+    try:
+        sketcher = serving_sketcher(stores.sketches, stores.embeddings, embedder)
+        most = SKETCHED_LINES if sketcher else LINES
+        if is_line:
+            head, tail = work.candidates[:most], work.candidates[most:]
+            return work.with_candidates(_before(refined(work, head, sketcher), tail))
+        head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
+        # Only its best line counts for a document.
+        within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:LINE_HITS]})
+        lines = refined(within, fused_lines(request, within)[:most], sketcher)
+    except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
+        trace.degraded[LATE_INTERACTION] = reason_of(error)
+        return work
+    best = {c.document_id: c for c in reversed(within.ranked(lines).candidates)}
+    of_lines = {c.document_id: best[c.document_id].relevance for c in head if c.document_id in best}
+    weights = grains.document_weights(work.space, work.legs)
+    found = grains.refine(
+        {c.document_id: c.legs for c in head}, {grains.BEST_LINE: of_lines}, work.legs.keys(), weights
+    )
+    documents = []
+    for c in head:
+        relevance, legs = found[c.document_id]
+        line = best.get(c.document_id, c)
+        documents.append(c._replace(best=line.best, relevance=relevance, score=relevance, legs=legs))
+    return work.with_candidates(_before(documents, tail))
 
 
 def _before(head: Iterable[Candidate], tail: Sequence[Candidate]) -> list[Candidate]:
@@ -187,35 +189,31 @@ def lent_words(
     return name_contributions(question, names)
 
 
-def weigh_vectors(lexical: LexicalIndex) -> Stage:
+def weigh_vectors(lexical: LexicalIndex, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
+    Rank by vectors the more, the less of the question its best match by words covers.
 
     A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is
     one without vectors, with an unavailable lexical index, or for lines: the vectors of a passage do not tell its lines
     apart.
     """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        question, legs = request.question, work.legs
-        if request.unit is Unit.LINE or not legs.get(grains.VECTOR) or grains.DOCUMENT not in legs:
-            return work
-        if question.named_time or question.newest:
-            return work
-        try:
-            terms, total = question.forms.relaxed.terms[:WORDS_LOOKED_UP], lexical.count(Grain.DOCUMENT)
-            rarities = (rarity(total, lexical.holding(term, Grain.DOCUMENT)) for term in terms)
-            best = legs[grains.DOCUMENT][0].score if legs[grains.DOCUMENT] else 0.0
-            coverage = best / (math.fsum(rarities) or 1.0)
-        except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
-            return work
-        share = meaning_share(coverage, work.space)
-        if not share:
-            return work
-        trace.note(f"the notes hardly have its words: vectors count {share:.0%}")
-        return work.ranked(
-            c.with_relevance((1.0 - share) * c.relevance + share * c.legs.get(grains.VECTOR, 0.0))
-            for c in work.candidates
-        )
-
-    return stage
+    question, legs = request.question, work.legs
+    if request.unit is Unit.LINE or not legs.get(grains.VECTOR) or grains.DOCUMENT not in legs:
+        return work
+    if question.named_time or question.newest:
+        return work
+    try:
+        terms, total = question.forms.relaxed.terms[:WORDS_LOOKED_UP], lexical.count(Grain.DOCUMENT)
+        rarities = (rarity(total, lexical.holding(term, Grain.DOCUMENT)) for term in terms)
+        best = legs[grains.DOCUMENT][0].score if legs[grains.DOCUMENT] else 0.0
+        coverage = best / (math.fsum(rarities) or 1.0)
+    except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
+        return work
+    share = meaning_share(coverage, work.space)
+    if not share:
+        return work
+    trace.note(f"the notes hardly have its words: vectors count {share:.0%}")
+    return work.ranked(
+        c.with_relevance((1.0 - share) * c.relevance + share * c.legs.get(grains.VECTOR, 0.0))
+        for c in work.candidates
+    )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
-from clawmem.app.services.retrieval.work import Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
@@ -57,30 +57,28 @@ class Passages(NamedTuple):
     failure: str = ""
 
 
-def confidence(lexical: LexicalIndex, late: LateInteraction | None = None) -> Stage:
+def confidence(
+    lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work, trace: Trace
+) -> Work:
     """
-    Return a stage that gives every candidate the probability that it answers; the order does not change.
+    Give every candidate the probability that it answers; the order does not change.
 
     The probability that any candidate answers follows from the passages of the best ones. If it is below the request's
     floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is dropped. Without
     *late*, which compares words by meaning, or if it fails, only equal words count.
     """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not work.candidates:
-            return work
-        try:
-            passages = passages_of(lexical, late, request, work)
-            if passages.failure:
-                trace.degraded[LATE_INTERACTION] = passages.failure
-            fingerprint = work.space if work.legs.get(VECTOR) else None
-            answered = answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
-        except ClawmemError as error:  # an unavailable index cannot provide statistics either
-            trace.note(f"how likely it is cannot be told: {error}")
-            return work
-        return above_floor(request, with_confidences(request, work, passages, answered), trace)
-
-    return stage
+    if not work.candidates:
+        return work
+    try:
+        passages = passages_of(lexical, late, request, work)
+        if passages.failure:
+            trace.degraded[LATE_INTERACTION] = passages.failure
+        fingerprint = work.space if work.legs.get(VECTOR) else None
+        answered = answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
+    except ClawmemError as error:  # an unavailable index cannot provide statistics either
+        trace.note(f"how likely it is cannot be told: {error}")
+        return work
+    return above_floor(request, with_confidences(request, work, passages, answered), trace)
 
 
 def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

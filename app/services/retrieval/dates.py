@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import scope_within
-from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import DAY_MS, parse_iso
@@ -30,9 +30,9 @@ DAY = len("2026-03-31")
 APART = 0.15  # difference in relevance between these: more than metadata can change
 
 
-def select_by_date(stores: RetrievalStores) -> Stage:
+def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Return a stage that sets `Work.by_date` and adds the documents that it names to the candidates.
+    Set `Work.by_date` and add the documents that it names to the candidates.
 
     A question for the newest selects the notes of the kind or folder that it names, or else the candidates, which cover
     its topic about as well as the best one; superseded notes, drafts and copies come last. A named time without a
@@ -40,59 +40,53 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     is asked for first, then the diary of that day, month or year, then what the owner did not write. Of lines, only the
     first notes of a kind or time become candidates, as a whole.
     """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        question, is_line = request.question, request.unit is Unit.LINE
-        others, most = 1.0, 1
-        if question.newest is not None:
-            documents, has_kind, has_topic = newest_matches(stores, request, work, question.newest)
-            terms = question.forms.words
-            aside = {
-                n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL
-            }
-            if aside.issuperset(documents) or (is_line and not has_kind):
-                return work
-            pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
-            superseded = {older for older, newer in successors(pairs).items() if newer}
-            order = newest_first(documents, superseded | aside)
-            trace.note(f"the question asks for the newest: {len(order)} match, the newest first")
-            confidence = {}
-            if has_kind and (is_line or not has_topic):
-                confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: SELECTED}
-        elif not question.topic and (
-            question.named_time
-            or request.scope.authored_from
-            or request.scope.authored_until not in (None, request.as_of)
-            or request.content_types
-            or request.tags
-            or request.where
-        ):
-            documents, order, less = notes_of_time(stores, request, work)
-            if is_line:
-                order = [number for number in order if not has_time_of_file(documents[number])]
-            if not order:
-                return work
-            trace.note(f"no topic: all {len(order)} notes of the time, newest first")
-            confidence = dict.fromkeys(order, SELECTED) | dict.fromkeys(less, BY_TIME_OF_FILE)
-            most, others = LINES_OF_TIME, OUT_OF_ITS_TIME
-            if is_line:
-                confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], SELECTED)
-                others = 1.0
-        else:
+    question, is_line = request.question, request.unit is Unit.LINE
+    others, most = 1.0, 1
+    if question.newest is not None:
+        documents, has_kind, has_topic = newest_matches(stores, request, work, question.newest)
+        terms = question.forms.words
+        aside = {n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL}
+        if aside.issuperset(documents) or (is_line and not has_kind):
             return work
-        by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, others)
-        first = {c.document_id: c for c in reversed(work.candidates)}
-        selected = [
-            first.get(n) or Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=documents[n])
-            for n in by_date.order[: most if is_line else None]
-        ]
+        pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
+        superseded = {older for older, newer in successors(pairs).items() if newer}
+        order = newest_first(documents, superseded | aside)
+        trace.note(f"the question asks for the newest: {len(order)} match, the newest first")
+        confidence = {}
+        if has_kind and (is_line or not has_topic):
+            confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: SELECTED}
+    elif not question.topic and (
+        question.named_time
+        or request.scope.authored_from
+        or request.scope.authored_until not in (None, request.as_of)
+        or request.content_types
+        or request.tags
+        or request.where
+    ):
+        documents, order, less = notes_of_time(stores, request, work)
         if is_line:
-            selected = [c.with_relevance(1.0 - place * APART) for place, c in enumerate(selected)]
-        chosen = {c.best for c in selected}
-        remaining = [c for c in work.candidates if c.best not in chosen]
-        return work.with_candidates([*selected, *remaining])._replace(by_date=by_date)
-
-    return stage
+            order = [number for number in order if documents[number].has_own_date]
+        if not order:
+            return work
+        trace.note(f"no topic: all {len(order)} notes of the time, newest first")
+        confidence = dict.fromkeys(order, SELECTED) | dict.fromkeys(less, BY_TIME_OF_FILE)
+        most, others = LINES_OF_TIME, OUT_OF_ITS_TIME
+        if is_line:
+            confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], SELECTED)
+            others = 1.0
+    else:
+        return work
+    by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, others)
+    first = {c.document_id: c for c in reversed(work.candidates)}
+    selected = [
+        first.get(n) or Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=documents[n])
+        for n in by_date.order[: most if is_line else None]
+    ]
+    if is_line:
+        selected = [c.with_relevance(1.0 - place * APART) for place, c in enumerate(selected)]
+    chosen = {c.best for c in selected}
+    remaining = [c for c in work.candidates if c.best not in chosen]
+    return work.with_candidates([*selected, *remaining])._replace(by_date=by_date)
 
 
 def newest_matches(
@@ -150,19 +144,14 @@ def notes_of_time(
         return is_other_kind, is_of_others, file_name(document.path) != period and not is_entry
 
     order = sorted(newest_first(documents), key=place)
-    less = {number for number in order if place(number)[1] or has_time_of_file(documents[number])}
+    less = {number for number in order if place(number)[1] or not documents[number].has_own_date}
     return documents, order, less
-
-
-def has_time_of_file(document: Document) -> bool:
-    """Whether *document* has no date of its own, only the modification time of its file."""
-    return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
 def newest_first(documents: Mapping[int, Document], last: Collection[int] = ()) -> list[int]:
     """Return *documents*, the newest first, then those dated by their file, maybe of a copy, and at the end those in *last*."""
     by_date = sorted(documents, key=lambda number: (documents[number].authored_at, number), reverse=True)
-    return sorted(by_date, key=lambda number: (number in last, has_time_of_file(documents[number])))
+    return sorted(by_date, key=lambda number: (number in last, not documents[number].has_own_date))
 
 
 def period_name(named: TimeRange) -> str:

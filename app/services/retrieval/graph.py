@@ -10,7 +10,7 @@ from operator import mul
 from clawmem.app.services.retrieval.fuse import fused_documents
 from clawmem.app.services.retrieval.models import AnswerCache
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
 from clawmem.domain.graph.traversal import (
     PUSHED,
     SEARCH_BOUNDS,
@@ -51,34 +51,35 @@ GRAPH = "graph"
 
 
 def classify(
-    answers: ModelAnswers, forced: Intent | None = None, generator: Generator | None = None
-) -> Stage:
+    answers: ModelAnswers,
+    forced: Intent | None,
+    generator: Generator | None,
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
+) -> Work:
     """
-    Return the stage that sets `Work.intent`; a *forced* intent is certain.
+    Set `Work.intent`; a *forced* intent is certain.
 
     The *generator* classifies questions whose words are ambiguous; *answers* keeps its results. If it fails, the
     classification by words stands, and the trace reports the failure.
     """
     cache = AnswerCache(answers, PURPOSE)
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        intent = Classification(forced, 1.0) if forced else request.question.intent
-        if not intent.is_decided and generator is not None:
-            prompt = PROMPT.format(query=request.question.text)
-            try:
-                model = generator.fingerprint
-                cached = cache.get(model, prompt)
-                answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=10)
-                if named := [word.upper() for word in words(answer) if word.upper() in Intent.__members__]:
-                    intent = Classification(Intent(named[0]), BY_MODEL)
-                    if not cached:
-                        cache.keep(model, {prompt: named[0]}, request.question.now_ms)
-            except ClawmemError as error:
-                trace.degraded["intent"] = str(error)
-        trace.note(f"{intent.intent} at {intent.confidence:.2f}")
-        return work._replace(intent=intent)
-
-    return stage
+    intent = Classification(forced, 1.0) if forced else request.question.intent
+    if not intent.is_decided and generator is not None:
+        prompt = PROMPT.format(query=request.question.text)
+        try:
+            model = generator.fingerprint
+            cached = cache.get(model, prompt)
+            answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=10)
+            if named := [word.upper() for word in words(answer) if word.upper() in Intent.__members__]:
+                intent = Classification(Intent(named[0]), BY_MODEL)
+                if not cached:
+                    cache.keep(model, {prompt: named[0]}, request.question.now_ms)
+        except ClawmemError as error:
+            trace.degraded["intent"] = str(error)
+    trace.note(f"{intent.intent} at {intent.confidence:.2f}")
+    return work._replace(intent=intent)
 
 
 def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -108,54 +109,53 @@ class VisibleEdges:
 def follow_relations(
     stores: RetrievalStores,
     embedder: Embedder,
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
     *,
     anchors: int = ANCHORS,
     bounds: Bounds = SEARCH_BOUNDS,
-) -> Stage:
+) -> Work:
     """
-    Return a stage for questions of `GRAPH_INTENTS` that raises and adds documents related to the best candidates.
+    Raise and add documents related to the best candidates, for questions of `GRAPH_INTENTS`.
 
-    It runs two traversals from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about entities
+    Two traversals start from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about entities
     that occur together with those of the anchors. Documents outside the scope are neither reached nor passed through.
     """
+    intent = work.intent.intent if work.intent else Intent.WHAT
+    seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
+    if intent not in GRAPH_INTENTS or not seeds or request.unit is not Unit.DOCUMENT:
+        return work
+    vector = array("f")  # stays empty if it is not comparable with the stored ones
+    try:
+        if stores.embeddings.fingerprint() == embedder.fingerprint:
+            vector.frombytes(embedder.embed_query(request.question.text))
+    except ClawmemError as error:
+        trace.degraded.setdefault("vector", str(error))
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        intent = work.intent.intent if work.intent else Intent.WHAT
-        seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
-        if intent not in GRAPH_INTENTS or not seeds or request.unit is not Unit.DOCUMENT:
-            return work
-        vector = array("f")  # stays empty if it is not comparable with the stored ones
-        try:
-            if stores.embeddings.fingerprint() == embedder.fingerprint:
-                vector.frombytes(embedder.embed_query(request.question.text))
-        except ClawmemError as error:
-            trace.degraded.setdefault("vector", str(error))
+    @cache
+    def nearest(document_id: int) -> tuple[float, FragmentKey]:
+        """Return the cosine and the key of the fragment that is nearest to the question, 0 without a vector."""
+        entries = stores.embeddings.of_document(document_id) if vector else ()
+        near = ((math.fsum(map(mul, vector, array("f", e.vector))), e.key) for e in entries)
+        first = (0.0, FragmentKey(document_id, 0))
+        return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=first)
 
-        @cache
-        def nearest(document_id: int) -> tuple[float, FragmentKey]:
-            """Return the cosine and the key of the fragment that is nearest to the question, 0 without a vector."""
-            entries = stores.embeddings.of_document(document_id) if vector else ()
-            near = ((math.fsum(map(mul, vector, array("f", e.vector))), e.key) for e in entries)
-            first = (0.0, FragmentKey(document_id, 0))
-            return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=first)
-
-        edges = VisibleEdges(stores.relations, request.scope)
-        traversed = traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
-        pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
-        scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
-        scores = merge(scores, scaled(traversed, intent), TRAVERSED)
-        scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
-        if intent is Intent.ENTITY:
-            neighbours = stores.entities.neighbours(seeds, COMPANIONS, request.scope)
-            companions = {number: cooccurrence_score(together) for number, together in neighbours.items()}
-            scores = with_companions(scores, companions)
-        known = {candidate.document_id: candidate for candidate in work.candidates}
-        most = max(1.0, *scores.values())  # the maximum of relevance is 1
-        candidates = []
-        for number, score in scores.items():
-            candidate = known.get(number) or Candidate(number, nearest(number)[1], -1.0, 0.0)
-            legs = {GRAPH: score} if score > candidate.relevance else {}
-            candidates.append(candidate.with_relevance(score / most, **legs))
-        return work.with_candidates(work.ranked(candidates).candidates[:MAX_LIMIT])
-
-    return stage
+    edges = VisibleEdges(stores.relations, request.scope)
+    traversed = traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
+    pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
+    scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
+    scores = merge(scores, scaled(traversed, intent), TRAVERSED)
+    scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
+    if intent is Intent.ENTITY:
+        neighbours = stores.entities.neighbours(seeds, COMPANIONS, request.scope)
+        companions = {number: cooccurrence_score(together) for number, together in neighbours.items()}
+        scores = with_companions(scores, companions)
+    known = {candidate.document_id: candidate for candidate in work.candidates}
+    most = max(1.0, *scores.values())  # the maximum of relevance is 1
+    candidates = []
+    for number, score in scores.items():
+        candidate = known.get(number) or Candidate(number, nearest(number)[1], -1.0, 0.0)
+        legs = {GRAPH: score} if score > candidate.relevance else {}
+        candidates.append(candidate.with_relevance(score / most, **legs))
+    return work.with_candidates(work.ranked(candidates).candidates[:MAX_LIMIT])

@@ -211,11 +211,11 @@ def nearest_vectors(stores: RetrievalStores, embedder: Embedder) -> Stage:
 def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict[str, Stage]:
     """Return the steps from one relevance to the list: dates, score, supersession, confidence and cut."""
     return {
-        "dates": select_by_date(stores),
+        "dates": partial(select_by_date, stores),
         "score": score,
-        "supersede": supersede(stores),
+        "supersede": partial(supersede, stores),
         "changes": mark_changes,
-        "confidence": confidence(stores.lexical, late),
+        "confidence": partial(confidence, stores.lexical, late),
         "cut": cut,
     }
 
@@ -254,7 +254,7 @@ def query(
     With a generator the question is also searched in reformulations, with a reranker the best candidates are reranked.
     """
     variants = variant_retrievers(stores, embedder) if models.generator else {}
-    comparison: Mapping[str, Stage] = {"compare": compare(stores, late, embedder)} if late else {}
+    comparison: Mapping[str, Stage] = {"compare": partial(compare, stores, late, embedder)} if late else {}
     return Pipeline(
         stores,
         {
@@ -262,7 +262,7 @@ def query(
             "search": retrieval(stores, embedder, ["lexical", "vector", "temporal"], variants),
             "fuse": fuse,
             **comparison,
-            "weigh vectors": weigh_vectors(stores.lexical),
+            "weigh vectors": partial(weigh_vectors, stores.lexical),
             **reranking_stages(stores, models),
             **ending(stores, late),
         },
@@ -287,11 +287,13 @@ def intent_search(
         "lexical": in_named_time(lexical_retriever(stores.lexical)),
         "vector": in_named_time(vector_retriever(stores.vectors, stores.embeddings, embedder)),
     }
-    relations: Mapping[str, Stage] = {"graph": follow_relations(stores, embedder)} if with_graph else {}
+    relations: Mapping[str, Stage] = (
+        {"graph": partial(follow_relations, stores, embedder)} if with_graph else {}
+    )
     return Pipeline(
         stores,
         {
-            "classify": classify(stores.answers, intent, models.generator),
+            "classify": partial(classify, stores.answers, intent, models.generator),
             "search": retrieval(stores, embedder, (), legs),
             "fuse": fuse_by_intent,
             **relations,

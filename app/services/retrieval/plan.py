@@ -109,7 +109,7 @@ class QueryPlan:
         self._planner = planner
         self._deadline_s = deadline_s
         self._threads = NamedThreads()
-        likely = confidence(stores.lexical)
+        likely = partial(confidence, stores.lexical, None)
         self.by_kind: Mapping[ClauseKind, Pipeline] = {
             ClauseKind.LEXICAL: Pipeline(
                 stores,
@@ -127,11 +127,13 @@ class QueryPlan:
             ClauseKind.GRAPH: Pipeline(
                 stores,
                 {
-                    "classify": classify(stores.answers),
+                    "classify": partial(classify, stores.answers, None, None),
                     "search": retrieval(stores, embedder, ["lexical", "vector"]),
                     "fuse": fuse,
                     "confidence": likely,
-                    "graph": follow_relations(stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
+                    "graph": partial(
+                        follow_relations, stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS
+                    ),
                     "cut": cut,
                 },
             ),
@@ -147,11 +149,11 @@ class QueryPlan:
         planned, reason = self._planner(request.question.text)
         clauses = {f"clause {n} ({c.type.value})": c for n, c in enumerate(planned, start=1)}
         steps: dict[str, Stage] = {
-            "clauses": self.search_clauses(clauses),
-            "merge": merge_clauses(clauses),
+            "clauses": partial(self.search_clauses, clauses),
+            "merge": partial(merge_clauses, clauses),
             "floor": above_floor,
             "score": score,
-            "supersede": supersede(self._stores),
+            "supersede": partial(supersede, self._stores),
             "cut": cut,
         }
         answer = Pipeline(self._stores, steps)(request)
@@ -161,60 +163,54 @@ class QueryPlan:
         counted = (replace(c, result_count=counts.get(name, 0)) for name, c in clauses.items())
         return replace(answer, plan=tuple(counted))
 
-    def search_clauses(self, clauses: Mapping[str, Clause]) -> Stage:
+    def search_clauses(
+        self, clauses: Mapping[str, Clause], request: RetrievalRequest, work: Work, trace: Trace
+    ) -> Work:
         """
-        Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name.
+        Search for *clauses*, and put the hits of each into ``legs`` under its name.
 
         The probability of an answer is that of the likeliest clause. Candidates get none of their own, because the
         model is fitted to sums of scores, and their relevance comes from ranks.
         """
+        parts: dict[str, tuple[Work, Trace]] = {}
 
-        def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-            parts: dict[str, tuple[Work, Trace]] = {}
+        def search(name: str, clause: Clause, request: RetrievalRequest, work: Work) -> RetrieverResult:
+            part = request.asking(clause.query)._replace(
+                limit=DEPTH[clause.type], min_score=0.0, floor=0.0, diverse=False, show_all=True
+            )
+            found, _ = parts[name] = self.by_kind[clause.type].rank(part)
+            return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
 
-            def search(name: str, clause: Clause, request: RetrievalRequest, work: Work) -> RetrieverResult:
-                part = request.asking(clause.query)._replace(
-                    limit=DEPTH[clause.type], min_score=0.0, floor=0.0, diverse=False, show_all=True
-                )
-                found, _ = parts[name] = self.by_kind[clause.type].rank(part)
-                return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
-
-            legs = {name: partial(search, name, clause) for name, clause in clauses.items()}
-            merged = run_retrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
-            for name in merged.legs:
-                trace.degraded.update({f"{name}, {leg}": why for leg, why in parts[name][1].degraded.items()})
-            answered = [parts[name][0].answered for name in merged.legs]
-            return merged._replace(answered=max((a for a in answered if a is not None), default=None))
-
-        return stage
+        legs = {name: partial(search, name, clause) for name, clause in clauses.items()}
+        merged = run_retrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
+        for name in merged.legs:
+            trace.degraded.update({f"{name}, {leg}": why for leg, why in parts[name][1].degraded.items()})
+        answered = [parts[name][0].answered for name in merged.legs]
+        return merged._replace(answered=max((a for a in answered if a is not None), default=None))
 
 
-def merge_clauses(clauses: Mapping[str, Clause]) -> Stage:
+def merge_clauses(clauses: Mapping[str, Clause], request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Return the stage that fuses the hits of all clauses by reciprocal rank, weighted by their importance.
+    Fuse the hits of all clauses by reciprocal rank, weighted by their importance.
 
     Scores of words, vectors and the graph are not comparable. Relevance is the share of the highest sum: it covers [0,
     1], so metadata has the same influence as in other pipelines.
     """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        is_document = request.unit is Unit.DOCUMENT
-        hits: dict[str, dict[int | FragmentKey, Hit]] = {}
-        for name, found in work.legs.items():
-            hits[name] = {}
-            for hit in found:
-                hits[name].setdefault(hit.key.document_id if is_document else hit.key, hit)
-        weights = {name: float(clauses[name].weight) for name in hits}
-        total = dict(rrf({name: list(best) for name, best in hits.items()}, weights))
-        candidates = []
-        for key, relevance in min_max(total, floor=0.0).items():
-            own = {name: best[key] for name, best in hits.items() if key in best}
-            best = next(iter(own.values())).key  # of the most important clause
-            legs = {name: hit.score for name, hit in own.items()}
-            candidates.append(Candidate(best.document_id, best, relevance, relevance, legs))
-        return work.with_candidates(candidates)
-
-    return stage
+    is_document = request.unit is Unit.DOCUMENT
+    hits: dict[str, dict[int | FragmentKey, Hit]] = {}
+    for name, found in work.legs.items():
+        hits[name] = {}
+        for hit in found:
+            hits[name].setdefault(hit.key.document_id if is_document else hit.key, hit)
+    weights = {name: float(clauses[name].weight) for name in hits}
+    total = dict(rrf({name: list(best) for name, best in hits.items()}, weights))
+    candidates = []
+    for key, relevance in min_max(total, floor=0.0).items():
+        own = {name: best[key] for name, best in hits.items() if key in best}
+        best = next(iter(own.values())).key  # of the most important clause
+        legs = {name: hit.score for name, hit in own.items()}
+        candidates.append(Candidate(best.document_id, best, relevance, relevance, legs))
+    return work.with_candidates(candidates)
 
 
 class MemoryRetrieve:

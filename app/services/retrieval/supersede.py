@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import successions_from
-from clawmem.app.services.retrieval.dates import has_time_of_file
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
@@ -29,48 +28,46 @@ DAY = len("2026-03-31")
 Newer = Mapping[int, Collection[int]]
 
 
-def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
+def supersede(
+    stores: RetrievalStores, request: RetrievalRequest, work: Work, trace: Trace, *, of_lines: bool = False
+) -> Work:
     """
-    Return a stage that lifts the version of a subject that the question means above the others.
+    Lift the version of a subject that the question means above the others.
 
     Successors come above the notes that they supersede, and are added if they were not found, unless the question asks
     for the past. Versions that no relation joins are notes of one folder whose names differ only in their version
     ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well. Lines, the best
     one of each note, are arranged only if *of_lines*.
     """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.unit is Unit.LINE and not of_lines:
-            return work
-        question = request.question
-        is_past = question.version in (Wanted.FORMER, Wanted.EARLIEST)
-        found = {c.document_id for c in work.candidates}
-        pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
-        newer = successors(pairs)
-        candidates: Sequence[Candidate] = work.candidates
-        if pairs and not is_past:
-            candidates = with_successors(stores, work, request, newer)
-        elif pairs:
-            trace.note("the question asks for what was before")
-        listed = {c.document_id: c for c in reversed(candidates) if c.document}
-        if not is_past:
-            for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
-                older = [other for other in listed if number in newer.get(other, ())]
-                _lift(listed, number, older, SUCCESSION)
-        until = question.named_time and question.named_time.authored_until
-        for family in _by_subject(listed):
-            versions = {
-                number: Version(document.authored_at, len(newer.get(number, ())))
-                for number in family
-                if (document := listed[number].document)
-            }
-            order = in_wanted_order(versions, question.version, until)
-            for place in range(len(order) - 2, -1, -1):
-                _lift(listed, order[place], order[place + 1 :], VERSION)
-        arranged = [listed.pop(c.document_id, c) for c in candidates]
-        return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
-
-    return stage
+    if request.unit is Unit.LINE and not of_lines:
+        return work
+    question = request.question
+    is_past = question.version in (Wanted.FORMER, Wanted.EARLIEST)
+    found = {c.document_id for c in work.candidates}
+    pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
+    newer = successors(pairs)
+    candidates: Sequence[Candidate] = work.candidates
+    if pairs and not is_past:
+        candidates = with_successors(stores, work, request, newer)
+    elif pairs:
+        trace.note("the question asks for what was before")
+    listed = {c.document_id: c for c in reversed(candidates) if c.document}
+    if not is_past:
+        for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
+            older = [other for other in listed if number in newer.get(other, ())]
+            _lift(listed, number, older, SUCCESSION)
+    until = question.named_time and question.named_time.authored_until
+    for family in _by_subject(listed):
+        versions = {
+            number: Version(document.authored_at, len(newer.get(number, ())))
+            for number in family
+            if (document := listed[number].document)
+        }
+        order = in_wanted_order(versions, question.version, until)
+        for place in range(len(order) - 2, -1, -1):
+            _lift(listed, order[place], order[place + 1 :], VERSION)
+    arranged = [listed.pop(c.document_id, c) for c in candidates]
+    return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
 
 
 def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term: str) -> None:
@@ -146,7 +143,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     spans = work.texts.spans(best[n].best for n in first)
     turns = {key for key, span in spans.items() if span.kind is FragmentKind.LINE and span.label}
     first = [n for n in first if best[n].best not in turns]
-    dated = [n for n in first if not has_time_of_file(documents[n])]
+    dated = [n for n in first if documents[n].has_own_date]
     bodies = work.texts.bodies(first)
     topic = content_words(question.text)
     order = list(work.candidates)

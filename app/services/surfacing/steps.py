@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
@@ -73,9 +73,9 @@ def first_notes(
 
     The line with most words of the prompt is often in another note than the one that answers as a whole.
     """
-    steps: list[Stage] = [fuse, weigh_vectors(stores.lexical)]
+    steps: list[Stage] = [fuse, partial(weigh_vectors, stores.lexical)]
     if late:
-        steps.insert(1, compare(stores, late, embedder))
+        steps.insert(1, partial(compare, stores, late, embedder))
     by_note = work
     for step in steps:
         by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)

@@ -242,11 +242,11 @@ class SurfaceContext:
                 threads=self.threads,
             ),
             "fuse": fuse,
-            **({"compare": compare(stores, late, embedder)} if late else {}),
+            **({"compare": partial(compare, stores, late, embedder)} if late else {}),
             "first notes": partial(first_notes, stores, late, embedder),
             **reranking_stages(stores, models, most=READ_BY_MODEL, deadline_s=left_s),
             **ending(stores, late),
-            "supersede": supersede(stores, of_lines=True),
+            "supersede": partial(supersede, stores, of_lines=True),
         }
         del steps["cut"]
         return steps
