@@ -1,22 +1,16 @@
 """Diversification of a ranking: near-duplicates are told from the first of their kind."""
 
-import re
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TypeVar
 
-LIKENESS = 0.6
-MIN_WORD = 4  # shorter words are mostly function words and do not indicate similarity alone
-
-# Kana and Han are written without spaces: each character counts as a word, so that their bigrams are compared.
-_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
+from clawmem.domain.text.words import words
 
 Item = TypeVar("Item")
 
 
 def diversify(
-    items: Iterable[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
+    items: Iterable[Item], text_of: Callable[[Item], str], *, threshold: float = 0.6
 ) -> tuple[list[Item], list[Item]]:
     """
     Return the distinct items and the near-duplicates: greedy maximal marginal relevance on word similarity.
@@ -29,8 +23,11 @@ def diversify(
     copies: list[Item] = []
     known: list[frozenset[str | tuple[str, str]]] = []
     for item in items:
-        words = _WORD.findall(text_of(item).lower())
-        features = frozenset([*pairwise(words), *(word for word in words if len(word) >= MIN_WORD)])
+        every = words(text_of(item))
+        # Shorter words are mostly function words and do not indicate similarity alone.
+        features: frozenset[str | tuple[str, str]] = frozenset(
+            [*pairwise(every), *(word for word in every if len(word) > 3)]
+        )
         if any(len(features & other) > threshold * len(features | other) for other in known):
             copies.append(item)
         else:

@@ -12,17 +12,11 @@ K = 60.0  # Cormack, Clarke & Büttcher 2009: results hardly change between 20 a
 TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: one first place outweighs two middle ranks
 
 RERANKER_SHARE = 0.7
-LEAST_SPREAD = 0.001  # reranker scores within this range do not distinguish the candidates
 
-# Scores of words are scaled by the best result of the question, so the best of bad matches counts like a good one: "what keeps
-# the slimy things off my vegetables" finds notes by chance in "keeps" and "things". What tells such questions apart is how much
-# of the question its best match covers: the median is 0.3 for paraphrases in the vaults of `tests/data`, 0.9 for the words of
-# the notes, and 1.2 on LoCoMo, where 90 % are above 0.7.
-# Coverage from which words alone decide, by family of embedders. Better vectors may contradict better matches.
+# Share of the question that the best match covers from which words alone decide, by family of embedders. Its median is 0.3
+# for paraphrases in the vaults of `tests/data`, 0.9 for the words of the notes, and 1.2 on LoCoMo.
 COVERED = MappingProxyType({"bge-small:384": 1.1})
 COVERED_OTHERWISE = 0.4  # static vectors, and models that were not measured
-
-
 # Keeps the score below 1 where a/(1+a) would round up to 1.
 _BELOW_ONE = math.nextafter(1.0, 0.0)
 
@@ -95,10 +89,10 @@ def blend(
     Return ``(1 - share) * fused + share * top * r``: *r* the reranker's score scaled to [0, 1], *top* the best *fused*.
 
     Above one half, the reranker can produce every order. A candidate that it did not score, or with a score that is not
-    finite, has r = 0. If its scores are within `LEAST_SPREAD` of each other, the fused scores are returned unchanged.
+    finite, has r = 0. If its scores are within 0.001 of each other, the fused scores are returned unchanged.
     """
     scores = {key: score for key, score in reranked.items() if key in fused and math.isfinite(score)}
-    if not scores or max(scores.values()) - min(scores.values()) < LEAST_SPREAD:
+    if not scores or max(scores.values()) - min(scores.values()) < 0.001:
         return dict(fused)
     top, scaled = max(fused.values()), min_max(scores)
     return {key: (1 - share) * score + share * top * scaled.get(key, 0.0) for key, score in fused.items()}

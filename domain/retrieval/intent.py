@@ -77,19 +77,10 @@ DECIDED = 0.8  # confidence
 
 
 class Classification(NamedTuple):
-    """
-    The intent of a question, with ``confidence`` in [0.6, 0.95].
-
-    ``is_decided`` is False if the words do not determine the intent; a model may then be asked.
-    """
+    """The intent of a question, with ``confidence`` in [0.6, 0.95]; from `DECIDED` on its words alone are enough."""
 
     intent: Intent
     confidence: float
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the words alone are enough, at a confidence of `DECIDED` or more."""
-        return self.confidence >= DECIDED
 
 
 def has_recency_intent(query: str) -> bool:

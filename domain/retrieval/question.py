@@ -37,11 +37,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
         for plural in ("", "s", "n", "en")
     }
 )
-_RECENT, _MOST = (
-    frozenset("recent récent récente reciente recientes recente".split()),
-    frozenset("most plus más mais più".split()),
-)
-_FIRST_PERSON = frozenset("i my me mine we our us".split())
+_RECENT = frozenset("recent récent récente reciente recientes recente".split())
+_MOST = frozenset("most plus más mais più".split())
 NEAR = 3  # words after "latest" among which the kind is named
 
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
@@ -103,16 +100,11 @@ def newest_question(query: str) -> NewestQuestion | None:
     """Return the parts of *query* if it asks for the newest note of a kind or about a topic, else ``None``."""
     tokens = list(re.finditer(r"[^\W_]+(?:-[^\W_]+)*", query.lower()))
     names = [token[0] for token in tokens]
-    at = next(
-        (
-            at
-            for at, name in enumerate(names)
-            if name in NEWEST or (name in _RECENT and at and names[at - 1] in _MOST)
-        ),
-        None,
-    )
-    if at is None:
+    pairs = zip(["", *names], names, strict=False)
+    wanted = [name in NEWEST or (name in _RECENT and before in _MOST) for before, name in pairs]
+    if True not in wanted:
         return None
+    at = wanted.index(True)
     stop_words = function_words(names)
     phrase = list(takewhile(lambda name: name not in stop_words, names[at + 1 :]))[:NEAR]
     before = [name for name in content_words(" ".join(names[:at])) if name not in _MOST][-1:]
@@ -130,9 +122,7 @@ def newest_question(query: str) -> NewestQuestion | None:
 
 @dataclass(frozen=True)
 class Question:
-    """
-    The text of a question, asked at a moment in a time zone, and what it asks for, derived at the first use and kept.
-    """
+    """The text of a question, asked at a moment in a time zone; what it asks for is derived once, at the first use."""
 
     text: str
     now_ms: int
@@ -162,7 +152,7 @@ class Question:
     def speakers(self) -> frozenset[str]:
         """Names that may be speakers in the text, by the first word: any word may be a name, and "I" is the user."""
         every = frozenset(words(self.text))
-        return every if every.isdisjoint(_FIRST_PERSON) else every | {"user"}
+        return every if every.isdisjoint(("i", "my", "me", "mine", "we", "our", "us")) else every | {"user"}
 
     @cached_property
     def phrases(self) -> tuple[tuple[str, ...], ...]:

@@ -47,7 +47,6 @@ _TASK_VERBS = frozenset(
 _TASK_OPENINGS = frozenset(
     "please now then and so also but ok okay well hey just can could would you let s lets".split()
 )
-_OF_THE_WRITER = frozenset("i we our ours".split())
 # Openings of questions for general knowledge: with them .85 of these prompts are silent (area .947 to .954).
 _GENERAL = tuple(
     f"{opening.strip()} "
@@ -56,7 +55,6 @@ _GENERAL = tuple(
     |is there an|why does my|why is my|tell me a|tell me an|in which year|who invented|who wrote
     """.replace("\n", "").split("|")
 )
-_GENERAL_WITHIN = " are there in a "
 
 
 class Likelihood(StrEnum):
@@ -96,9 +94,9 @@ def is_task(question: str) -> bool:
     """
     every = words(question)
     text = f"{' '.join(every)} "
-    if text.startswith(_GENERAL) or _GENERAL_WITHIN in text:
+    if text.startswith(_GENERAL) or " are there in a " in text:
         return True
-    return bool(_task_verb(every)) and _OF_THE_WRITER.isdisjoint(every)
+    return bool(_task_verb(every)) and {"i", "we", "our", "ours"}.isdisjoint(every)
 
 
 def own_task_verb(question: str) -> str:

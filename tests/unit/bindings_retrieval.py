@@ -15,7 +15,7 @@ from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
 from clawmem.domain.retrieval.fusion import blend, lexical_score, min_max, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
-from clawmem.domain.retrieval.intent import asks_for_recent, classify_intent, has_recency_intent
+from clawmem.domain.retrieval.intent import DECIDED, asks_for_recent, classify_intent, has_recency_intent
 from clawmem.domain.retrieval.late_interaction import agreement, line_coverage, nearest_words, read_rows
 from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses, route
 from clawmem.domain.retrieval.question import newest_question
@@ -147,7 +147,7 @@ def _newest(given: dict[str, Any]) -> dict[str, Any] | None:
 
 def _intent(given: dict[str, Any]) -> dict[str, Any]:
     found = classify_intent(**given)
-    return {"intent": found.intent.value, "confidence": found.confidence, "is_decided": found.is_decided}
+    return {"intent": found.intent.value, "confidence": found.confidence, "is_decided": found.confidence >= DECIDED}
 
 
 def _planning(given: dict[str, Any]) -> dict[str, Any]:

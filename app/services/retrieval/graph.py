@@ -25,7 +25,7 @@ from clawmem.domain.graph.traversal import (
     with_companions,
 )
 from clawmem.domain.retrieval.grains import VECTOR, document_weights
-from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Intent, weights_for_intent
+from clawmem.domain.retrieval.intent import DECIDED, GRAPH_INTENTS, Classification, Intent, weights_for_intent
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
@@ -66,7 +66,7 @@ def classify(
     """
     cache = AnswerCache(answers, PURPOSE)
     intent = Classification(forced, 1.0) if forced else request.question.intent
-    if not intent.is_decided and generator is not None:
+    if intent.confidence < DECIDED and generator is not None:
         prompt = PROMPT.format(query=request.question.text)
         try:
             model = generator.fingerprint

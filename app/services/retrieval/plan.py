@@ -110,34 +110,22 @@ class QueryPlan:
         self._deadline_s = deadline_s
         self._threads = NamedThreads()
         likely = partial(confidence, stores.lexical, None)
-        self.by_kind: Mapping[ClauseKind, Pipeline] = {
-            ClauseKind.LEXICAL: Pipeline(
-                stores,
-                {
-                    "search": retrieval(stores, None, ["lexical"]),
-                    "fuse": fuse,
-                    "confidence": likely,
-                    "cut": cut,
-                },
-            ),
-            ClauseKind.VECTOR: Pipeline(
-                stores,
-                {"search": nearest_vectors(stores, embedder), "nearest": nearest, "cut": cut},
-            ),
-            ClauseKind.GRAPH: Pipeline(
-                stores,
-                {
-                    "classify": partial(classify, stores.answers, None, None),
-                    "search": retrieval(stores, embedder, ["lexical", "vector"]),
-                    "fuse": fuse,
-                    "confidence": likely,
-                    "graph": partial(
-                        follow_relations, stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS
-                    ),
-                    "cut": cut,
-                },
-            ),
+        steps: dict[ClauseKind, dict[str, Stage]] = {
+            ClauseKind.LEXICAL: {
+                "search": retrieval(stores, None, ["lexical"]),
+                "fuse": fuse,
+                "confidence": likely,
+            },
+            ClauseKind.VECTOR: {"search": nearest_vectors(stores, embedder), "nearest": nearest},
+            ClauseKind.GRAPH: {
+                "classify": partial(classify, stores.answers, None, None),
+                "search": retrieval(stores, embedder, ["lexical", "vector"]),
+                "fuse": fuse,
+                "confidence": likely,
+                "graph": partial(follow_relations, stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
+            },
         }
+        self.by_kind = {kind: Pipeline(stores, {**stages, "cut": cut}) for kind, stages in steps.items()}
 
     def __call__(self, request: RetrievalRequest) -> Answer:
         """
