@@ -147,7 +147,11 @@ def _newest(given: dict[str, Any]) -> dict[str, Any] | None:
 
 def _intent(given: dict[str, Any]) -> dict[str, Any]:
     found = classify_intent(**given)
-    return {"intent": found.intent.value, "confidence": found.confidence, "is_decided": found.confidence >= DECIDED}
+    return {
+        "intent": found.intent.value,
+        "confidence": found.confidence,
+        "is_decided": found.confidence >= DECIDED,
+    }
 
 
 def _planning(given: dict[str, Any]) -> dict[str, Any]:
