@@ -219,7 +219,7 @@ def test_a_build_that_was_interrupted_is_begun_again(
     kept: IndexedVault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index that serves answers meanwhile, and what was built is deleted."""
-    monkeypatch.setattr("clawmem.app.services.indexing.external.DOCUMENTS_AT_ONCE", 4)
+    monkeypatch.setattr("clawmem.app.services.documents.listing.AT_ONCE", 4)
     with pytest.raises(KeyboardInterrupt):
         kept.world.indexes.rebuild(kept.role, interrupted)
     (begun,) = [r for r in kept.world.vault.outbox.indexes() if r.state is IndexState.BUILDING]

@@ -104,7 +104,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def station(invoke: Invoke, home: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch) -> Station:
-    monkeypatch.setattr("clawmem.app.services.indexing.external.DOCUMENTS_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr("clawmem.app.services.documents.listing.AT_ONCE", AT_ONCE)
     vault, config = home / ".cache/clawmem/index.sqlite", home / ".config/clawmem/config.yaml"
     for file in (vault, config):
         file.parent.mkdir(parents=True)

@@ -428,7 +428,7 @@ class SynthesizeFacts:
             is_conversation = document.content_type == CONVERSATION and document.origin is Origin.IMPORTED
             if document.inactive is None and is_conversation:
                 position = self.captures.cursor(document.display_path, reader)
-                is_known = position.offset == _version(document)
+                is_known = position.offset == int(document.hash[:15], 16)
                 failures = position.turns if is_known else 0
                 report.docsSkipped += failures >= MOST_FAILURES
                 if not is_known or 0 < failures < MOST_FAILURES:
@@ -453,7 +453,8 @@ class SynthesizeFacts:
                 for note in notes or ():
                     with suppress(InvalidInput):  # it was forgotten
                         report.factsSaved += self._save(note, links.get(note.title, []), document)
-                position = Cursor(1, _version(document), failures + 1 if notes is None else 0)
+                version = int(document.hash[:15], 16)
+                position = Cursor(1, version, failures + 1 if notes is None else 0)
                 self.captures.advance(document.display_path, reader, position)
             progress(done, len(waiting))
         if report.factsSaved:
@@ -532,7 +533,3 @@ class SynthesizeFacts:
                 edges[edge.kind].append(edge)
         for relation, listed in edges.items():
             self.relations.renew(relation, WRITER, [document.id for document in drawn], listed)
-
-
-def _version(document: Document) -> int:
-    return int(document.hash[:15], 16)

@@ -9,6 +9,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Self, TypeVar, cast
 
+from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.progress import Progress
 from clawmem.ports.errors import (
@@ -47,7 +48,6 @@ from clawmem.ports.vault import Vault
 
 OWN_BACKEND = "sqlite"
 PATIENCE_S = 60.0  # wait for writers of other processes, for operations that the user requested explicitly
-DOCUMENTS_AT_ONCE = 200
 NOT_THERE = (IndexUnavailable, IndexDamaged, ExtraMissing)
 REST_S = 2.0  # pause before an unreachable index is tried again
 
@@ -428,11 +428,10 @@ class ExternalIndexes:
                     self._records.outbox.unregister(record)
 
     def _batches(self, progress: Progress) -> Iterator[list[int]]:
-        total = sum(self._records.documents.collections().values())
-        done = last = 0
-        while ids := [document.id for document in self._records.documents.following(last, DOCUMENTS_AT_ONCE)]:
-            yield ids
-            done, last = done + len(ids), ids[-1]
+        total, done = sum(self._records.documents.collections().values()), 0
+        for page in pages(self._records.documents):
+            yield [document.id for document in page]
+            done += len(page)
             progress(done, max(total, done))
 
 
