@@ -22,6 +22,7 @@ from wired import memory_writer
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance import lanes
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import load_settings
@@ -86,20 +87,15 @@ def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Ser
 
 def _stand_still(services: Services, phase: str) -> None:
     """Where the phase asks whether it still may: in the transaction of its effect, or before a question."""
-    usual = lanes.lease_check
+    usual = lanes.check_lease
 
-    def lease_check(*given: object) -> Callable[[], None]:
-        check = usual(*given)  # type: ignore[arg-type]
+    def stop_in_phase(lease: WorkLease, stops: Callable[[], bool]) -> None:
+        usual(lease, stops)
+        if services.vault.journal.runs(1)[0].phase == phase:
+            print("there", flush=True)  # noqa: T201  whoever started it waits for this
+            time.sleep(600)
 
-        def stop_in_phase() -> None:
-            check()
-            if services.vault.journal.runs(1)[0].phase == phase:
-                print("there", flush=True)  # noqa: T201  whoever started it waits for this
-                time.sleep(600)
-
-        return stop_in_phase
-
-    lanes.lease_check = lease_check
+    lanes.check_lease = stop_in_phase
 
 
 def _stand_still_at_the_end(services: Services, phase: str) -> None:

@@ -213,14 +213,12 @@ class Lookup:
         if not address.docid:
             return []
         digits, place = identity.normalise_docid(address.docid), address.name.partition(" ")[2].strip()
-
-        def had_docid(note: Document) -> bool:
+        documents = self.documents.by_docid(digits)
+        for note in () if documents else self.documents.latest(active=False):
             acts = self.acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()
-            return note.first_hash.startswith(digits) or any(
-                act.before == digits[: identity.DOCID_LENGTH] for act in acts
-            )
-
-        documents = self.documents.by_docid(digits) or self._inactive(had_docid)
+            recorded = [act.before for act in acts]
+            if note.first_hash.startswith(digits) or digits[: identity.DOCID_LENGTH] in recorded:
+                documents.append(note)
         return [document for document in documents if place.startswith(document.display_path) or not place]
 
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:

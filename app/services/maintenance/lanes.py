@@ -367,7 +367,7 @@ class Lanes:
         try:
             for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
                 if not (paced and phase.every_ms and self.left_ms(name, phase.name, phase.every_ms)):
-                    runs.append(self._run(name, phase, lease_check(lease, stops)))
+                    runs.append(self._run(name, phase, partial(check_lease, lease, stops)))
                     if runs[-1].reason in (LOST, STOPPED):
                         break
         finally:
@@ -424,13 +424,9 @@ class Lanes:
         return replace(run, id=self.journal.begin(run))
 
 
-def lease_check(lease: WorkLease, stops: Callable[[], bool]) -> Callable[[], None]:
-    """Return a function that renews and checks the lease, and raises `LaneStopped` if the lane shall stop."""
-
-    def check() -> None:
-        lease.renew()
-        lease.check()
-        if stops():
-            raise LaneStopped
-
-    return check
+def check_lease(lease: WorkLease, stops: Callable[[], bool]) -> None:
+    """Renew and check the lease; raise `LaneStopped` if the lane shall stop."""
+    lease.renew()
+    lease.check()
+    if stops():
+        raise LaneStopped
