@@ -124,14 +124,14 @@ class SyncIssues:
             return None
         now = iso_utc(self.clock.now_ms())
         state = {
-            "Status": issue.status,
-            "Type": issue.type,
-            "Priority": issue.priority,
-            "Assignee": issue.assignee,
-            "Parent": issue.parent,
-            "Closed": issue.closed_at[: len("2026-03-31")],
+            "status": issue.status,
+            "type": issue.type,
+            "priority": issue.priority,
+            "assignee": issue.assignee,
+            "parent": issue.parent,
+            "closed": issue.closed_at[: len("2026-03-31")],
         }
-        line = " · ".join(f"{name}: {value}" for name, value in state.items() if value)
+        line = " · ".join(f"{name.capitalize()}: {value}" for name, value in state.items() if value)
         parts = [f"# {issue.id}: {issue.title}", line, issue.description]
         parts += [f"## {title}\n\n{text}" for title, text in issue.sections]
         text = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
@@ -140,17 +140,8 @@ class SyncIssues:
         authored = now if written is None else iso_utc(min(written, self.clock.now_ms()))
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
         document = with_origin(plain._replace(content_type="issue"), Origin.TOOL_INSIDE, labels)
-        named = {
-            "beads_id": issue.id,
-            "status": issue.status,
-            "issue_type": issue.type,
-            "priority": issue.priority,
-            "assignee": issue.assignee,
-            "parent": issue.parent,
-            "created": issue.created_at,
-            "closed": issue.closed_at,
-            "project": project,
-        }
+        named = {"beads_id": issue.id, "issue_type": state.pop("type"), **state}
+        named |= {"created": issue.created_at, "closed": issue.closed_at, "project": project}
         values = [
             *((name, value) for name, value in named.items() if value),
             *(("tags", label) for label in labels),
