@@ -110,7 +110,7 @@ class Forgetting:
             for start in range(0, len(documents), PART):
                 part = [note for note in documents[start : start + PART] if note.id not in forgotten]
                 now = iso_utc(self.clock.now_ms())
-                sources = self._with_replaced([*part, *self._earlier(part)])
+                sources = self._sources(part)
                 derived = derived_documents(self.vault, [note.id for note in sources])
                 every = {note.id: note for note in (*sources, *derived)}
                 texts |= {number: self._text(note) for number, note in every.items()}
@@ -162,11 +162,11 @@ class Forgetting:
             self.publisher.withdraw([*gone], InactiveReason.FORGOTTEN)
             self.vault.acts.add(acts)
 
-    def _earlier(self, documents: Sequence[Document]) -> list[Document]:
+    def _sources(self, documents: Sequence[Document]) -> list[Document]:
         """
-        Return the documents, not served any more, that are *documents* at another place or in an earlier version.
+        Return *documents*, their earlier places and versions, and all that these replaced: a merged one repeats them.
 
-        They have the same body, or the same title and, their file being gone, half of the same sentences.
+        Earlier ones have the same body, or the same title and, their file being gone, half of the same sentences.
         """
         hashes = {document.hash for document in documents if document.body_length}
         titled = {document.title.casefold(): self._text(document) for document in documents}
@@ -178,12 +178,8 @@ class Forgetting:
             body = self.vault.documents.body(document.id) or "" if text else ""
             return document.inactive is InactiveReason.REMOVED and is_earlier_version(body, text)
 
-        return [document for document in self.vault.documents.latest(active=False) if is_earlier(document)]
-
-    def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
-        """Return *documents* and all documents that they replaced: a merged document repeats those it replaced."""
         every: dict[int, Document] = {}
-        waiting = list(documents)
+        waiting = [*documents, *filter(is_earlier, self.vault.documents.latest(active=False))]
         while waiting:
             document = waiting.pop()
             if document.id in every or (every and document.inactive is InactiveReason.FORGOTTEN):
