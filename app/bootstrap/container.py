@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.lanes import Lanes
     from clawmem.app.services.maintenance.status import Status, VaultReport
     from clawmem.app.services.openclaw import AgentMemory
-    from clawmem.app.services.portability.importing import ImportMemories
+    from clawmem.app.services.portability import ImportMemories
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.pipelines import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
@@ -192,7 +192,7 @@ class Gateways(containers.DeclarativeContainer):
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
     vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)
     restore_bundle: Callable[..., str] = Function(
-        lazy("app.services.portability.exporting:restore_records"),
+        lazy("app.services.portability:restore_records"),
         schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),
         load=Object(adapter("sqlite.records:load_records")),
     )
@@ -356,7 +356,7 @@ class UseCases(containers.DeclarativeContainer):
     # conversations and other programs
     mining: MineConversations = use_case("conversations.mining:MineConversations")
     synthesize_facts: SynthesizeFacts = use_case("conversations.mining:SynthesizeFacts")
-    memory_import: Callable[..., ImportMemories] = function("portability.importing:ImportMemories")
+    memory_import: Callable[..., ImportMemories] = function("portability:ImportMemories")
     issue_sync: SyncIssues = use_case("issues:SyncIssues", enrich=Factory(enrich, ask=None))
     agent_memory: Callable[..., AgentMemory] = function(
         "openclaw:AgentMemory", withdraw=function("indexing.collections:withdraw_collection").provider

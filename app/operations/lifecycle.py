@@ -26,7 +26,7 @@ from clawmem.app.services.documents.records import (
 )
 from clawmem.app.services.lifecycle.actions import MOST, LifecycleStatus, RecordedAct, RestoreReport
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
-from clawmem.app.services.portability.importing import imported_documents
+from clawmem.app.services.portability import imported_documents
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.reminders import DAYS
 from clawmem.domain.capture.remembering import MOST_CHARACTERS

@@ -35,8 +35,14 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.issues import COLLECTION as ISSUES
 from clawmem.app.services.issues import IssueReport
 from clawmem.app.services.maintenance.status import BACKUP_MARK
-from clawmem.app.services.portability.exporting import memory_lines, note_files, write_bundle
-from clawmem.app.services.portability.importing import ImportedSource, ImportReport, imported_sources
+from clawmem.app.services.portability import (
+    ImportedSource,
+    ImportReport,
+    imported_sources,
+    memory_lines,
+    note_files,
+    write_bundle,
+)
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.conversations.units import COLLECTION, checked_source

@@ -1,1 +1,0 @@
-"""Bundles and other exports, vaults made from bundles, and imported memories of other tools."""
