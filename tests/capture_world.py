@@ -8,7 +8,7 @@ from pathlib import Path
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.capture.capturing import CaptureReport
+from clawmem.app.services.capture.memories import SavedMemory
 from clawmem.app.services.capture.session import Session
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.models import Generator
@@ -47,10 +47,10 @@ class World:
 
     def extract(
         self, session: Session, generator: Generator | None = None, **options: object
-    ) -> CaptureReport:
+    ) -> list[SavedMemory]:
         extract = session_cases(self.vault, self.clock, generator).session_capture(**options).memorize
-        report: CaptureReport = extract(session)
-        return report
+        memories: list[SavedMemory] = extract(session)
+        return memories
 
     def kept(self) -> list[Document]:
         return sorted(self.vault.documents.sources(COLLECTION).values(), key=lambda one: one.id)

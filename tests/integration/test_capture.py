@@ -15,7 +15,6 @@ from wired import session_cases
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.capture.capturing import CaptureReport
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.knowledge.graph import causes_and_effects
 from clawmem.app.services.retrieval.receipts import query_hash
@@ -39,7 +38,7 @@ class TestDecisionExtractor:
         captured = world.extract(world.session("s1", *LEDGER))
 
         decision, failure = world.kept()
-        assert captured.stored == (decision.id, failure.id)
+        assert captured == [(decision.id, True), (failure.id, True)]
         assert (decision.content_type, decision.confidence, decision.tags) == (
             "decision",
             0.85,
@@ -73,7 +72,7 @@ class TestDecisionExtractor:
         )
 
         assert len(world.kept()) == documents
-        assert len(again.merged) == 2 - documents
+        assert sum(not memory.is_new for memory in again) == 2 - documents
         assert world.kept()[0].duplicate_count == 3 - documents
 
     def test_an_earlier_decision_is_relied_on_less(self, world: World) -> None:
@@ -81,10 +80,9 @@ class TestDecisionExtractor:
         world.extract(world.session("s1", *LEDGER))
         change = ("user", "We use MySQL instead of Postgres for the ledger.")
 
-        captured = world.extract(world.session("s2", *GREETING, change, ("assistant", "Noted.")))
+        world.extract(world.session("s2", *GREETING, change, ("assistant", "Noted.")))
 
         old, _, new = world.kept()
-        assert captured.lowered == (old.id,)
         assert fetch(world.vault, old.id).confidence == pytest.approx(0.70)
         [relation] = world.vault.relations.outbound([new.id], limit=5)
         assert (relation.target, relation.kind) == (old.id, RelationKind.CONTRADICTS)
@@ -98,7 +96,8 @@ class TestDecisionExtractor:
         world.extract(session)
         world.session("s1", ("user", change))
 
-        assert world.extract(session).lowered == ()
+        world.extract(session)
+
         old, _, new = world.kept()
         assert (
             current_successors(world.vault.documents, world.vault.successions, [old.id])[old.id].id == new.id
@@ -131,8 +130,8 @@ class TestDecisionExtractor:
         world.vault = open_vault(path)
         try:
             assert world.kept() == []
-            assert len(world.extract(session).stored) == 2
-            assert world.extract(session) == CaptureReport()
+            assert len(world.extract(session)) == 2
+            assert world.extract(session) == []
         finally:
             world.vault.close()
 
@@ -171,7 +170,7 @@ class TestWithGenerator:
             world.session("s1", *LEDGER), generator=ScriptedGenerator(lambda prompt: answer)
         )
 
-        assert len(captured.stored) == 2
+        assert len(captured) == 2
 
 
 class TestHandoff:

@@ -16,7 +16,7 @@ from wired import publisher, session_cases
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.capture.capturing import CaptureReport
+from clawmem.app.services.capture.memories import SavedMemory
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.surface import facts_about
@@ -47,7 +47,7 @@ class World:
     def __init__(self, vault: Vault, folder: Path) -> None:
         self.vault, self.folder = vault, folder
 
-    def hear(self, session: str, said: str, *noted: dict[str, Any]) -> CaptureReport:
+    def hear(self, session: str, said: str, *noted: dict[str, Any]) -> list[SavedMemory]:
         """End a session in which this was said, and of which this was noted."""
         path = transcript(self.folder / f"{session}.jsonl", HELLO, (said, "Noted."))
         generator = ScriptedGenerator(
@@ -84,7 +84,7 @@ class TestCapture:
 
         (found,) = world.vault.triples.recorded("default:concept:mysql", 9, ended=False)
         assert (found.subject.name, found.predicate, found.object_name) == ("the ledger", "uses", "MySQL")
-        assert (found.document_id,) == captured.stored
+        assert [(found.document_id, True)] == captured
         assert (found.valid_from, found.confidence, found.said) == ("2026-03-01", 0.9, CHOICE)
 
     def test_a_name_means_who_has_it(self, world: World) -> None:
@@ -166,7 +166,7 @@ class TestTime:
         ids = ["default:concept:ledger", "default:concept:mysql"]
 
         with world.vault.transactions.writing():
-            publisher(world.vault).withdraw(captured.stored, reason)
+            publisher(world.vault).withdraw([memory.document_id for memory in captured], reason)
 
         assert world.facts("the ledger and MySQL") == []
         left = {} if reason is InactiveReason.FORGOTTEN else world.vault.entities.known(ids)

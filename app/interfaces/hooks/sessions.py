@@ -381,10 +381,10 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
     session_capture = services.session_capture(is_echo=_echo_test(services, session), left=left)
     match job.hook:
         case "decision-extractor":
-            report = session_capture.memorize(session)
+            memories = session_capture.memorize(session)
             part = services.transcripts.read(session.transcript)
             is_unknown = part.end.offset and not (part.messages or part.sidechains)  # as of a newer client
-            if is_unknown and not (report.stored or report.merged):
+            if is_unknown and not memories:
                 raise SourceUnreadable(session.transcript, "no line is a message in a known format")
         case "handoff-generator":
             session_capture.hand_over(session)

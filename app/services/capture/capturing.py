@@ -55,15 +55,6 @@ class Conflict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CaptureReport:
-    """Documents that one call stored, those that were seen again, and those whose confidence was lowered."""
-
-    stored: tuple[int, ...] = ()
-    merged: tuple[int, ...] = ()
-    lowered: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SessionCapture:
     """
     Stores the memories and handoffs of sessions.
@@ -90,9 +81,9 @@ class SessionCapture:
     is_echo: IsEcho = lambda sentence: False
     left: Left = lambda: DEADLINE_S
 
-    def memorize(self, session: Session) -> CaptureReport:
+    def memorize(self, session: Session) -> list[SavedMemory]:
         """
-        Store memories from the new part of *session*, each with the sentence it comes from.
+        Store memories from the new part of *session*, each with the sentence it comes from, and return them.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
@@ -101,7 +92,7 @@ class SessionCapture:
         reader = SessionReader(self.captures, self.transcripts, READER)
         news = reader.news(session)
         if news is None:
-            return CaptureReport()
+            return []
         notes = [
             replace(
                 note,
@@ -124,7 +115,7 @@ class SessionCapture:
                 reader.finish(session, news)
                 return self._store(notes, conflicts, causes, session)
         except CursorConflict:
-            return CaptureReport()
+            return []
 
     def _noted(self, news: UnreadMessages) -> list[Note]:
         """Return the notes of a model with the failures that it left out, or those of rules if it noted nothing."""
@@ -176,7 +167,7 @@ class SessionCapture:
         conflicts: Sequence[Conflict],
         causes: Iterable[observations.Cause],
         session: Session,
-    ) -> CaptureReport:
+    ) -> list[SavedMemory]:
         """To be called inside a transaction."""
         saved: dict[Note, SavedMemory] = {}
         for note in sorted(dict.fromkeys(notes), key=lambda note: note.message.line):
@@ -195,7 +186,6 @@ class SessionCapture:
                     since=iso_utc(self.clock.now_ms() if written_ms is None else written_ms),
                     confidence=confidence_of(note.kind),
                 )
-        changed = []
         for conflict in (conflict for conflict in conflicts if not conflict.is_own):
             new, earlier = saved[conflict.note], self.documents.get(conflict.document.id)
             if not new.is_new or earlier is None or earlier.inactive or earlier.id == new.document_id:
@@ -204,7 +194,6 @@ class SessionCapture:
             self.relations.put([Relation(new.document_id, earlier.id, kind, origin=READER, created_at=at)])
             confidence = lowered(earlier.confidence, conflict.verdict)
             if confidence != earlier.confidence:
-                changed.append(earlier.id)
                 self.publisher.publish_again(earlier._replace(confidence=confidence))
                 if is_invalid(earlier.content_type, confidence):
                     self.publisher.withdraw([earlier.id], InactiveReason.SUPERSEDED)
@@ -215,13 +204,7 @@ class SessionCapture:
                 why = {"reasoning": cause.reasoning, **facts}
                 kind, now = RelationKind.CAUSAL, iso_utc(self.clock.now_ms())
                 self.relations.put([Relation(source, target, kind, cause.confidence, READER, now, why)])
-        stored, merged = (
-            tuple(
-                memory.document_id for memory in saved.values() if memory.document_id and memory.is_new is new
-            )
-            for new in (True, False)
-        )
-        return CaptureReport(stored, merged, tuple(changed))
+        return [memory for memory in saved.values() if memory.document_id]
 
     def hand_over(self, session: Session) -> None:
         """
