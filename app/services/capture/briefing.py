@@ -322,18 +322,13 @@ class Briefings:
 
     def record(self, advice: Advice, verb: str, session_id: str, prompt_id: str) -> None:
         """Record *advice* that a session got from the hook *verb*, so that its use can be measured."""
-
-        def receipt() -> bytes:
-            explained = self.explain(advice.answer, advice.request, verb, 0.0)
-            explained.asked |= {"tokens": token_count(advice.text)}
-            return pack(explained)
-
+        text, answer, request = advice
         self.recalls.record(
-            advice.answer,
+            answer,
             verb,
             0.0,
             limit=LOOKED_AT,
-            receipt=receipt,
+            receipt=lambda: pack(self.explain(answer, request, verb, 0.0, tokens=token_count(text))),
             session_id=session_id,
             prompt_id=prompt_id,
         )

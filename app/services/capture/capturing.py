@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories, SavedMemory
-from clawmem.app.services.capture.session import (
-    DEADLINE_S,
-    CursorConflict,
-    IsEcho,
-    Left,
-    Session,
-    SessionReader,
-    UnreadMessages,
-    model_answer,
-)
+from clawmem.app.services.capture.session import Session, SessionReader, UnreadMessages, model_answer
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.facts import Resolve
 from clawmem.domain.capture import handoff, observations
@@ -78,8 +69,8 @@ class SessionCapture:
     transcripts: Transcripts
     clock: Clock
     generator: Generator | None = None
-    is_echo: IsEcho = lambda sentence: False
-    left: Left = lambda: DEADLINE_S
+    is_echo: Callable[[str], bool] = lambda sentence: False
+    left: Callable[[], float] = lambda: 20.0
 
     def memorize(self, session: Session) -> list[SavedMemory]:
         """
@@ -110,12 +101,9 @@ class SessionCapture:
             prompt = observations.causes_prompt(facts)
             value = model_answer(generator, self.left, observations.CAUSES, prompt)
             causes = observations.read_causes(value, facts)
-        try:
-            with self.transactions.writing():
-                reader.finish(session, news)
-                return self._store(notes, conflicts, causes, session)
-        except CursorConflict:
-            return []
+        with self.transactions.writing():
+            is_first = reader.finish(session, news)
+            return self._store(notes, conflicts, causes, session) if is_first else []
 
     def _noted(self, news: UnreadMessages) -> list[Note]:
         """Return the notes of a model with the failures that it left out, or those of rules if it noted nothing."""

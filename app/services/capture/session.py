@@ -32,11 +32,6 @@ from clawmem.ports.sessions import (
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Recall, Telemetry
 
-IsEcho = Callable[[str], bool]
-Left = Callable[[], float]  # seconds until the work has to be done
-
-DEADLINE_S = 20.0  # for all model calls of one capture
-
 
 @dataclass(frozen=True, slots=True)
 class RedactedTranscripts:
@@ -59,8 +54,12 @@ class RedactedTranscripts:
         return replace(part, messages=messages, sidechains=sidechains)
 
 
-def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str) -> Any | None:
-    """Return the model's answer to the *prompt* of a task, see `json_answer`; ``None`` also if the model fails."""
+def model_answer(generator: Generator, left: Callable[[], float], task: ModelTask, prompt: str) -> Any | None:
+    """
+    Return the model's answer to the *prompt* of a task, see `json_answer`; ``None`` also if the model fails.
+
+    *left* returns the seconds until the work has to be done.
+    """
 
     _, schema, temperature, most = task
 
@@ -73,10 +72,6 @@ def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str)
     with suppress(ModelError):
         return json_answer(ask, prompt, schema)
     return None
-
-
-class CursorConflict(Exception):
-    """Another process has read this transcript in the meantime and stored the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +131,17 @@ class SessionReader:
         fresh = tuple(message for message in part.messages if message.line > seen.line)
         return UnreadMessages(stored, seen, part, fresh) if fresh else None
 
-    def finish(self, session: Session, news: UnreadMessages) -> None:
+    def finish(self, session: Session, news: UnreadMessages) -> bool:
         """
-        Advance the cursor past *news*. To be called inside `Transactions.writing`, with the results.
+        Advance the cursor past *news*; return false if another process has processed these messages meanwhile.
 
-        Raises:
-            CursorConflict: another process has processed these messages.
+        To be called inside `Transactions.writing`, with the results.
         """
         if self.captures.cursor(session.id, self.name) != news.stored:
-            raise CursorConflict
+            return False
         self.captures.advance(session.id, f"{self.name}/before", news.seen)
         self.captures.advance(session.id, self.name, news.part.end)
+        return True
 
 
 READER = "feedback-loop"
@@ -189,18 +184,16 @@ class FeedbackLoop:
                 referenced[recall.id] = sorted(
                     number for number, document in new.items() if is_referenced(document, answer)
                 )
-        try:
-            with self.transactions.writing():
-                reader.finish(session, news)
-                at = iso_utc(self.clock.now_ms())
-                for numbers in referenced.values():
-                    self.usage.note(numbers, at)
-                    self.relations.put(
-                        Relation(source, target, RelationKind.USAGE, origin=READER, created_at=at)
-                        for source, target in permutations(numbers, 2)
-                    )
-        except CursorConflict:
-            return []
+        with self.transactions.writing():
+            if not reader.finish(session, news):
+                return []
+            at = iso_utc(self.clock.now_ms())
+            for numbers in referenced.values():
+                self.usage.note(numbers, at)
+                self.relations.put(
+                    Relation(source, target, RelationKind.USAGE, origin=READER, created_at=at)
+                    for source, target in permutations(numbers, 2)
+                )
         for recall_id, numbers in referenced.items():
             with suppress(VaultError):  # marks in the telemetry are best effort; usage is stored already
                 self.telemetry.mark_referenced(recall_id, numbers)

@@ -82,8 +82,14 @@ class Explain:
 
     embeddings: EmbeddingStore
 
-    def __call__(self, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float) -> Receipt:
-        """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
+    def __call__(
+        self, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float, **asked: object
+    ) -> Receipt:
+        """
+        Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places.
+
+        *asked* is added to the request.
+        """
         ranked: dict[str, dict[int, dict[str, float]]] = {}  # the best fragment of each document
         for name, hits in answer.trace.legs.items():
             ranks = ranked[name] = {}
@@ -117,7 +123,7 @@ class Explain:
             took_ms=round(took_ms, 1),
             version=VERSION,
             model=self.embeddings.fingerprint(),
-            asked=request_to_json(request),
+            asked={**request_to_json(request), **asked},
             items=_rounded(items),
             stages=_rounded(stages),
             hits=answer.trace.hits,

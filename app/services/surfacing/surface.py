@@ -290,8 +290,9 @@ class SurfaceContext:
         answer = surfaced.answer
 
         def receipt() -> bytes:
-            explained = Explain(self.stores.embeddings)(answer, surfaced.request, turns.verb, surfaced.ms)
-            explained.asked |= {"profile": choices.profile.name, "tokens": surfaced.tokens}
+            asked = {"profile": choices.profile.name, "tokens": surfaced.tokens}
+            explain = Explain(self.stores.embeddings)
+            explained = explain(answer, surfaced.request, turns.verb, surfaced.ms, **asked)
             for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
                 item |= {"hash": result.document.hash, "quoted": lines}
             return pack(explained)
