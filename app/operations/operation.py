@@ -331,11 +331,14 @@ def refusal_of(error: Any, spelling: Callable[[str], str] = str, hint: str = "")
 
     *error* is a `ValidationError` of pydantic or FastAPI; *spelling* writes the name of a parameter for the interface.
     """
-    errors = error.errors()  # a name is cut, as the caller may have made it up
-    names = (spelling(".".join(map(str, fault["loc"]))[:80]) for fault in errors)
-    faults = "; ".join(f"{name} {fault_of(fault)}".strip() for name, fault in zip(names, errors, strict=True))
+    faults: dict[str, str] = {}
+    for fault in error.errors():  # of a parameter with several types the first; their names are not shown
+        place = ".".join(str(part) for part in fault["loc"] if part not in ("str", "list[str]"))
+        # a name is cut, as the caller may have made it up
+        faults.setdefault(place, f"{spelling(place[:80])} {fault_of(fault)}".strip())
     codes = {"string_too_long": "INPUT_TOO_LONG"} | dict.fromkeys(OUTSIDE, "OUT_OF_BOUNDS")
-    return InvalidInput(codes.get(errors[0]["type"], "INVALID_INPUT"), f"{faults}. {hint}".strip())
+    code = codes.get(error.errors()[0]["type"], "INVALID_INPUT")
+    return InvalidInput(code, f"{'; '.join(faults.values())}. {hint}".strip())
 
 
 def error_record(error: ClawmemError) -> dict[str, Any]:

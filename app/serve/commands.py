@@ -96,7 +96,7 @@ def serve(
         _stop(ctx, vault, server)
     elif status:
         _show_status(ctx, vault, server)
-    elif background:
+    elif background or server:
         _start(ctx, is_new=server is None)
     else:
         from clawmem.app.serve.server import Choices

@@ -201,3 +201,7 @@ def test_advice_names_the_chosen_vault(invoke: Invoke, tmp_path: Path) -> None:
     assert f"clawmem --vault {file} maintain" in invoke("--vault", file, "entities").stdout
     shown = invoke("--vault", file, "search", "keel").stdout
     assert ("Run: clawmem embed" in shown, f"clawmem --vault {file}" in shown) == (True, False)
+    (tmp_path / "a" / "b.md").write_text("# clawmem embed\nA mast.")
+    invoke("--vault", file, "update")
+    refused = invoke("--vault", file, "get", "clawmem embed").stderr
+    assert ("'clawmem embed' matches 2" in refused, f"clawmem --vault {file}" in refused) == (True, False)

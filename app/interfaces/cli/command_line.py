@@ -229,11 +229,16 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def advised(text: str, vault: str | Path | None) -> str:
-    """Return *text*, whose commands to run next work on the *vault* that was chosen, if any."""
+    """
+    Return *text*, whose commands to run next work on the *vault* that was chosen, if any.
+
+    They follow a colon, or a word that joins them; a title that tells of a command stays as it is.
+    """
     verbs = {*" ".join(GROUPS.values()).split()} - OF_NO_VAULT
     command = f"clawmem {VAULT} {shlex.quote(str(vault))} "
-    pattern = rf"(?<![\w/.-])clawmem (?=(?:{'|'.join(verbs)})\b)"
-    return re.sub(pattern, lambda _: command, text) if vault else text
+    before = r"^|(?:[a-z]: |,\s+|\b(?:and|by|or|see|that|then|until|with)\s+|\((?=clawmem why))['\"]?"
+    pattern = rf"({before})clawmem (?=(?:{'|'.join(verbs)})\b)"
+    return re.sub(pattern, lambda match: match[1] + command, text) if vault else text
 
 
 def _swallow_output() -> None:
