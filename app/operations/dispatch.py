@@ -5,20 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from anyio import CapacityLimiter, to_thread
 
 from clawmem.app.bootstrap.opening import open_services, unopened_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import file_identity, file_version
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
-from clawmem.app.settings.model import of_vault
+from clawmem.app.settings.model import Settings, of_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
 
 T = TypeVar("T")
 

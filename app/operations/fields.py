@@ -37,9 +37,7 @@ LongLimit = Annotated[int, Field(ge=1, le=10_000, description="Maximum number.")
 
 Names = str | list[str]  # one name, several names, or several names separated by commas
 CollectionNames = Annotated[
-    Names,
-    Field(description="Only these collections, with commas; empty for all."),
-    Option(("-c", "--collection")),
+    Names, Field(description="Only these collections."), Option(("-c", "--collection"))
 ]
 TagNames = Annotated[Names, Field(description="Only with all of these tags, or tags below them.")]
 Conditions = Annotated[Names, Field(description="With these properties: name=value, name!=value, or name.")]

@@ -84,10 +84,8 @@ def index_faults(services: Services) -> list[str]:
     if not services.settings.read_only:
         with services.progress("Indexing") as step:
             services.indexes.keep_up(step)
-    return [
-        f"The {role} index lags, what is new is found all the same: {reason}"
-        for role, reason in services.indexes.lagging.items()
-    ]
+    lagging, text = services.indexes.lagging, "The {} index lags, what is new is found all the same: {}"
+    return [text.format(role, reason) for role, reason in lagging.items()]
 
 
 def embed_after(

@@ -8,33 +8,17 @@ from enum import Enum
 from functools import cached_property
 from inspect import Parameter, getdoc, signature
 from types import FunctionType, MappingProxyType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Concatenate,
-    Generic,
-    NamedTuple,
-    ParamSpec,
-    TypeVar,
-    cast,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic.fields import FieldInfo
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.output import Text, fields_text, records_table
 from clawmem.app.operations.table import TOOLS
 from clawmem.app.services.documents.records import Record
-from clawmem.app.settings.model import fault_of
+from clawmem.app.settings.model import Settings, fault_of
 from clawmem.ports.errors import ClawmemError, InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
-
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -219,10 +203,9 @@ class Operation(Generic[P, R]):
         fields: dict[str, Any] = {}
         for parameter in parameters:
             kind = kinds[parameter.name]
-            if get_origin(kind) is Annotated:
-                kind, *metadata = get_args(kind)
+            if metadata := getattr(kind, "__metadata__", ()):
                 described = (Field(description=part) if isinstance(part, str) else part for part in metadata)
-                kind = Annotated[kind, *described]
+                kind = Annotated[kind.__origin__, *described]
             fields[parameter.name] = kind, ... if parameter.default is Parameter.empty else parameter.default
         return create_model(self.name.title().replace("_", ""), __base__=Request, **fields)
 

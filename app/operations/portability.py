@@ -296,9 +296,8 @@ def export(
     if form == "bundle" and names:
         reason = "A bundle is the whole vault. Export a part with --format markdown or --format jsonl."
         raise InvalidInput("INVALID_INPUT", reason)
-    chosen = (
-        document for document in every_served(vault.documents) if not names or document.collection in names
-    )
+    served = every_served(vault.documents)
+    chosen = (document for document in served if not names or document.collection in names)
     target = (output or Path(NAMES[form])).expanduser().absolute()
     documents, removed = 0, list[str]()
     with _new_file(services, target, form, force=force) as draft:

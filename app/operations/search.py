@@ -436,11 +436,9 @@ def answer_question(
         receipt=lambda: pack(receipt or services.explain(answer, asked, verb, took_ms)),
     )
     explained = {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
-    return answer_of(
-        answer,
-        services.settings,
-        as_of=as_of,
-        compact=request.compact,
-        with_bodies=request.body,
+    shown: dict[str, Any] = {
+        "compact": request.compact,
+        "with_bodies": request.body,
         **(explained if receipt else {}),
-    )
+    }
+    return answer_of(answer, services.settings, as_of=as_of, **shown)

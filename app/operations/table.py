@@ -42,12 +42,9 @@ def operations_in(module: str) -> tuple[AnyOperation, ...]:
     """Return the operations of a module of this package, in their order."""
     from clawmem.app.operations.operation import Operation  # pydantic, which the names of commands need not
 
-    found = import_module(f"clawmem.app.operations.{module}")
-    return tuple(
-        value
-        for value in vars(found).values()
-        if isinstance(value, Operation) and value.function.__module__ == found.__name__
-    )
+    name = f"clawmem.app.operations.{module}"
+    known = [value for value in vars(import_module(name)).values() if isinstance(value, Operation)]
+    return tuple(operation for operation in known if operation.function.__module__ == name)
 
 
 def all_operations() -> list[AnyOperation]:

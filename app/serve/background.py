@@ -8,21 +8,19 @@ from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import file_identity, file_version, is_there
 from clawmem.app.operations.indexing import embed_after
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ConfigError
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.indexing.folders import Folder
-    from clawmem.ports.files import StopSignal
+from clawmem.ports.files import StopSignal
 
 LOOKS_AGAIN_S = 60.0  # after an error, and between two looks for jobs left by another process
 GRACE_S = 2.0  # for which the end of a thread is awaited, apart from a lane

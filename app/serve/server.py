@@ -15,16 +15,18 @@ from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import anyio
 import uvicorn
 from fastapi import FastAPI
 from filelock import FileLock, Timeout
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from clawmem.app.bootstrap.container import Gateways
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import (
     CHOICES,
@@ -50,12 +52,6 @@ from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, ConfigError, NotFound
-
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
-    from clawmem.app.bootstrap.services import Services
-
 
 DEFAULT_PORT = 7438
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients

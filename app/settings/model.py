@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
+from pydantic_core import ErrorDetails
 
 from clawmem.app.environment.places import (
     HOOK_SETTINGS,
@@ -42,9 +43,6 @@ from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import HEAVY_LIMIT, LIGHT_LIMIT, MOST_QUESTIONS, LaneName
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 MOST_DAYS = 36_500  # of a retention: a hundred years
 MOST_NUMBER = 1_000_000_000  # seconds or prompts: larger ones do not fit into times

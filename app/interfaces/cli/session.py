@@ -12,23 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import typer
 from pydantic_core import to_jsonable_python
 
 from clawmem.app.bootstrap.lazy import backend_named
 from clawmem.app.bootstrap.opening import open_services, require_folder, unopened_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.operations.output import Part, Verbatim, encodable, printable
-from clawmem.app.settings.model import at_vault, load_settings, refuse_named, set_apart
+from clawmem.app.settings.model import Settings, at_vault, load_settings, refuse_named, set_apart
 from clawmem.ports.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
-
 
 # C1 controls, line separators, and marks of direction or of no width, which JSON allows as they are.
 _UNSHOWN = re.compile(

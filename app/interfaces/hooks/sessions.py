@@ -13,12 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 from socket import gethostname
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services, unopened_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import PRIVATE, appended, make_folder, state_folder, write_whole
 from clawmem.app.environment.session_topics import project_of
@@ -43,10 +44,6 @@ from clawmem.domain.surfacing.profiles import BALANCED, PROFILES
 from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Session as SessionRecord
 from clawmem.ports.sessions import session_key
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-
 
 ATTEMPTS = 3  # failed attempts after which a job is dropped
 PERMANENT_ERRORS = (InvalidInput, SourceUnreadable)  # not retried; the next turn adds a new job

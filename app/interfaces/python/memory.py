@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from pydantic import ValidationError
 
 from clawmem.app.bootstrap.opening import open_services, require_folder
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations import (
     documents,
     history,
@@ -26,9 +27,6 @@ from clawmem.app.operations import (
 from clawmem.app.operations.operation import AnyOperation, Operation, refusal_of
 from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.settings.model import at_vault, load_settings
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 CALLER = "python"
 
