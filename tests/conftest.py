@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,8 @@ def _memory_has_room() -> bool:
 if _memory_has_room():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+# Each worker would rewrite the assertions of all tests, which takes longer than importing them.
+sys.dont_write_bytecode = False
 
 # Options and parameters of the command line are the same for every call; making them takes a good part of its time.
 typer.testing._get_command = cache(typer.testing._get_command)
