@@ -81,7 +81,7 @@ def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, h
     folder = home / "many"
     folder.mkdir()
     topics = ("harvest", "ledger", "bridge", "kettle", "violin", "harbour", "lantern")
-    for number in range(1200):
+    for number in range(700):
         words = " ".join(topics[(number * step) % len(topics)] for step in (1, 2, 3))
         lines = "\n\n".join(f"Remark {number}-{line} about {words}." for line in range(3))
         (folder / f"note-{number}.md").write_text(f"# Note {number}\n\n{lines}\n", "utf-8")
