@@ -53,7 +53,9 @@ def file_history(
         end = f"/{path.lstrip('./')}"
         changes = [number for number, files in places.items() if any(file.endswith(end) for file in files)]
     changed = documents.many(changes).values()
-    reasons = {note: _stated(documents.body(note.id) or "") for note in changed}
+    reasons = {
+        note: shortened(" ".join(sentences(documents.body(note.id) or "")), LONGEST) for note in changed
+    }
     named = read_request(PurePath(path).name or path, now_ms=clock.now_ms(), limit=MAX_LIMIT, show_all=True)
     for result in search(named).results:
         note = result.document
@@ -65,14 +67,10 @@ def file_history(
             # Below a heading with the name of the file, the reason is the next sentence.
             is_heading = len(words(parts[place].replace(PurePath(path).name, ""))) < LEAST_REASON
             reasons[note] = shortened(parts[min(place + is_heading, len(parts) - 1)], LONGEST)
-        elif names_file(note.title, path) and (reason := _stated(result.body)):
-            reasons[note] = reason
+        elif parts and names_file(note.title, path):
+            reasons[note] = shortened(" ".join(parts), LONGEST)
     notes = sorted(reasons, key=lambda note: (note.authored_at, note.id), reverse=True)[:limit]
     fields = dated_fields_of(documents, successions, notes)
     return [
         FileReason(**fields[note.id], reason=without_orders(reasons[note], note.origin)) for note in notes
     ]
-
-
-def _stated(body: str) -> str:
-    return shortened(" ".join(sentences(body)), LONGEST)

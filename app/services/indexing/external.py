@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Self, TypeVar, cast
@@ -464,12 +466,18 @@ class RoutedStorage:
         self.close = self._own.close
 
     def info(self) -> VaultInfo:
-        """Return the info of the records, with the backend of the indexes and the size of their files."""
+        """Return the info of the records, with the backend of the indexes and the size of their files next to the vault."""
         info, vault = self._own.info(), self._indexes.vault
+        size_bytes = info.size_bytes
+        # Another process may just have replaced a file or a folder; unlike rglob, os.walk ignores that.
+        for folder, _, names in os.walk(self._indexes.engines.folder):
+            for name in names:
+                with suppress(OSError):
+                    size_bytes += Path(folder, name).stat().st_size
         return replace(
             info,
             backend=self._indexes.backend,
-            size_bytes=info.size_bytes + self._indexes.engines.size_bytes(),
+            size_bytes=size_bytes,
             lexical_method=vault.lexical.method,
             vector_method=vault.vectors.method,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -60,16 +59,6 @@ class Engines:
     def discard(self, record: IndexRecord) -> None:
         """Delete an index permanently."""
         self.named(record.engine).discard(self._place(record))
-
-    def size_bytes(self) -> int:
-        """Return the disk space of the indexes next to the vault; indexes stored elsewhere are not counted."""
-        size = 0
-        # Another process may just have replaced a file or a folder; unlike rglob, os.walk ignores that.
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                with suppress(OSError):
-                    size += Path(folder, name).stat().st_size
-        return size
 
     def _place(self, record: IndexRecord) -> IndexPlace:
         name = f"{record.role}-{record.generation}"

@@ -15,7 +15,7 @@ from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
-from clawmem.ports.files import FolderWatcher, PathChange, StopSignal
+from clawmem.ports.files import FolderWatcher, StopSignal
 
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # interval of checking the settings, the roots and the lease
@@ -130,7 +130,18 @@ class _Turn:
             left = min((at for _, at in self._due.values()), default=math.inf) - monotonic()
             seconds = max(0.0, min(left, LOOKS_UP_S))
             for change in self.watcher.wait(seconds, self.stop):
-                for name in self._concerned(change):
+                path = PurePath(change.path).as_posix()
+                folder, _, file = path.rpartition("/")
+                project, is_inside, issues = path.partition(f"/{ISSUES}")
+                # Databases of the tracker do not count: reading them changes them.
+                if project and is_inside and (not issues or (issues[0] == "/" and issues.endswith(".jsonl"))):
+                    self._projects.add(project)
+                    names = [project]
+                elif change.folder or file in (GIT, OWN):
+                    names = [name for name, *_ in self._ownership.around(path if change.folder else folder)]
+                else:
+                    names = [owner for owner in [self._ownership.owner(path)] if owner]
+                for name in names:
                     first, _ = self._due.get(name, (monotonic(), 0.0))
                     self._due[name] = first, min(first + LONGEST_S, monotonic() + QUIET_S)
             now = monotonic()
@@ -161,18 +172,6 @@ class _Turn:
             self._greeting = f"Watching {', '.join(self._folders)}: {count} folders{how}."
             if not self._folders:
                 self._greeting = "There is nothing to watch yet. Run: clawmem collection add PATH"
-
-    def _concerned(self, change: PathChange) -> list[str]:
-        path = PurePath(change.path).as_posix()
-        project, is_inside, file = path.partition(f"/{ISSUES}")
-        # Databases of the tracker do not count: reading them changes them.
-        if project and is_inside and (not file or (file.startswith("/") and file.endswith(".jsonl"))):
-            self._projects.add(project)
-            return [project]
-        folder, _, name = path.rpartition("/")
-        if change.folder or name in (GIT, OWN):
-            return [name for name, *_ in self._ownership.around(path if change.folder else folder)]
-        return [owner for owner in [self._ownership.owner(path)] if owner]
 
     def _work(self, names: list[str]) -> None:
         for project in [name for name in names if name in self._projects]:
