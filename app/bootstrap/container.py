@@ -159,7 +159,7 @@ class Gateways(containers.DeclarativeContainer):
     exports = Singleton(
         adapter("conversations.exports:DiskExports"),
         Object(adapter("files.transcripts:messages_in")),
-        Object(lambda data: lazy("domain.documents.encoding:decode")(data).text),
+        Object(lambda data: lazy("domain.documents.encoding:decode")(data)[0]),
     )
     tracker = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
     agent_sessions: Callable[..., Any] = gateway("sqlite.agent_sessions:OpenClawSessions")

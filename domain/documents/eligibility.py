@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import translate
-from operator import itemgetter
 
 from clawmem.ports.errors import InvalidInput
 
@@ -150,6 +149,5 @@ def path_context(path: str, contexts: Mapping[str, str], global_context: str = "
     """
     place = f"/{path.strip('/')}/"
     folders = [(f"/{prefix.strip('/')}/".replace("//", "/"), text) for prefix, text in contexts.items()]
-    folders.sort(key=itemgetter(0))
-    texts = [global_context, *(text for folder, text in folders if place.startswith(folder))]
+    texts = [global_context, *(text for folder, text in sorted(folders) if place.startswith(folder))]
     return "\n\n".join(filter(None, map(str.strip, texts))) or None

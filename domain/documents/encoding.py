@@ -1,7 +1,5 @@
 """Text of a file: its encoding is recognised, and whether the file is text at all."""
 
-from typing import NamedTuple
-
 _MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")  # of UTF-16 and UTF-32
 _SAMPLE = 4096  # bytes; in UTF-16 and UTF-32 many of them are zero
 _CONTROL = bytes({*range(0x20), 0x7F} - {*b"\t\n\v\f\r\x1b"})
@@ -10,16 +8,9 @@ _MOST_ACCENTED = 0.4
 _REMEDY = "save it as UTF-8"
 
 
-class DecodedText(NamedTuple):
-    """The text of a file with LF line ends, and a warning unless the file is sound UTF-8."""
-
-    text: str
-    warning: str | None = None
-
-
-def decode(data: bytes) -> DecodedText:
+def decode(data: bytes) -> tuple[str, str | None]:
     """
-    Return the text of a file.
+    Return the text of a file with LF line ends, and a warning unless the file is sound UTF-8.
 
     UTF-8 with a few damaged characters is read without them. Bytes that can be Western European text are read as
     Windows-1252, since a short text is too little for charset-normalizer, which recognises all other encodings.
@@ -32,7 +23,7 @@ def decode(data: bytes) -> DecodedText:
     text, warning = _recognised(data) if is_wide else _utf_8(data)
     if 4 * text.count("\0") > len(text):
         raise ValueError(f"it is no text but zero bytes; {_REMEDY}")
-    return DecodedText(text.replace("\r\n", "\n"), warning)
+    return text.replace("\r\n", "\n"), warning
 
 
 def _utf_8(data: bytes) -> tuple[str, str | None]:

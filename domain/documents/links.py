@@ -92,11 +92,8 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
 
 def superseded(links: Sequence[Link]) -> tuple[str, ...]:
     """Return the targets of sentences such as "Supersedes [[tariff]]": of each the first link."""
-    first: dict[str, str] = {}
-    for link in links:
-        if _SUPERSEDES.match(link.context):
-            first.setdefault(link.context, link.target)
-    return (*first.values(),)
+    first = {link.context: link.target for link in reversed(links) if _SUPERSEDES.match(link.context)}
+    return (*reversed(first.values()),)
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:

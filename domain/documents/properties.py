@@ -146,13 +146,10 @@ def property_key(value: str) -> str:
 
 def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
     """Return the key that sorts notes by the least of *values*: numbers, texts and dates, then notes without one."""
-    keys = [(2, 0.0, "")]
-    for key in (value.key for value in values if value.key):
-        try:
-            keys.append((1, 0.0, key) if key.strip("0123456789.+-") else (0, float(key), key))
-        except ValueError:  # a date
-            keys.append((1, 0.0, key))
-    return min(keys)
+    keys = [value.key for value in values if value.key]
+    numbers = [key for key in keys if re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", key)]
+    number = min(((float(key), key) for key in numbers), default=None)
+    return (0, *number) if number else min(((1, 0.0, key) for key in keys), default=(2, 0.0, ""))
 
 
 def read_filter(text: str) -> PropertyFilter:
@@ -162,16 +159,14 @@ def read_filter(text: str) -> PropertyFilter:
     Raises:
         InvalidInput: *text* names no property.
     """
-    before, sign, value = text.partition("=")
-    name = before.removesuffix("!").strip() if sign else before.strip()
-    if not name or set(name) & set("!<>~"):
+    condition = re.fullmatch(r"([^=!<>~]*[^=!<>~\s])\s*(?:(!?)=(.*))?", text.strip(), re.DOTALL)
+    if not condition:
         raise InvalidInput(
             "INVALID_INPUT",
             f"{text!r} is no condition on a property. Write NAME=VALUE, NAME!=VALUE or NAME, such as status=active.",
         )
-    return PropertyFilter(
-        name, property_key(value[:MAX_VALUE]) if sign else None, bool(sign) and before.endswith("!")
-    )
+    name, denial, value = condition.groups()
+    return PropertyFilter(name, None if value is None else property_key(value[:MAX_VALUE]), bool(denial))
 
 
 def _unlinked(value: str) -> str:

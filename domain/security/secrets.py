@@ -271,7 +271,7 @@ def key_material_in(data: bytes) -> str | None:
 
 def _text(data: bytes) -> str:
     try:
-        return decode(data).text
+        return decode(data)[0]
     except ValueError:
         return data.decode("utf-8", "replace")
 

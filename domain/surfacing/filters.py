@@ -12,7 +12,6 @@ MACHINE_MADE = "_clawmem/"
 # Machine-written notes are mostly about the assistant's own work and stay hidden. These types are exceptions: decisions
 # and preferences of the user, and problems with their causes, which need not be investigated again.
 SETTLED = frozenset({"decision", "preference", "antipattern", "problem"})
-LEAST_TEXT = 10  # characters
 
 # Statements of an assistant that it knows nothing: once stored, they would be repeated in every later session.
 _DENIAL = re.compile(
@@ -39,11 +38,10 @@ def is_hidden(display_path: str, content_type: str) -> bool:
 
 def is_noise(text: str) -> bool:
     """Whether a text has no content: it is too short, or an assistant states in it that it knows nothing."""
-    return len(text.strip()) < LEAST_TEXT or _DENIAL.search(text) is not None
+    return len(text.strip()) < 10 or _DENIAL.search(text) is not None
 
 
 MOST_TOPIC = 256  # characters
-LEAST_TOKEN = 2
 READ = 800  # characters of a body
 
 MATCH = 1.4  # factor for the score of a text on the topic
@@ -62,17 +60,14 @@ def is_on_topic(topic: str, title: str, path: str, body: str) -> bool:
 
     False without such words.
     """
-    tokens = [token for token in topic.lower().split() if len(token) >= LEAST_TOKEN]
+    tokens = [token for token in topic.lower().split() if len(token) >= 2]
     text = f"{title} {path} {body[:READ]}".lower()
     return bool(tokens) and all(token in text for token in tokens)
 
 
 Key = TypeVar("Key", int, str)
 
-FEWEST = 4  # answers: up to three are all shown, so their order does not matter
-SOURCES = 3  # answers from the top that spread activation
-PARTNERS = 3  # partners of each source, the most frequent first
-STEP, MOST_GAIN = 0.1, 0.2  # gain per joint use, and maximum gain from one source
+SOURCES, PARTNERS = 3, 3  # answers from the top that spread activation, and partners of each
 
 
 def activation(scores: Mapping[Key, float], partners: Callable[[Key], Mapping[Key, int]]) -> dict[Key, float]:
@@ -87,9 +82,9 @@ def activation(scores: Mapping[Key, float], partners: Callable[[Key], Mapping[Ke
         partners: Returns the items used together with an answer and how often, most frequent first.
     """
     gains = dict.fromkeys(scores, 0.0)
-    for source in islice(scores, SOURCES if len(scores) >= FEWEST else 0):
+    for source in islice(scores, SOURCES if len(scores) > SOURCES else 0):
         uses = partners(source) if scores[source] > HOT_ABOVE else {}
         for partner, times in islice(uses.items(), PARTNERS):
             if scores.get(partner, 1.0) <= HOT_ABOVE:
-                gains[partner] += min(MOST_GAIN, STEP * times)
+                gains[partner] += min(0.2, 0.1 * times)
     return gains

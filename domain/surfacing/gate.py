@@ -13,13 +13,8 @@ from clawmem.domain.text.vocabulary import function_words
 from clawmem.domain.text.words import is_picture, words
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
-MOST_BRIEF = 40  # characters; a longer message may hold more than a sign of life
-MOST_AFFIRMED = 3  # words
-
-COMPLETE = 2  # content words of a prompt that needs no earlier one
 LOOK_BACK = 2  # questions
 MOST_CHARS = 2000
-APART = "\n\n"
 
 
 class Skip(StrEnum):
@@ -81,21 +76,21 @@ def why_skip(prompt: str, *, heartbeats: Sequence[str] = (), with_heartbeats: bo
         return Skip.SLASH
     if not with_heartbeats:
         is_bare = text.lower().rstrip(".!?") in HEARTBEATS
-        is_brief = len(text) <= MOST_BRIEF and "?" not in text and _HEARTBEAT.search(text) is not None
+        is_brief = len(text) <= 40 and "?" not in text and _HEARTBEAT.search(text) is not None
         if (
             is_bare
             or is_brief
             or any(sign.strip().lower() in text.lower() for sign in heartbeats if sign.strip())
         ):
             return Skip.HEARTBEAT
-    is_affirmed = len(spoken) <= MOST_AFFIRMED and "?" not in text and _AFFIRMATIONS.issuperset(spoken)
+    is_affirmed = len(spoken) <= 3 and "?" not in text and _AFFIRMATIONS.issuperset(spoken)
     return Skip.AFFIRMATION if is_affirmed else None
 
 
 def needs_earlier(prompt: str) -> bool:
     """Whether *prompt* has too few content words to say what it is about: "why was it changed?"."""
     spoken = words(prompt)
-    return len(set(spoken) - function_words(spoken)) < COMPLETE
+    return len(set(spoken) - function_words(spoken)) < 2
 
 
 def looking_back(current: str, before: Sequence[str]) -> str:
@@ -111,6 +106,6 @@ def looking_back(current: str, before: Sequence[str]) -> str:
     if not current.strip():
         return current
     others = [text for text in before if text.strip() and text != current][:LOOK_BACK]
-    while others and len(APART.join([current, *others])) > MOST_CHARS:
+    while others and len("\n\n".join([current, *others])) > MOST_CHARS:
         others.pop()
-    return APART.join([current, *others])[:MOST_CHARS]
+    return "\n\n".join([current, *others])[:MOST_CHARS]

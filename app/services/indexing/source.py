@@ -131,7 +131,7 @@ def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
     return SourceStamp(stamp.size, 0) if now_ms - stamp.mtime_ns // 1_000_000 < 2000 else stamp
 
 
-def decode(data: bytes, path: str) -> encoding.DecodedText:
+def decode(data: bytes, path: str) -> tuple[str, str | None]:
     """Return the text of a file that is no attachment. Raises `SourceUnreadable` if it has none, or too much."""
     _check_length(len(data), path)
     try:

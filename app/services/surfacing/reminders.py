@@ -22,9 +22,8 @@ from clawmem.ports.records import Document, one_line
 from clawmem.ports.telemetry import Recall, RecallHit
 
 VERB = "reminder"
-MOST, MOST_TIMES, DAYS = 3, 3, 90  # reminders of a prompt; times that one is shown; days without `until`
+MOST, DAYS = 3, 90  # reminders of a prompt, and times that one is shown; days without `until`
 LEAST_ALIKE = 0.6  # mean similarity of the words of a subject to the nearest words of a prompt
-CHARACTERS, TOKENS = 300, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,12 @@ class Reminders:
         bodies = self.documents.bodies([note.id for note in notes])
         lines = []
         for note in notes:
-            text = shortened(" ".join(redact(bodies.get(note.id, "")).split()), CHARACTERS)
+            text = shortened(" ".join(redact(bodies.get(note.id, "")).split()), 300)
             title = "" if text.startswith(note.title) else f"{note.title}: "
             if not has_injection(text):
                 lines.append(f"- {safe(one_line(f'{title}{text} ({note.display_path}, {day_of(note)})'))}")
         introduction = "The person asked to be shown this when it comes up:"
-        text = block("vault-reminders", introduction, ["\n".join(lines)], TOKENS)
+        text = block("vault-reminders", introduction, ["\n".join(lines)], 200)
         if text:
             hits = tuple(RecallHit(note.id, rank, 1.0) for rank, note in enumerate(notes, 1))
             now = iso_utc(self.clock.now_ms())
@@ -100,6 +99,6 @@ class Reminders:
             usual = iso_utc((parse_iso(note.authored_at) or now_ms) + DAYS * DAY_MS)
             last = until[note.id][0].value if note.id in until else usual
             shown = times.get(note.id, [])
-            is_free = len(shown) < MOST_TIMES and now[:DAY] not in shown
+            is_free = len(shown) < MOST and now[:DAY] not in shown
             if is_free and now[:DAY] <= last[:DAY] and note.id not in newer and may_show(note, now):
                 yield note

@@ -30,10 +30,6 @@ from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, UsageStore
 
-FIRST_NOTES = 5  # notes to quote
-NOTE_SHARE = 0.79  # least relevance of their best lines, as a share of the best line of all
-LEAST_OF_SHORT = 0.1  # confidence of a short note, which has nothing but the line that was found
-LEAST_OF_LONG = 0.03  # of a longer note: its answer may be elsewhere
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 
 
@@ -69,7 +65,7 @@ def first_notes(
     trace: Trace,
 ) -> Work:
     """
-    Raise the best line of each note that the command `query` would rank first.
+    Raise the best line of each of the five notes that the command `query` would rank first.
 
     The line with most words of the prompt is often in another note than the one that answers as a whole.
     """
@@ -79,9 +75,9 @@ def first_notes(
     by_note = work
     for step in steps:
         by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)
-    notes = by_note.candidates[:FIRST_NOTES]
+    notes = by_note.candidates[:5]
     lines = {c.document_id: c for c in reversed(work.candidates)}
-    least = NOTE_SHARE * max((c.relevance for c in work.candidates), default=0.0)
+    least = 0.79 * max((c.relevance for c in work.candidates), default=0.0)
     spans = work.texts.spans(note.best for note in notes if note.document_id not in lines)
     raised = {}
     for note in notes:
@@ -167,7 +163,7 @@ def threshold(profile: Profile, request: RetrievalRequest, work: Work, trace: Tr
         is_weak = least is None or strengths[candidate.best] < least
         document = candidate.document
         is_short = document is not None and document.body_length <= SHORT_NOTE
-        possible = LEAST_OF_SHORT if is_short else LEAST_OF_LONG
+        possible = 0.1 if is_short else 0.03  # the answer may be elsewhere in a longer note
         return "unlikely" if is_weak or of_note[candidate.document_id] < possible else ""
 
     return _without(work, trace, why)
