@@ -293,7 +293,7 @@ class UseCases(containers.DeclarativeContainer):
         ),
     )
     tasks_first: Callable[..., Answer] = function("retrieval.pipelines:tasks_first")
-    find_similar = use_case("retrieval.pipelines:FindSimilar")
+    find_similar: Callable[..., Answer] = function("retrieval.pipelines:find_similar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., SurfaceContext] = function("surfacing.surface:SurfaceContext")
     explain: Explain = use_case("retrieval.receipts:Explain")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.knowledge.asking import Ask
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.forgetting import ForgottenPlaces
-    from clawmem.app.services.retrieval.pipelines import FindSimilar, Pipeline
+    from clawmem.app.services.retrieval.pipelines import Pipeline
     from clawmem.app.services.retrieval.plan import QueryPlan
     from clawmem.app.settings.model import Settings
     from clawmem.ports.journal import ForgetLog
@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
         generator: Generator | None
         model_selection: ModelSelection
         forgotten_places: ForgottenPlaces
-        find_similar: FindSimilar
         query: Pipeline
         query_plan: QueryPlan
         query_without_models: Pipeline

@@ -1,12 +1,14 @@
-"""Scores and term weights of BM25, fusion of retrievers by rank or by scaled scores, and blending with a reranker."""
+"""Scores and term weights of BM25, fusion of retrievers, blending with a reranker, and diversification of a ranking."""
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeVar
 
 from clawmem.domain.retrieval.relevance import family
+from clawmem.domain.text.words import words
 
 K = 60.0  # Cormack, Clarke & Büttcher 2009: results hardly change between 20 and 100, so it is not tuned
 TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: one first place outweighs two middle ranks
@@ -21,6 +23,7 @@ COVERED_OTHERWISE = 0.4  # static vectors, and models that were not measured
 _BELOW_ONE = math.nextafter(1.0, 0.0)
 
 Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
 
 def lexical_score(raw: float) -> float:
@@ -106,3 +109,30 @@ def meaning_share(coverage: float, fingerprint: str) -> float:
     *coverage* is the BM25 of the best document as a share of the summed rarities of the question's words.
     """
     return max(0.0, 1.0 - coverage / COVERED.get(family(fingerprint), COVERED_OTHERWISE))
+
+
+def diversify(
+    items: Iterable[Item], text_of: Callable[[Item], str], *, threshold: float = 0.6
+) -> tuple[list[Item], list[Item]]:
+    """
+    Return the distinct items and the near-duplicates: greedy maximal marginal relevance on word similarity.
+
+    Going down the ranking *items*, best first, an item is a near-duplicate if its Jaccard similarity to a distinct one
+    exceeds *threshold*. Both lists preserve their order. Items whose text (title and body) has no words are similar to
+    none.
+    """
+    distinct: list[Item] = []
+    copies: list[Item] = []
+    known: list[frozenset[str | tuple[str, str]]] = []
+    for item in items:
+        every = words(text_of(item))
+        # Shorter words are mostly function words and do not indicate similarity alone.
+        features: frozenset[str | tuple[str, str]] = frozenset(
+            [*pairwise(every), *(word for word in every if len(word) > 3)]
+        )
+        if any(len(features & other) > threshold * len(features | other) for other in known):
+            copies.append(item)
+        else:
+            distinct.append(item)
+            known.append(features)
+    return distinct, copies

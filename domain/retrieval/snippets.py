@@ -127,7 +127,10 @@ def _best(
                 break
             last += 1
         end_of_code = last
-        while is_code[end_of_code] and end_of_code > index and _is_open(body[start : pieces[end_of_code][1]]):
+        while is_code[end_of_code] and end_of_code > index:
+            code = body[start : pieces[end_of_code][1]]
+            if sum(map(code.count, "([{")) <= sum(map(code.count, ")]}")):
+                break  # not inside brackets, which is inside a statement
             end_of_code -= 1
         stop = pieces[end_of_code][1]
         inside = _worth(lowered[start:stop], wanted)
@@ -140,11 +143,6 @@ def _best(
         if score > best:
             best, place = score, (start, stop)
     return place
-
-
-def _is_open(code: str) -> bool:
-    """Whether *code* ends inside brackets, which is inside a statement."""
-    return sum(map(code.count, "([{")) > sum(map(code.count, ")]}"))
 
 
 def _worth(text: str, wanted: dict[str, int]) -> int:
@@ -209,12 +207,12 @@ def choose_chunk(
     starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
     wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
 
-    def term_score(window: str) -> int:
-        """Return twice the score of *window*."""
-        lower = window.lower()
-        return 2 * sum(term in lower for term in wanted) + sum(term in lower for term in intended)
-
-    return max((body[start : start + chars] for start in starts), key=term_score)  # the first of equals
+    windows = [body[start : start + chars] for start in starts]
+    lowered = [window.lower() for window in windows]
+    scores = [
+        2 * sum(term in text for term in wanted) + sum(term in text for term in intended) for text in lowered
+    ]
+    return windows[scores.index(max(scores))]  # the first of equals
 
 
 def intent_terms(intent: str) -> tuple[str, ...]:

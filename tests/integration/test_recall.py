@@ -14,7 +14,7 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import (
     SNIPPET,
-    FindSimilar,
+    find_similar,
     intent_search,
     query,
     search,
@@ -153,7 +153,8 @@ def test_what_is_too_far_away_is_not_near(home: Home) -> None:
 
 def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
     """The nearest first, the document itself never."""
-    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
+    stores, note = retrieval_stores(home.vault), home.at("tea.md")
+    found = find_similar(note, now_ms=START_MS, stores=stores, embedder=home.embedder)
 
     assert found.results[0].document.path == "green.md"
     assert "tea.md" not in [result.document.path for result in found.results]

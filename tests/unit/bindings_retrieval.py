@@ -11,9 +11,8 @@ from clawmem.domain.graph.traversal import cooccurrence_score
 from clawmem.domain.maintenance import lease
 from clawmem.domain.retrieval.calibrated import parts
 from clawmem.domain.retrieval.composite import Signals, computed_confidence, published, recency
-from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
-from clawmem.domain.retrieval.fusion import blend, lexical_score, min_max, rrf
+from clawmem.domain.retrieval.fusion import blend, diversify, lexical_score, min_max, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
 from clawmem.domain.retrieval.intent import DECIDED, asks_for_recent, classify_intent, has_recency_intent
 from clawmem.domain.retrieval.late_interaction import agreement, line_coverage, nearest_words, read_rows

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -31,10 +31,10 @@ from clawmem.app.services.retrieval.retrieve import (
     RetrieverResult,
     answered,
     in_named_time,
+    in_time,
     lexical_retriever,
     require_vectors,
     run_retrievers,
-    temporal_retriever,
     vector_retriever,
 )
 from clawmem.app.services.retrieval.score import cut, score
@@ -51,8 +51,14 @@ from clawmem.app.services.retrieval.work import (
 from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
-from clawmem.domain.retrieval.spelling import MOST_CORRECTED, best_spelling, full_words, with_corrections
+from clawmem.domain.retrieval.query_forms import (
+    MAX_QUERY,
+    MAX_TERMS,
+    MOST_CORRECTED,
+    best_spelling,
+    full_words,
+    with_corrections,
+)
 from clawmem.domain.text.words import fold, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import LexicalIndex, SpellingIndex
@@ -185,7 +191,7 @@ def retrieval(
     """
     known: dict[str, Retriever] = {
         "lexical": lexical_retriever(stores.lexical),
-        "temporal": temporal_retriever(stores.documents),
+        "temporal": partial(in_time, stores.documents),
     }
     if embedder is not None:
         known["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
@@ -348,41 +354,42 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
     return Pipeline(stores, {"search": retrieval(stores, embedder, (), legs), "merge": merge})
 
 
-@dataclass(frozen=True)
-class FindSimilar:
-    """Searches vectors with the text of a document instead of a question."""
+def find_similar(
+    document: Document,
+    *,
+    now_ms: int,
+    limit: int = SIMILAR,
+    as_of: str = "",
+    stores: RetrievalStores,
+    embedder: Embedder,
+) -> Answer:
+    """
+    Return the documents nearest to *document*'s title and first thousand characters, without itself.
 
-    stores: RetrievalStores
-    embedder: Embedder
+    Only the distance counts, not age, pins or other metadata.
 
-    def __call__(self, document: Document, *, now_ms: int, limit: int = SIMILAR, as_of: str = "") -> Answer:
-        """
-        Return the documents nearest to *document*'s title and first thousand characters, without itself.
+    Raises:
+        InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
+        EmbeddingError: the vault holds no vectors, or those of another model.
+    """
+    require_vectors(stores.embeddings, "compared")
+    text = f"{document.title}\n{(stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
+    query = text[:MAX_QUERY] if text.strip() else document.path
+    request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
 
-        Only the distance counts, not age, pins or other metadata.
+    def others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        documents = work.texts.documents({c.document_id for c in work.candidates} - {document.id})
+        return work.with_candidates(
+            c._replace(document=other)
+            for c in work.candidates
+            if (other := documents.get(c.document_id)) and other.inactive is None
+        )
 
-        Raises:
-            InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
-            EmbeddingError: the vault holds no vectors, or those of another model.
-        """
-        require_vectors(self.stores.embeddings, "compared")
-        text = f"{document.title}\n{(self.stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
-        query = text[:MAX_QUERY] if text.strip() else document.path
-        request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
-
-        def others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-            documents = work.texts.documents({c.document_id for c in work.candidates} - {document.id})
-            return work.with_candidates(
-                c._replace(document=other)
-                for c in work.candidates
-                if (other := documents.get(c.document_id)) and other.inactive is None
-            )
-
-        search = nearest_vectors(self.stores, self.embedder)
-        steps: dict[str, Stage] = {"search": search, "nearest": nearest, "others": others, "cut": cut}
-        found = Pipeline(self.stores, steps)(request)
-        results = tuple(replace(result, shown_length=SNIPPET) for result in found.results)
-        return Answer(document.display_path, results, found.trace)
+    search = nearest_vectors(stores, embedder)
+    steps: dict[str, Stage] = {"search": search, "nearest": nearest, "others": others, "cut": cut}
+    answer = Pipeline(stores, steps)(request)
+    results = tuple(replace(result, shown_length=SNIPPET) for result in answer.results)
+    return Answer(document.display_path, results, answer.trace)
 
 
 def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:

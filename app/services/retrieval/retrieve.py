@@ -265,28 +265,23 @@ def vector_retriever(
     return search
 
 
-def temporal_retriever(documents: DocumentStore) -> Retriever:
+def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> RetrieverResult:
     """
-    Return a retriever for the documents of the time that the question names, each with score 1.0.
+    Retrieve the documents of the time that the question names, each with score 1.0.
 
     The time contributes to the score and does not filter: a document may be about a time in which it was not written.
     """
-
-    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        named = request.question.named_time
-        if named is None:
-            return RetrieverResult({})
-        written = documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
-        hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
-        first, end = (
-            datetime.fromisoformat(moment).astimezone(request.question.zone).date().isoformat()
-            if moment
-            else ""
-            for moment in (named.authored_from, named.authored_until)
-        )
-        return RetrieverResult({TIME: hits}, note=f"the time it names: {first} up to {end}")
-
-    return search
+    named = request.question.named_time
+    if named is None:
+        return RetrieverResult({})
+    written = documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
+    hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
+    zone = request.question.zone
+    first, end = (
+        datetime.fromisoformat(moment).astimezone(zone).date().isoformat() if moment else ""
+        for moment in (named.authored_from, named.authored_until)
+    )
+    return RetrieverResult({TIME: hits}, note=f"the time it names: {first} up to {end}")
 
 
 def scope_within(scope: Scope, named: TimeRange) -> Scope:

@@ -9,7 +9,7 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.retrieval.composite import signals_of
-from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, has_recency_intent
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
@@ -96,7 +96,17 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     None is dropped with ``show_all``, or if relations were followed: a cause need not share the subject of the
     question.
     """
-    candidates = _diversified(request, work)
+    candidates: Sequence[Candidate] = work.candidates
+    if request.diverse and request.unit is Unit.DOCUMENT and not work.by_date.order:
+        head, tail = candidates[:SPREAD], candidates[SPREAD:]
+        bodies = work.texts.bodies(c.document_id for c in head)
+
+        def beginning(c: Candidate) -> str:
+            title = c.document.title if c.document else ""
+            return f"{title}\n{bodies.get(c.document_id, '')[:READ_FOR_DIVERSITY]}"
+
+        distinct, copies = diversify(head, beginning)
+        candidates = [*distinct, *copies, *tail]
     trace.drop(candidates[request.limit :], "beyond the limit")
     first = candidates[: request.limit]
     has_relations = work.intent is not None and work.intent.intent in GRAPH_INTENTS
@@ -105,17 +115,3 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     judged = list(zip(first, results_to_show([c.confidence for c in first]), strict=True))
     trace.drop((c for c, is_shown in judged if not is_shown), HIDDEN)
     return work.with_candidates(c for c, is_shown in judged if is_shown)
-
-
-def _diversified(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
-    if not request.diverse or request.unit is Unit.LINE or work.by_date.order:
-        return work.candidates
-    head, tail = work.candidates[:SPREAD], work.candidates[SPREAD:]
-    bodies = work.texts.bodies(c.document_id for c in head)
-
-    def beginning(candidate: Candidate) -> str:
-        title = candidate.document.title if candidate.document else ""
-        return f"{title}\n{bodies.get(candidate.document_id, '')[:READ_FOR_DIVERSITY]}"
-
-    distinct, copies = diversify(head, beginning)
-    return [*distinct, *copies, *tail]

@@ -45,7 +45,7 @@ from clawmem.app.services.surfacing.turns import Turns, quoted_before, receipt_o
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
-from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.security.injections import has_injection

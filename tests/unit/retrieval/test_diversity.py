@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.retrieval.fusion import diversify
 
 texts = st.lists(st.lists(st.sampled_from(["queue", "retry", "slot", "a", "b"]), max_size=6).map(" ".join))
 
