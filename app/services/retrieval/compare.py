@@ -10,17 +10,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.retrieval import grains
+from clawmem.domain.retrieval import grains, late_interaction
 from clawmem.domain.retrieval.fusion import meaning_share, rarity
-from clawmem.domain.retrieval.late_interaction import (
-    REACH,
-    READ,
-    agreement,
-    line_coverage,
-    name_contributions,
-    nearest_words,
-    read_rows,
-)
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError, ModelMismatch
@@ -132,30 +123,34 @@ def by_sketches(
     Empty if too few lines have a sketch, or the question has no significant word. One without a sketch gets the mean.
     """
     stored = (
-        (key, read_rows(row, sketcher.dimensions))
-        for key, row in sketches.of(grains.neighbours(keys, REACH)).items()
+        (key, late_interaction.read_rows(row, sketcher.dimensions))
+        for key, row in sketches.of(grains.neighbours(keys, late_interaction.REACH)).items()
     )
     lines = {key: rows for key, rows in stored if rows is not None}
     known = [key for key in keys if key in lines]
     if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
         return {}
-    question = read_rows(sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions)
+    question = late_interaction.read_rows(
+        sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions
+    )
     if question is None or not question.words:
         return {}
     weights = (1.0 / len(question.words),) * len(question.words)
-    nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
+    nearest = {key: late_interaction.nearest_words(question, rows) for key, rows in lines.items()}
     # What document names contribute to each word of the question, for names that contain one of its words.
     contributions = lent_words(request.question.forms.words, texts, known)
     lent = {number: max(row) for number, row in contributions.items()}
     chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
     names = [". ".join(document_names(note)) for note in texts.documents(chosen).values()]
     named = {
-        number: [lent[number] * near for near in nearest_words(question, rows)]
+        number: [lent[number] * near for near in late_interaction.nearest_words(question, rows)]
         for number, sketch in zip(chosen, sketcher.sketch(names, STOP_WORDS) if names else [], strict=True)
-        if (rows := read_rows(sketch, sketcher.dimensions))
+        if (rows := late_interaction.read_rows(sketch, sketcher.dimensions))
     }
-    whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
-    covered = line_coverage(known, nearest, weights, names=named)
+    whole = {
+        key: late_interaction.agreement(question.whole, lines[key].whole, question.bits) for key in known
+    }
+    covered = late_interaction.line_coverage(known, nearest, weights, names=named)
     return {
         name: dict.fromkeys(keys, sum(signal.values()) / len(signal)) | signal
         for name, signal in ((grains.COVERAGE, covered), (grains.WHOLE, whole))
@@ -166,10 +161,10 @@ def by_words(
     late: LateInteraction, request: RetrievalRequest, texts: LoadedTexts, keys: Sequence[FragmentKey]
 ) -> Signals:
     """Return for each line how well its words, by their vectors out of context, cover those of the question."""
-    wanted = sorted(grains.neighbours(keys, REACH))
+    wanted = sorted(grains.neighbours(keys, late_interaction.REACH))
     spans, bodies = texts.spans(wanted), texts.bodies({key.document_id for key in wanted})
     lines = {
-        key: with_columns(bodies.get(key.document_id, ""), span.start, span.end)[:READ]
+        key: with_columns(bodies.get(key.document_id, ""), span.start, span.end)[: late_interaction.READ]
         for key, span in spans.items()
         if span.kind is FragmentKind.LINE
     }
@@ -177,7 +172,7 @@ def by_words(
     compared = late.compare(question, [words(line) for line in lines.values()])
     nearest = dict(zip(lines, compared.nearest, strict=True))
     named = lent_words(question, texts, keys)
-    return {grains.COVERAGE: line_coverage(keys, nearest, compared.weights, names=named)}
+    return {grains.COVERAGE: late_interaction.line_coverage(keys, nearest, compared.weights, names=named)}
 
 
 def lent_words(
@@ -186,7 +181,7 @@ def lent_words(
     """Return what the names of the documents of *keys* contribute to each word of *question*, by document id."""
     documents = texts.documents(key.document_id for key in keys)
     names = {number: frozenset(words(" ".join(document_names(note)))) for number, note in documents.items()}
-    return name_contributions(question, names)
+    return late_interaction.name_contributions(question, names)
 
 
 def weigh_vectors(lexical: LexicalIndex, request: RetrievalRequest, work: Work, trace: Trace) -> Work:

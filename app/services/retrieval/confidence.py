@@ -10,18 +10,9 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.documents.names import searchable_names
+from clawmem.domain.retrieval import relevance
 from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
-from clawmem.domain.retrieval.relevance import (
-    CHANGED,
-    SHORT_NOTE,
-    Evidence,
-    ResultPlace,
-    answer_probability,
-    is_task,
-    own_task_verb,
-    place_probability,
-)
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import STOP_WORDS
@@ -74,7 +65,7 @@ def confidence(
         if passages.failure:
             trace.degraded[LATE_INTERACTION] = passages.failure
         fingerprint = work.space if work.legs.get(VECTOR) else None
-        answered = answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
+        answered = relevance.answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
     except ClawmemError as error:  # an unavailable index cannot provide statistics either
         trace.note(f"how likely it is cannot be told: {error}")
         return work
@@ -101,7 +92,7 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     by_date = work.by_date
     confidences = []
     for c, place in zip(work.candidates, places_of(request, work, passages), strict=True):
-        own, least = answered * place_probability(place), by_date.confidence.get(c.document_id)
+        own, least = answered * relevance.place_probability(place), by_date.confidence.get(c.document_id)
         confidences.append(min(own, by_date.others) if least is None else max(own, least))
     if request.unit is Unit.DOCUMENT:
         raised = [*accumulate(reversed(confidences), max)][::-1]
@@ -111,39 +102,41 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
             for c, own, least in zip(work.candidates, confidences, raised, strict=True)
         ]
     candidates = [
-        c._replace(confidence=min(number, CHANGED) if c.changed_by else number)
+        c._replace(confidence=min(number, relevance.CHANGED) if c.changed_by else number)
         for c, number in zip(work.candidates, confidences, strict=True)
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
 
 
-def evidence_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> Evidence:
+def evidence_of(
+    lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages
+) -> relevance.Evidence:
     """Return the evidence that any candidate answers."""
     # A cosine is fitted with words by meaning.
     vectors = work.legs.get(VECTOR) if passages.by_meaning else None
-    return Evidence(
+    return relevance.Evidence(
         shared=max(passages.shared.values(), default=0.0),
         miss=passages.miss,
         specificity=passages.specificity,
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
-        is_task=is_task(request.question.text),
+        is_task=relevance.is_task(request.question.text),
     )
 
 
-def places_of(request: RetrievalRequest, work: Work, passages: Passages) -> list[ResultPlace]:
+def places_of(request: RetrievalRequest, work: Work, passages: Passages) -> list[relevance.ResultPlace]:
     """Return the candidates as inputs of the model of confidence, best first."""
     cosines = {hit.key.document_id: hit.score for hit in reversed(work.legs.get(VECTOR, ()))}
     nearest, most = max(cosines.values(), default=0.0), max(passages.coverage.values(), default=0.0) or 1.0
     return [
-        ResultPlace(
+        relevance.ResultPlace(
             c.relevance,
             rank,
             request.unit,
             coverage_share=passages.coverage.get(c.best, 0.0) / most,
             cosine_gap=nearest - cosines.get(c.document_id, 0.0),
-            is_short=c.document is not None and c.document.body_length <= SHORT_NOTE,
+            is_short=c.document is not None and c.document.body_length <= relevance.SHORT_NOTE,
         )
         for rank, c in enumerate(work.candidates, start=1)
     ]
@@ -154,7 +147,7 @@ def passages_of(
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
     question, entries = request.question, max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
-    forms, verb = question.forms, own_task_verb(question.text)
+    forms, verb = question.forms, relevance.own_task_verb(question.text)
     weights = {
         word: rarity(entries, lexical.holding(term, Grain.DOCUMENT))
         for word, term in zip(forms.words, forms.relaxed.terms[:WORDS_LOOKED_UP], strict=False)

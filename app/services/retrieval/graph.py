@@ -11,19 +11,7 @@ from clawmem.app.services.retrieval.fuse import fused_documents
 from clawmem.app.services.retrieval.models import AnswerCache
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
-from clawmem.domain.graph.traversal import (
-    PUSHED,
-    SEARCH_BOUNDS,
-    TRAVERSED,
-    Bounds,
-    cooccurrence_score,
-    forward_push,
-    merge,
-    scaled,
-    shares_of_all,
-    traverse,
-    with_companions,
-)
+from clawmem.domain.graph import traversal
 from clawmem.domain.retrieval.grains import VECTOR, document_weights
 from clawmem.domain.retrieval.intent import DECIDED, GRAPH_INTENTS, Classification, Intent, weights_for_intent
 from clawmem.domain.text.words import words
@@ -114,7 +102,7 @@ def follow_relations(
     trace: Trace,
     *,
     anchors: int = ANCHORS,
-    bounds: Bounds = SEARCH_BOUNDS,
+    bounds: traversal.Bounds = traversal.SEARCH_BOUNDS,
 ) -> Work:
     """
     Raise and add documents related to the best candidates, for questions of `GRAPH_INTENTS`.
@@ -142,15 +130,17 @@ def follow_relations(
         return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=first)
 
     edges = VisibleEdges(stores.relations, request.scope)
-    traversed = traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
-    pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
+    traversed = traversal.traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
+    pushed = traversal.forward_push(seeds, intent, edges, PUSH_BUDGET)
     scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
-    scores = merge(scores, scaled(traversed, intent), TRAVERSED)
-    scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
+    scores = traversal.merge(scores, traversal.scaled(traversed, intent), traversal.TRAVERSED)
+    scores = traversal.merge(scores, traversal.shares_of_all(pushed, seeds), traversal.PUSHED)
     if intent is Intent.ENTITY:
         neighbours = stores.entities.neighbours(seeds, COMPANIONS, request.scope)
-        companions = {number: cooccurrence_score(together) for number, together in neighbours.items()}
-        scores = with_companions(scores, companions)
+        companions = {
+            number: traversal.cooccurrence_score(together) for number, together in neighbours.items()
+        }
+        scores = traversal.with_companions(scores, companions)
     known = {candidate.document_id: candidate for candidate in work.candidates}
     most = max(1.0, *scores.values())  # the maximum of relevance is 1
     candidates = []

@@ -20,15 +20,7 @@ from clawmem.app.services.retrieval.retrieve import (
 )
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval import fusion
-from clawmem.domain.retrieval.expansion import (
-    MAX_TOKENS,
-    TEMPERATURE,
-    VariantKind,
-    expansion_prompt,
-    is_strong_signal,
-    read_expansion,
-)
+from clawmem.domain.retrieval import expansion, fusion
 from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -114,17 +106,20 @@ def expansion_stage(
             hits = [] if request.purpose else stores.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
         except ClawmemError:
             hits = []  # the retriever will fail too, and report it
-        if is_strong_signal([lexical_score(hit.score) for hit in hits]):
+        if expansion.is_strong_signal([lexical_score(hit.score) for hit in hits]):
             trace.note("found by its words: no reformulations needed")
             return work
-        prompt = expansion_prompt(question.text, request.purpose)
+        prompt = expansion.expansion_prompt(question.text, request.purpose)
         try:
             model = generator.fingerprint
             cached = cache.get(model, prompt)
             answer = cached or generator.generate(
-                prompt, timeout_s=deadline_s, max_tokens=MAX_TOKENS, temperature=TEMPERATURE
+                prompt,
+                timeout_s=deadline_s,
+                max_tokens=expansion.MAX_TOKENS,
+                temperature=expansion.TEMPERATURE,
             )
-            variants = read_expansion(answer, question.text)
+            variants = expansion.read_expansion(answer, question.text)
             if not variants:
                 raise ModelAnswerInvalid(model, "it holds no other words for the question")
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
@@ -150,7 +145,7 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
 
     def by_keywords(request: RetrievalRequest, work: Work) -> RetrieverResult:
         searches: dict[str, Search] = {}
-        keywords = (variant for variant in work.variants if variant.kind is VariantKind.LEX)
+        keywords = (variant for variant in work.variants if variant.kind is expansion.VariantKind.LEX)
         for number, variant in enumerate(keywords, start=1):
             form = query_forms(variant.text).relaxed
             for grain in (Grain.DOCUMENT, Grain.PASSAGE):
@@ -159,13 +154,13 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
         return answered(searches)
 
     def by_vectors(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        variants = [variant for variant in work.variants if variant.kind is not VariantKind.LEX]
+        variants = [variant for variant in work.variants if variant.kind is not expansion.VariantKind.LEX]
         if not variants or embeddings.fingerprint() != embedder.fingerprint:
             return RetrieverResult({})
         searches: dict[str, Search] = {}
         for number, variant in enumerate(variants, start=1):
             # A passage is no question: some models embed queries and documents differently.
-            is_passage = variant.kind is VariantKind.HYDE
+            is_passage = variant.kind is expansion.VariantKind.HYDE
             vector = (
                 embedder.embed_documents([variant.text])[0]
                 if is_passage

@@ -19,20 +19,9 @@ from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.retrieval import planning
 from clawmem.domain.retrieval.fusion import min_max, rrf
-from clawmem.domain.retrieval.planning import (
-    MAX_TOKENS,
-    SCHEMA,
-    TEMPERATURE,
-    Clause,
-    ClauseKind,
-    Route,
-    decomposition_prompt,
-    is_simple,
-    plan,
-    read_clauses,
-    route,
-)
+from clawmem.domain.retrieval.planning import Clause, ClauseKind, Route
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.models import Embedder, Generator
@@ -76,17 +65,24 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
     """
 
     def planned(query: str) -> tuple[tuple[Clause, ...], str]:
-        if generator is None or is_simple(query):
-            return plan(query), ""
-        ask = partial(generator.generate, max_tokens=MAX_TOKENS, temperature=TEMPERATURE, schema=SCHEMA)
+        if generator is None or planning.is_simple(query):
+            return planning.plan(query), ""
+        ask = partial(
+            generator.generate,
+            max_tokens=planning.MAX_TOKENS,
+            temperature=planning.TEMPERATURE,
+            schema=planning.SCHEMA,
+        )
         until = perf_counter() + PLANNING_DEADLINE_S
         try:
-            prompt = decomposition_prompt(query, "".join(session.summary for session in sessions.recent(1)))
+            prompt = planning.decomposition_prompt(
+                query, "".join(session.summary for session in sessions.recent(1))
+            )
             answer = json_answer(lambda text: ask(text, timeout_s=until - perf_counter()), prompt, READ_BY)
         except ClawmemError as error:
-            return plan(query), str(error)
-        clauses = read_clauses(answer)
-        return (clauses, "") if clauses else (plan(query), "the model's answer could not be used")
+            return planning.plan(query), str(error)
+        clauses = planning.read_clauses(answer)
+        return (clauses, "") if clauses else (planning.plan(query), "the model's answer could not be used")
 
     return planned
 
@@ -102,7 +98,7 @@ class QueryPlan:
         self,
         stores: RetrievalStores,
         embedder: Embedder,
-        planner: Planner = lambda query: (plan(query), ""),
+        planner: Planner = lambda query: (planning.plan(query), ""),
         deadline_s: float = DEADLINE_S,
     ) -> None:
         self._stores = stores
@@ -216,7 +212,7 @@ class MemoryRetrieve:
 
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Answer:
         """Answer *request* by the route *mode*, or without one by the route that `route` returns."""
-        chosen = mode or route(request.question.text)
+        chosen = mode or planning.route(request.question.text)
         name = PIPELINES[chosen]
         if name == VSEARCH and request.floor:
             name = QUERY  # a floor needs lexical evidence

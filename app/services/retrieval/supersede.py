@@ -5,17 +5,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
+from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.versions import (
-    COMPARABLE,
-    Version,
-    Wanted,
-    decision_subjects,
-    in_wanted_order,
-    states_change,
-    subject_name,
-    successors,
-)
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
@@ -42,10 +33,10 @@ def supersede(
     if request.unit is Unit.LINE and not of_lines:
         return work
     question = request.question
-    is_past = question.version in (Wanted.FORMER, Wanted.EARLIEST)
+    is_past = question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST)
     found = {c.document_id for c in work.candidates}
     pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
-    newer = successors(pairs)
+    newer = versions.successors(pairs)
     candidates: Sequence[Candidate] = work.candidates
     if pairs and not is_past:
         candidates = with_successors(stores, work, request, newer)
@@ -58,12 +49,12 @@ def supersede(
             _lift(listed, number, older, SUCCESSION)
     until = question.named_time and question.named_time.authored_until
     for family in _by_subject(listed):
-        versions = {
-            number: Version(document.authored_at, len(newer.get(number, ())))
+        dated = {
+            number: versions.Version(document.authored_at, len(newer.get(number, ())))
             for number in family
             if (document := listed[number].document)
         }
-        order = in_wanted_order(versions, question.version, until)
+        order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
     arranged = [listed.pop(c.document_id, c) for c in candidates]
@@ -111,8 +102,10 @@ def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
     for number, candidate in listed.items():
         if (document := candidate.document) is None:
             continue
-        subjects = set(decision_subjects(document.path)) if document.content_type == DECISION else set()
-        if subject := subject_name(document.path):
+        subjects = (
+            set(versions.decision_subjects(document.path)) if document.content_type == DECISION else set()
+        )
+        if subject := versions.subject_name(document.path):
             subjects.add(subject)
         keys = {(document.collection, *subject) for subject in subjects}
         family = next((families[key] for key in sorted(keys) if key in families), [])
@@ -121,7 +114,7 @@ def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
     comparable = []
     for family in {family[0]: family for family in families.values()}.values():
         best = max(listed[number].relevance for number in family)
-        comparable.append([n for n in family if listed[n].relevance >= COMPARABLE * best])
+        comparable.append([n for n in family if listed[n].relevance >= versions.COMPARABLE * best])
     return comparable
 
 
@@ -134,11 +127,11 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     been copied.
     """
     question = request.question
-    if question.version in (Wanted.FORMER, Wanted.EARLIEST) or question.named_time:
+    if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
         return work
     documents = {c.document_id: c.document for c in work.candidates if c.document}
     best = {c.document_id: c for c in reversed(work.candidates)}
-    least = COMPARABLE * max((c.relevance for c in work.candidates), default=0.0)
+    least = versions.COMPARABLE * max((c.relevance for c in work.candidates), default=0.0)
     first = [n for n in list(documents)[:MOST_CHANGING] if best[n].relevance >= least]
     spans = work.texts.spans(best[n].best for n in first)
     turns = {key for key, span in spans.items() if span.kind is FragmentKind.LINE and span.label}
@@ -152,7 +145,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
         later = (n for n in dated if documents[n].authored_at[:DAY] > note.authored_at[:DAY])
-        newer = [n for n in later if states_change(bodies.get(n, ""), topic, passage)]
+        newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
         if not newer:
             continue
         last = max(newer, key=lambda number: documents[number].authored_at)
