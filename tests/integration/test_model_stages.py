@@ -19,7 +19,6 @@ from wired import embed_pending, wired
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
-from clawmem.app.services.retrieval import models as model_stages
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import (
     EXPANSION,
@@ -36,6 +35,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.retrieve import lexical_retriever, run_retrievers, vector_retriever
 from clawmem.app.services.retrieval.score import cut
 from clawmem.app.services.retrieval.work import LoadedTexts, Stage, Trace, Work
+from clawmem.domain.retrieval import expansion
 from clawmem.domain.retrieval.expansion import Variant, VariantKind, is_strong_signal
 from clawmem.ports.models import Generator, Reranker
 from clawmem.ports.records import Vector
@@ -177,7 +177,7 @@ class TestExpansion:
             expanding(vault, models.factory(ApiGenerator, server.url)),
             request("tomatoes want sun"),
         )
-        monkeypatch.setattr(model_stages, "is_strong_signal", partial(is_strong_signal, score=0.5))
+        monkeypatch.setattr(expansion, "is_strong_signal", partial(is_strong_signal, score=0.5))
 
         work, trace = run(stages, vault, question)
         assert (work.variants, server.questions()) == ((), [])
