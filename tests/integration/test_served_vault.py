@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
+from command_process import start_process
 from notes_vault import ASKED, STORIES, ServedNotesVault
 from vault_stores import retrieval_stores
 
@@ -136,20 +138,17 @@ class TestThreads:
         shelf.clock = SystemClock()
         shelf.add(STORIES)
         shelf.embed()
-        command = [
-            sys.executable,
-            "-c",
-            RUN_ALL,
-            str(shelf.vault_file),
-            *(" ".join(move) for move in self.MOVES),
-        ]
+        program = ("-c", RUN_ALL, shelf.vault_file, *(" ".join(move) for move in self.MOVES))
+        options: dict[str, Any] = {"cwd": home, "stderr": subprocess.PIPE, "text": True}
+        has_ended = Event()
 
         with (
-            subprocess.Popen(command, cwd=home, env=environ, stderr=subprocess.PIPE, text=True) as mover,
+            start_process(*program, environ=environ, **options) as mover,
             ThreadPoolExecutor(self.THREADS) as pool,
         ):
-            asked = [pool.submit(self.ask_until_it_ends, shelf, mover, n) for n in range(self.THREADS)]
-            complaints = mover.stderr.read() if mover.stderr else ""
+            asked = [pool.submit(self.ask_until, has_ended, shelf, n) for n in range(self.THREADS)]
+            complaints = mover.communicate()[1]
+            has_ended.set()
         answers = sum((future.result() for future in asked), Counter[tuple[str, str, str | None]]())
 
         assert (mover.returncode, complaints) == (0, "")
@@ -160,19 +159,17 @@ class TestThreads:
         assert shelf.verify() == []
 
     @staticmethod
-    def ask_until_it_ends(
-        shelf: Shelf, mover: subprocess.Popen[str], number: int
-    ) -> Counter[tuple[str, str, str | None]]:
+    def ask_until(has_ended: Event, shelf: Shelf, number: int) -> Counter[tuple[str, str, str | None]]:
         """Ask one question after the other: which was answered by which backend, and how, how often."""
         answers: Counter[tuple[str, str, str | None]] = Counter()
         questions = islice(cycle(ASKED), number, None)
-        while mover.poll() is None or len(answers) < len(ASKED):
+        while not has_ended.is_set() or len(answers) < len(ASKED):
             text = next(questions)
             answers[text, shelf.indexes.backend, shelf.first(text)] += 1
         return answers
 
 
-# One process for all of them: what takes long is its start.
+# One process for all of them.
 RUN_ALL = """
 import sys
 from clawmem.app.interfaces.cli.command_line import cli

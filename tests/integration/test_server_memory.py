@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 # After some hundred questions a server takes 157 to 160 MB; the bound adds a tenth.
 MOST_MB = 175
-ASKED = 120
+ASKED = 60
 DEAR = {"bindings/_rust.abi3": "a part of the tools' library, which takes 27 MB and which nobody asked for"}
 
 

@@ -218,7 +218,7 @@ def test_what_is_public_is_explained() -> None:
     ]
 
 
-MEASURING = [path.stem for path in ROOT.glob("tools/bench/*.py")]
+MEASURING = sorted(path.stem for path in ROOT.glob("tools/bench/*.py"))
 
 
 @pytest.mark.parametrize("name", [name for name in MEASURING if not name.startswith(("test_", "conftest"))])
