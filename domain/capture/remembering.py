@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count
-from types import MappingProxyType
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
@@ -101,8 +100,8 @@ def note_text(
     title: str,
     tags: Sequence[str],
     created: datetime,
-    supersedes: str | None = None,
-    properties: Mapping[str, str] = MappingProxyType({}),
+    supersedes: str | None,
+    properties: Mapping[str, str],
 ) -> str:
     """
     Return the content of the file of a note: front matter with double-quoted values, and *text*.

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from clawmem.app.services.capture.citations import CITES, citations
 from clawmem.app.services.capture.session import Session
-from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
+from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, PROJECT, citations
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.notes import (

@@ -4,8 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.capture.citations import CHANGED, CITES, is_outdated
-from clawmem.app.services.capture.visibility import day_of, shown_successor
+from clawmem.app.services.capture.visibility import CHANGED, CITES, day_of, is_outdated, shown_successor
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
