@@ -259,14 +259,17 @@ def list_documents(
     as_of: AsOf = "",
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
-    vault, tags, where, ordering = services.vault, listed(tag), conditions_in(where), [sort] if sort else []
-    check_filters(vault.documents, vault.properties, tags, [*where, *ordering])
-    moment = first_after(as_of)
-    scope = Scope(frozenset(named_collections(services, collection)), authored_until=moment)
-    total = sum(vault.documents.collections(scope).values())
-    if tags or where:
-        matching = documents_with(vault.documents, vault.properties, scope, tags, where)
-        scope, total = scope._replace(documents=matching), len(matching)
+    vault, moment, where, ordering = (
+        services.vault,
+        first_after(as_of),
+        conditions_in(where),
+        [sort] if sort else [],
+    )
+    check_filters(vault.documents, vault.properties, [], ordering)
+    scope = _scope(services, collection, tag, where, moment)
+    total = (
+        sum(vault.documents.collections(scope).values()) if scope.documents is None else len(scope.documents)
+    )
     # a name in another case is the same property
     names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}
     values = {name: vault.properties.named(name) for name in names.values()}
@@ -276,25 +279,25 @@ def list_documents(
         documents = sorted(documents, key=lambda note: sort_key(sorting.get(note.id, ())))[:limit]
     hidden = total - len(documents)
     remarks = [f"{plural(hidden, 'more document')}: use a higher limit."] if hidden else []
-    fields = dated_fields_of(vault.documents, vault.successions, documents, moment)
-    return Listing(
-        count=len(documents),
-        total=total,
-        remarks=remarks,
-        documents=[
-            ListedDocument(
-                **fields[document.id],
-                properties=properties_to_read(
-                    [
-                        (name, part.value)
-                        for name, known in values.items()
-                        for part in known.get(document.id, ())
-                    ],
-                    document.origin,
-                ),
-            )
-            for document in documents
-        ],
+    fields, shown = dated_fields_of(vault.documents, vault.successions, documents, moment), []
+    for document in documents:
+        pairs = [(name, part.value) for name, known in values.items() for part in known.get(document.id, ())]
+        properties = properties_to_read(pairs, document.origin)
+        shown.append(ListedDocument(**fields[document.id], properties=properties))
+    return Listing(count=len(shown), total=total, documents=shown, remarks=remarks)
+
+
+def _scope(
+    services: Services, collection: Names, tag: Names, where: Names, until: str | None = None
+) -> Scope:
+    """Return the scope of the documents that meet conditions, written before *until*; refuse unknown names."""
+    vault, tags, conditions = services.vault, listed(tag), conditions_in(where)
+    check_filters(vault.documents, vault.properties, tags, conditions)
+    scope = Scope(frozenset(named_collections(services, collection)), authored_until=until)
+    if not (tags or conditions):
+        return scope
+    return scope._replace(
+        documents=documents_with(vault.documents, vault.properties, scope, tags, conditions)
     )
 
 
@@ -320,14 +323,9 @@ def list_tasks(
 
     Without days, also those that have none come, last.
     """
-    vault, tags, where = services.vault, listed(tag), conditions_in(where)
-    check_filters(vault.documents, vault.properties, tags, where)
-    scope = Scope(frozenset(named_collections(services, collection)))
-    if tags or where:
-        matching = documents_with(vault.documents, vault.properties, scope, tags, where)
-        scope = scope._replace(documents=matching)
+    scope = _scope(services, collection, tag, where)
     days = _day(services, since)[0], _day(services, until)[1]
-    tasks = tasks_in(vault.documents, scope, days if since or until else None)
+    tasks = tasks_in(services.vault.documents, scope, days if since or until else None)
     return [open_task(note, task) for note, task in tasks[:limit]]
 
 

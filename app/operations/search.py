@@ -146,15 +146,8 @@ def answer_of(
         if with_bodies:
             keys["body"] = without_orders(result.body, document.origin)
         results.append(FoundDocument(**keys))
-    some: dict[str, Any] = {
-        "as_of": as_of,
-        "mode": answer.mode,
-        "intent": answer.intent,
-        "confidence": answer.confidence,
-        "clauses": len(answer.plan),
-        "plan": [*answer.plan],
-        "sessions": [*answer.sessions],
-    }
+    names = ("mode", "intent", "confidence", "plan", "sessions")
+    some = {name: getattr(answer, name) for name in names} | {"as_of": as_of, "clauses": len(answer.plan)}
     return SearchAnswer(
         query=answer.query,
         count=len(results),
