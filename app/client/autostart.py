@@ -33,11 +33,8 @@ MOST_LOG_BYTES = 256_000
 
 # Variables of glibc; other systems ignore them. By default each thread has a heap of its own, and memory that one thread
 # frees is not used by others: after some hundred questions the threads of a server held 45 MB of unused memory.
-ONE_HEAP = {
-    "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(4 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
-}
+_MOST = str(4 << 20)
+ONE_HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": _MOST, "MALLOC_TRIM_THRESHOLD_": _MOST}
 
 
 def is_running(vault: Path) -> bool:

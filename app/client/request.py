@@ -123,9 +123,8 @@ def environment_digest(environ: Mapping[str, str]) -> str:
     Processes with different digests may give different answers. The digest does not reveal the values, which may
     include API keys.
     """
-    names = {
-        name for name, value in environ.items() if value and (name in PLACES or name.startswith("CLAWMEM_"))
-    }
+    given = (name for name, value in environ.items() if value)
+    names = {name for name in given if name in PLACES or name.startswith("CLAWMEM_")}
     chosen = [(name, environ[name]) for name in sorted(names - APART)]
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
 

@@ -120,10 +120,9 @@ class ServerRuntime:
             offers = [""]  # the last one before the hook's deadline counts
             context = HookContext(environ, offers.append, self._drainer.wake, self._opened)
             try:
+                work = partial(HANDLERS[hook], event_read, context)
                 with anyio.move_on_after(HOOKS[hook].deadline_s - ON_THE_WAY_S):
-                    offers.append(
-                        await self.dispatcher.in_thread(partial(HANDLERS[hook], event_read, context))
-                    )
+                    offers.append(await self.dispatcher.in_thread(work))
             except Busy:
                 raise
             except Exception as error:  # noqa: BLE001  a client always gets an answer

@@ -198,11 +198,8 @@ def _command_of(forms: Sequence[Form]) -> Any:
         _run(ctx, form.operation, form.request(options, words, chosen_by(ctx).backend), extras)
 
     first, *others = forms
-    arguments = dict.fromkeys(
-        f"{form.spellings[name].strip('.')}: {form.about_of(name)}"
-        for form in forms
-        for name in form.arguments
-    )
+    places = [(form.spellings[name], form.about_of(name)) for form in forms for name in form.arguments]
+    arguments = dict.fromkeys(f"{place.strip('.')}: {about}" for place, about in places)
     texts = [first.about, *(f"With {form.label}: {form.about}" for form in others), *arguments]
     run.__doc__ = "\n\n".join(texts)
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
@@ -268,10 +265,8 @@ def _options(forms: Sequence[Form]) -> dict[str, Any]:
 def _allows(annotation: Any, kind: type) -> bool:
     """Whether *annotation* is *kind*, or a union with it."""
     origin = get_origin(annotation)
-    is_union = origin not in (list, tuple)
-    return kind in (annotation, origin) or (
-        is_union and any(_allows(part, kind) for part in get_args(annotation))
-    )
+    parts = () if origin in (list, tuple) else get_args(annotation)
+    return kind in (annotation, origin) or any(_allows(part, kind) for part in parts)
 
 
 def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: Mapping[str, Any]) -> None:

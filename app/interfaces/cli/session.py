@@ -153,12 +153,8 @@ def opened_for(
         set_apart(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})
-    return open_services(
-        settings,
-        read_only=reads,
-        create=opens is Opening.CREATED,
-        or_read=opens in (Opening.CURRENT, Opening.IF_PRESENT),
-    )
+    or_read = opens in (Opening.CURRENT, Opening.IF_PRESENT)
+    return open_services(settings, read_only=reads, create=opens is Opening.CREATED, or_read=or_read)
 
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:

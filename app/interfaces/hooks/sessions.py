@@ -371,10 +371,8 @@ def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECON
 def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
     """Do one job, which is idempotent; *left* returns the seconds for model calls. Raises the errors of its service."""
     event = job.event
-    folder = event.get("cwd", "")
-    session = Session(
-        event.get("session_id", ""), event.get("transcript_path", ""), project_of(folder), folder
-    )
+    name, transcript, folder = (event.get(field, "") for field in ("session_id", "transcript_path", "cwd"))
+    session = Session(name, transcript, project_of(folder), folder)
     session_capture = services.session_capture(is_echo=_echo_test(services, session), left=left)
     match job.hook:
         case "decision-extractor":

@@ -96,11 +96,9 @@ def _headers(message: dict[str, Any], version: str) -> dict[str, str]:
 
 def paired(line: bytes) -> bytes:
     """Return *line*, a JSON text, without lone surrogates: the library of the protocol does not answer such a request."""
-    return (
-        line
-        if not re.search(rb"\\u[dD][89a-fA-F]", line)
-        else json.dumps(_object(line), ensure_ascii=False).encode("utf-8", "replace")
-    )
+    if not re.search(rb"\\u[dD][89a-fA-F]", line):
+        return line
+    return json.dumps(_object(line), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -134,11 +134,8 @@ class OperationTool:
     def __init__(self, operation: AnyOperation, *, is_daily: bool = False) -> None:
         self.operation = operation
         options = {name: option_of(field) for name, field in operation.request.model_fields.items()}
-        self.fields = {
-            option.tool or name: name
-            for name, option in options.items()
-            if option.tool is not None and (option.is_daily or not is_daily)
-        }
+        shown = {name: option for name, option in options.items() if option.is_daily or not is_daily}
+        self.fields = {option.tool or name: name for name, option in shown.items() if option.tool is not None}
         is_of_any_vault = operation.any_vault and operation.opens is not Opening.NOTHING
         self.has_vault = is_of_any_vault and not is_daily and "vault" not in self.fields
 
@@ -215,10 +212,8 @@ class OperationTool:
         resources = [EmbeddedResource(type="resource", resource=text) for text in texts]
         degraded = (f"degraded: {name}: {reason}" for name, reason in left_out_of(result).items())
         text = "\n".join([as_lines(self.operation.shown(result)), *degraded, *remarks_of(result)]).strip()
-        return CallToolResult(
-            content=[_text(text), *resources],
-            structured_content=self.operation.record(result, without_nulls=True),
-        )
+        record = self.operation.record(result, without_nulls=True)
+        return CallToolResult(content=[_text(text), *resources], structured_content=record)
 
 
 class MemoryServer(MCPServer[Any]):
@@ -242,10 +237,9 @@ class MemoryServer(MCPServer[Any]):
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
         self._dispatcher = dispatcher
-        operations = [guide, *(operation for operation in all_operations() if operation.is_tool)]
-        if is_daily:
-            operations = [operation for operation in operations if operation.name in DAILY]
-        chosen = operations_in("files") if is_files else operations
+        every = [guide, *(operation for operation in all_operations() if operation.is_tool)]
+        daily = [operation for operation in every if operation.name in DAILY]
+        chosen = operations_in("files") if is_files else daily if is_daily else every
         self._offered = {operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen}
         if not is_files:
 
@@ -254,10 +248,9 @@ class MemoryServer(MCPServer[Any]):
             )
             async def document(path: str) -> str:
                 """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
+                uri = f"clawmem://{unquote(path)}"
                 try:
-                    excerpt = await dispatcher.read(
-                        lambda services: services.lookup.get(f"clawmem://{unquote(path)}")
-                    )
+                    excerpt = await dispatcher.read(lambda services: services.lookup.get(uri))
                 except InvalidInput as error:
                     raise ResourceNotFoundError(str(error)) from error
                 origin = excerpt.document.origin

@@ -38,11 +38,9 @@ def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
     """Return the method that runs *operation* with the parameters of its request, in their order or by name."""
 
     def run(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        names = [*operation.request.model_fields]
-        parameters = Signature(
-            [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in names]
-        )
-        return cast("R", memory.run(operation, parameters.bind(*args, **kwargs).arguments))
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [Parameter(name, kind, default=None) for name in operation.request.model_fields]
+        return cast("R", memory.run(operation, Signature(parameters).bind(*args, **kwargs).arguments))
 
     run.__name__, run.__doc__ = operation.name, operation.about
     vars(run)["operation"] = operation
