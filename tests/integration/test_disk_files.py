@@ -53,13 +53,6 @@ class TestScan:
         assert paths(scan(tmp_path, enter=lambda path: path != "skip")) == ["a/1.md"]
         assert listed == [tmp_path.name, "a"]
 
-    @needs_links
-    def test_only_regular_files(self, tmp_path: Path) -> None:
-        """A named pipe is not a file of the user's."""
-        os.mkfifo(tmp_path / "pipe.md")
-
-        assert paths(scan(tmp_path)) == []
-
     def test_unreadable_root_is_not_an_empty_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_server import Role, running
 from notes_vault import NotesVault
 from scripted_server import Models, ScriptedServer, scoring_each, writing
 from vault_stores import retrieval_stores
@@ -89,11 +86,6 @@ def perfect(text: str) -> float:
 def sent(server: ScriptedServer) -> list[list[str]]:
     return [body["documents"] for body in server.questions("/v1/rerank")]
 
-
-needs_server = pytest.mark.skipif(
-    not (find_spec("xllamacpp") and find_spec("gguf")),
-    reason="needs a llama.cpp server: pip install xllamacpp gguf",
-)
 
 OTHER_WORDS = (
     "lex: kettle steam pressure\nvec: at which moment the kettle sings\nhyde: The kettle boils at noon."
@@ -200,19 +192,6 @@ class TestExpansion:
 
         assert words.hits["document~1"]
         assert meaning.hits == {}
-
-
-@needs_server
-class TestRealServers:
-    def test_a_model_that_babbles(self, vault: Vault, models: Models, tmp_path: Path) -> None:
-        """A real server whose model writes nonsense is no help, and no harm."""
-        expected, _ = run(expanding(vault, None), vault, request())
-        with running(Role.GENERATE, tmp_path) as url:
-            generator = models.factory(ApiGenerator, url)
-            work, trace = run(expanding(vault, generator, deadline_s=30), vault, request())
-
-        assert work.legs == expected.legs
-        assert trace.degraded.keys() == {EXPANSION}
 
 
 # -- The second reading by a reranker: what is sent, kept and blended.

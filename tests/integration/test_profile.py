@@ -14,7 +14,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import save, sha
 from clawmem.domain.text.words import token_count
-from clawmem.ports.documents import Claims, Property
+from clawmem.ports.documents import Property
 from clawmem.ports.records import Origin
 from clawmem.ports.sessions import session_key
 
@@ -74,18 +74,6 @@ def test_its_budgets(world: World) -> None:
     lines = [line for line in profile(world).splitlines() if line.startswith("- ")]
     assert all(line.endswith(")") for line in lines)
     assert 5 < sum(line in lines for line in begun(world).splitlines()) < 30
-
-
-def test_what_was_superseded_leaves_it(world: World) -> None:
-    """A decision that another one supersedes is not told any more."""
-    save(world.vault, "old.md", "Backups go to Helsinki.", content_type="decision")
-    assert "Helsinki" in begun(world)
-    new = save(world.vault, "new.md", "Backups go to Oslo.", content_type="decision")
-    with world.vault.transactions.writing():
-        world.vault.successions.claim(new, Claims(supersedes=("old.md",)))
-
-    assert "Helsinki" not in begun(world)
-    assert "Oslo" in begun(world)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,12 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from surfacing_home import EVERYTHING, PROMPT, Home, places
 
-from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES
-from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.knowledge import Relation, RelationKind
-from clawmem.ports.records import Origin, Vector
+from clawmem.ports.records import Origin
 
 
 @pytest.fixture
@@ -238,29 +235,3 @@ class TestTurns:
         assert not turns.seen(PROMPT, now + 600_001, within_s=600)
         assert not turns.seen(PROMPT, now, within_s=0)
         assert not turns_of(home.vault.telemetry, "s2").seen(PROMPT, now, within_s=600)
-
-
-class Stuck:
-    """An embedder that does not answer in time."""
-
-    def __init__(self, of: HashingEmbedder, seconds: float) -> None:
-        self.fingerprint = of.fingerprint
-        self.dimensions = of.dimensions
-        self._seconds = seconds
-
-    def embed_query(self, text: str) -> Vector:
-        time.sleep(self._seconds)
-        raise EmbeddingError("too late")
-
-
-class TestFaults:
-    """Whatever is missing, what is there answers in time."""
-
-    def test_a_model_that_hangs(self, home: Home) -> None:
-        """Words answer within the deadline, and the receipt says what was missing."""
-        began = time.monotonic()
-        said = home.ask(embedder=Stuck(home.embedder, 5.0))
-
-        assert time.monotonic() - began < 5
-        assert "storage box in Helsinki" in said.block
-        assert said.answer.trace.degraded == {"vector": "no answer within 0.9 s"}
