@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.capture.capturing import SessionCapture
     from clawmem.app.services.capture.memories import Diary
     from clawmem.app.services.capture.remembering import Remember
-    from clawmem.app.services.capture.session import FeedbackLoop, RedactedTranscripts
+    from clawmem.app.services.capture.session import RedactedTranscripts
     from clawmem.app.services.capture.visibility import Withheld
     from clawmem.app.services.conversations.mining import MineConversations, SynthesizeFacts
     from clawmem.app.services.documents.file_history import FileReason
@@ -316,7 +316,6 @@ class UseCases(containers.DeclarativeContainer):
         most_mb=option.transcripts_mb,
     )
     session_capture: Callable[..., SessionCapture] = function("capture.capturing:SessionCapture")
-    feedback_loop: FeedbackLoop = use_case("capture.session:FeedbackLoop")
     save_session: Callable[..., str] = function("openclaw:save_session")
 
     # life cycle

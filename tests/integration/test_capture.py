@@ -218,7 +218,7 @@ class TestFeedback:
             ("user", prompts[1]),
             ("assistant", "That is in later.md."),
         )
-        learn = session_cases(world.vault, world.clock).feedback_loop()
+        learn = session_cases(world.vault, world.clock).session_capture().credit
 
         assert learn(session) == [used, beside, late]
         assert learn(session) == []
@@ -238,7 +238,7 @@ class TestFeedback:
             row = Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn, prompt_id=prompt)
             world.vault.telemetry.record(row)
         session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
-        learn = session_cases(world.vault, world.clock).feedback_loop()
+        learn = session_cases(world.vault, world.clock).session_capture().credit
         assert learn(session) == []
 
         world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))

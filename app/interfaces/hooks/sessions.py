@@ -384,7 +384,7 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
         case "handoff-generator":
             session_capture.hand_over(session)
         case "feedback-loop":
-            services.feedback_loop(session)
+            session_capture.credit(session)
         case "postcompact-capture":
             session_capture.summarize(session, event.get("compact_summary", ""))
         case _:

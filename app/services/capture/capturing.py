@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain, permutations
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories, SavedMemory
-from clawmem.app.services.capture.session import Session, SessionReader, UnreadMessages, model_answer
+from clawmem.app.services.capture.session import (
+    Session,
+    UnreadMessages,
+    answer_to,
+    is_referenced,
+    model_answer,
+)
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.facts import Resolve
 from clawmem.domain.capture import handoff, observations
@@ -22,15 +30,24 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import VaultError
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
 from clawmem.ports.models import Generator
 from clawmem.ports.records import Document, Grain, InactiveReason, Origin, Scope
-from clawmem.ports.sessions import CaptureStore, SessionStore, TranscriptMessage, Transcripts
+from clawmem.ports.sessions import (
+    CaptureStore,
+    Cursor,
+    SessionStore,
+    TranscriptMessage,
+    Transcripts,
+    UsageStore,
+)
 from clawmem.ports.sessions import Session as SessionRecord
 from clawmem.ports.storage import Transactions
+from clawmem.ports.telemetry import Telemetry
 
-READER = "decision-extractor"
+READER, FEEDBACK = "decision-extractor", "feedback-loop"  # origins of relations, and names of cursors
 JUDGED = frozenset({"decision", "observation"})
 HANDOFF = "handoff"  # the content type
 MOST_CHARACTERS = 20_000  # of a summary
@@ -48,7 +65,10 @@ class Conflict(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class SessionCapture:
     """
-    Stores the memories and handoffs of sessions.
+    Stores the memories and handoffs of sessions, and which documents their answers used.
+
+    Transcripts are read incrementally. The cursor is stored in the transaction that stores the results, so that
+    interrupted or repeated calls never process a message twice.
 
     A generator is asked first; without one, or when it fails, rules are used.
 
@@ -62,6 +82,8 @@ class SessionCapture:
     sessions: SessionStore
     lexical: LexicalIndex
     relations: RelationStore
+    telemetry: Telemetry
+    usage: UsageStore
     entities: EntityStore
     transactions: Transactions
     publisher: Publisher
@@ -80,8 +102,7 @@ class SessionCapture:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
             VaultError: nothing was stored; the next call processes the same part again.
         """
-        reader = SessionReader(self.captures, self.transcripts, READER)
-        news = reader.news(session)
+        news = self._news(session, READER)
         if news is None:
             return []
         notes = [
@@ -102,8 +123,62 @@ class SessionCapture:
             value = model_answer(generator, self.left, observations.CAUSES, prompt)
             causes = observations.read_causes(value, facts)
         with self.transactions.writing():
-            is_first = reader.finish(session, news)
+            is_first = self._finish(session, READER, news)
             return self._store(notes, conflicts, causes, session) if is_first else []
+
+    def credit(self, session: Session) -> list[int]:
+        """
+        Compare each new answer of *session* with the documents surfaced for its turn, and return those that it references.
+
+        A referenced document gets one more access, is marked in the telemetry, and is related by usage to the documents
+        referenced in the same turn.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read.
+            VaultError: nothing was stored; the next call processes the same part again.
+        """
+        news = self._news(session, FEEDBACK)
+        if news is None:
+            return []
+        referenced: dict[int, list[int]] = {}
+        for recall in self.telemetry.of_session(session.id):
+            if answer := answer_to(recall, news.part.messages):
+                new = self.documents.many(hit.document_id for hit in recall.hits if not hit.was_referenced)
+                referenced[recall.id] = sorted(
+                    number for number, document in new.items() if is_referenced(document, answer)
+                )
+        with self.transactions.writing():
+            if not self._finish(session, FEEDBACK, news):
+                return []
+            at = iso_utc(self.clock.now_ms())
+            for numbers in referenced.values():
+                self.usage.note(numbers, at)
+                self.relations.put(
+                    Relation(source, target, RelationKind.USAGE, origin=FEEDBACK, created_at=at)
+                    for source, target in permutations(numbers, 2)
+                )
+        for recall_id, numbers in referenced.items():
+            with suppress(VaultError):  # marks in the telemetry are best effort; usage is stored already
+                self.telemetry.mark_referenced(recall_id, numbers)
+        return list(dict.fromkeys(chain.from_iterable(referenced.values())))
+
+    def _news(self, session: Session, name: str) -> UnreadMessages | None:
+        """Return the messages since the last `_finish` of the cursor *name*; ``None`` if there are none."""
+        stored = seen = self.captures.cursor(session.id, name)
+        part = self.transcripts.read(session.transcript, self.captures.cursor(session.id, f"{name}/before"))
+        if part.end.offset < seen.offset:
+            seen = Cursor()
+            part = self.transcripts.read(session.transcript, seen)
+        fresh = tuple(message for message in part.messages if message.line > seen.line)
+        return UnreadMessages(stored, seen, part, fresh) if fresh else None
+
+    def _finish(self, session: Session, name: str, news: UnreadMessages) -> bool:
+        """Advance the cursor *name* past *news*; return false if another process has processed them meanwhile."""
+        if self.captures.cursor(session.id, name) != news.stored:
+            return False
+        self.captures.advance(session.id, f"{name}/before", news.seen)
+        self.captures.advance(session.id, name, news.part.end)
+        return True
 
     def _noted(self, news: UnreadMessages) -> list[Note]:
         """Return the notes of a model with the failures that it left out, or those of rules if it noted nothing."""

@@ -1,4 +1,4 @@
-"""Sessions with agents: transcripts without secrets, read incrementally, and the documents that answers used."""
+"""Sessions with agents: transcripts without secrets, what a model answers, and the documents that answers used."""
 
 from __future__ import annotations
 
@@ -6,31 +6,16 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, permutations
 from typing import Any, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash
-from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import ModelTask, json_answer
 from clawmem.domain.security.redaction import redact_parts
-from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import ModelError, VaultError
-from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
+from clawmem.ports.errors import ModelError
 from clawmem.ports.models import Generator
 from clawmem.ports.records import Document
-from clawmem.ports.sessions import (
-    BEGINNING,
-    CaptureStore,
-    Cursor,
-    Speaker,
-    TranscriptMessage,
-    TranscriptPart,
-    Transcripts,
-    UsageStore,
-)
-from clawmem.ports.storage import Transactions
-from clawmem.ports.telemetry import Recall, Telemetry
+from clawmem.ports.sessions import BEGINNING, Cursor, Speaker, TranscriptMessage, TranscriptPart, Transcripts
+from clawmem.ports.telemetry import Recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,104 +85,6 @@ class UnreadMessages(NamedTuple):
     seen: Cursor
     part: TranscriptPart
     fresh: tuple[TranscriptMessage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionReader:
-    """
-    Reads transcripts incrementally, for one purpose.
-
-    The cursor is stored in the vault, in the transaction that stores the results, so that interrupted or repeated calls
-    never process a message twice.
-    """
-
-    captures: CaptureStore
-    transcripts: Transcripts
-    name: str
-
-    def news(self, session: Session) -> UnreadMessages | None:
-        """
-        Return the messages since the last `finish`; ``None`` if there are none.
-
-        Raises:
-            InvalidInput, SourceUnreadable: see `clawmem.ports.sessions.Transcripts.read`.
-        """
-        stored = seen = self.captures.cursor(session.id, self.name)
-        before = self.captures.cursor(session.id, f"{self.name}/before")
-        part = self.transcripts.read(session.transcript, before)
-        if part.end.offset < seen.offset:
-            seen = Cursor()
-            part = self.transcripts.read(session.transcript, seen)
-        fresh = tuple(message for message in part.messages if message.line > seen.line)
-        return UnreadMessages(stored, seen, part, fresh) if fresh else None
-
-    def finish(self, session: Session, news: UnreadMessages) -> bool:
-        """
-        Advance the cursor past *news*; return false if another process has processed these messages meanwhile.
-
-        To be called inside `Transactions.writing`, with the results.
-        """
-        if self.captures.cursor(session.id, self.name) != news.stored:
-            return False
-        self.captures.advance(session.id, f"{self.name}/before", news.seen)
-        self.captures.advance(session.id, self.name, news.part.end)
-        return True
-
-
-READER = "feedback-loop"
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackLoop:
-    """
-    Compares each answer with the documents surfaced for its turn.
-
-    A referenced document gets one more access, is marked in the telemetry, and is related by usage to the documents
-    referenced in the same turn.
-    """
-
-    captures: CaptureStore
-    documents: DocumentStore
-    relations: RelationStore
-    telemetry: Telemetry
-    usage: UsageStore
-    transactions: Transactions
-    transcripts: Transcripts
-    clock: Clock
-
-    def __call__(self, session: Session) -> list[int]:
-        """
-        Process the new part of *session*, and return the documents that its answers reference.
-
-        Raises:
-            InvalidInput, SourceUnreadable: the transcript cannot be read.
-            VaultError: nothing was stored; the next call processes the same part again.
-        """
-        reader = SessionReader(self.captures, self.transcripts, READER)
-        news = reader.news(session)
-        if news is None:
-            return []
-        referenced: dict[int, list[int]] = {}
-        for recall in self.telemetry.of_session(session.id):
-            if answer := answer_to(recall, news.part.messages):
-                new = self.documents.many(hit.document_id for hit in recall.hits if not hit.was_referenced)
-                referenced[recall.id] = sorted(
-                    number for number, document in new.items() if is_referenced(document, answer)
-                )
-        with self.transactions.writing():
-            if not reader.finish(session, news):
-                return []
-            at = iso_utc(self.clock.now_ms())
-            for numbers in referenced.values():
-                self.usage.note(numbers, at)
-                self.relations.put(
-                    Relation(source, target, RelationKind.USAGE, origin=READER, created_at=at)
-                    for source, target in permutations(numbers, 2)
-                )
-        for recall_id, numbers in referenced.items():
-            with suppress(VaultError):  # marks in the telemetry are best effort; usage is stored already
-                self.telemetry.mark_referenced(recall_id, numbers)
-        return list(dict.fromkeys(chain.from_iterable(referenced.values())))
 
 
 def is_referenced(document: Document, answer: str) -> bool:
