@@ -209,6 +209,9 @@ class NewFilesContract(Contract):
     def test_nothing_but_the_file_remains(self, new_files: NewFiles, root: Path) -> None:
         """A draft is not left, nor a file that was removed; removal of a file that is gone does nothing."""
         path = new_files.create(str(root), "", NAMES, "text")
+        assert new_files.rewrite(str(root), path, lambda text: f"{text}ual")
+        assert not new_files.rewrite(str(root), path, lambda text: None)
+        assert (root / path).read_text("utf-8") == "textual"
         assert [path.name for path in root.iterdir()] == [path]
         for _ in range(2):
             new_files.remove(str(root), path)

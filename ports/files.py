@@ -22,13 +22,20 @@ class FileSource(Protocol):
 
 
 class NewFiles(Protocol):
-    """Creation of files in a folder of the user; no existing file is ever changed."""
+    """Creation of files in a folder of the user; no file that others made is ever changed."""
 
     def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
         """
         Create a whole file with *text* in *folder*, below *root* and created too, and return its path below *root*.
 
         It has the first of *names* that is free. Raises FileNotCreated if it cannot be written, or would be outside.
+        """
+
+    def rewrite(self, root: str, path: str, change: Callable[[str], str | None]) -> bool:
+        """
+        Replace a file that `create` made, as a whole, by what *change* makes of its text; return whether it did.
+
+        The file stays as it is if that is ``None``. Raises FileNotCreated if it cannot be read or written.
         """
 
     def remove(self, root: str, path: str) -> None:

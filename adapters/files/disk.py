@@ -171,6 +171,19 @@ class NewDiskFiles:
                 draft.unlink()
         return path.relative_to(base).as_posix()
 
+    def rewrite(self, root: str, path: str, change: Callable[[str], str | None]) -> bool:
+        file = Path(root) / path
+        try:
+            text = change(file.read_bytes().decode("utf-8", "surrogateescape"))
+            if text is not None:
+                draft = file.with_name(f".note.{os.getpid()}.{os.urandom(4).hex()}.part")
+                write_draft(draft, text.encode("utf-8", "surrogateescape"), file.stat().st_mode & 0o777)
+                draft.replace(file)
+                flush_folder(file.parent)
+        except OSError as error:
+            raise FileNotCreated(str(file), (error.strerror or type(error).__name__).lower()) from error
+        return text is not None
+
     def remove(self, root: str, path: str) -> None:
         (Path(root) / path).unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.frontmatter import content_type
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.versions import CHANGE, SHARED_WITH_CHANGE
+from clawmem.domain.retrieval.versions import CHANGE, CORRECTION, SHARED_WITH_CHANGE
 from clawmem.domain.text.likeness import has_words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
@@ -21,17 +21,13 @@ MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 
-_CORRECTION = re.compile(
-    r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich|doch nicht)\b", re.IGNORECASE
-)
-
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def corrected_topic(text: str) -> Sequence[str]:
     """Return the words that a correction is about; none if *text* neither begins as one nor says that something changed."""
-    opening = _CORRECTION.match(text)
+    opening = CORRECTION.match(text)
     return content_words(text[opening.end() if opening else 0 :]) if opening or CHANGE.search(text) else ()
 
 
@@ -124,3 +120,19 @@ def note_text(
     # JSON is YAML. Dates are not quoted, so that programs read them as dates.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
     return "\n".join(["---", *lines, f"created: {created.isoformat('T', 'seconds')}", "---", "", text, ""])
+
+
+def with_supersession(content: str, superseded: str) -> str | None:
+    """Return the file of a note with *superseded* in its front matter; ``None`` if that is not as `note_text` writes it."""
+    lines, key = content.split("\n"), "supersedes: "
+    if lines[0] != "---" or "---" not in lines[1:]:
+        return None
+    end = lines.index("---", 1)
+    place = next((n for n in range(1, end) if lines[n].startswith(key.rstrip())), end)
+    try:
+        value = json.loads(lines[place].removeprefix(key)) if place < end else []
+    except ValueError:
+        return None
+    paths = dict.fromkeys([*(value if isinstance(value, list) else [value]), superseded])
+    lines[place : min(place + 1, end)] = [key + json.dumps([*paths], ensure_ascii=False)]
+    return "\n".join(lines)

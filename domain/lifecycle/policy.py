@@ -112,10 +112,10 @@ def recall_stats(times: Sequence[Surfacing]) -> RecallStats:
 
 
 def surfaced_stats(recalls: Iterable[Recall], verb: str) -> dict[int, RecallStats]:
-    """Return the statistics of those *recalls* that *verb* asked, by document."""
+    """Return the statistics of those *recalls* that *verb* asked in a session, by document; a preview has none."""
     times: dict[int, list[Surfacing]] = {}
     for recall in recalls:
-        for hit in recall.hits if recall.verb == verb else ():
+        for hit in recall.hits if recall.verb == verb and recall.session_id else ():
             surfacing = Surfacing(recall.asked_at, recall.query_hash, hit.was_referenced)
             times.setdefault(hit.document_id, []).append(surfacing)
     return {number: recall_stats(surfacings) for number, surfacings in times.items()}

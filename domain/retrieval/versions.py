@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple, TypeVar
 
 from clawmem.domain.retrieval.query_forms import content_words
@@ -54,6 +54,9 @@ CHANGE = re.compile(
     | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|umgezogen|geändert|jetzt|nun|ab\s+(?:sofort|{any_of(MONTHS)}))\b
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+CORRECTION = re.compile(  # the beginning of a note
+    r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich|doch nicht)\b", re.IGNORECASE
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 
@@ -166,12 +169,13 @@ def successor_label(path: str, written: str) -> str:
 
 def states_change(body: str, topic: Collection[str], older: str) -> bool:
     """
-    Whether a sentence of *body*, a newer note, has a marker of change and is about the subject of the passage *older*.
+    Whether a sentence of *body*, a newer note, has a marker of change, or corrects, and is about the subject of the
+    passage *older*.
 
     *topic* are the content words of the question, which the older passage answers.
     """
-    known = frozenset(content_words(older))
-    for marker in CHANGE.finditer(body):
+    known, body = frozenset(content_words(older)), body.lstrip()
+    for marker in chain(CORRECTION.finditer(body), CHANGE.finditer(body)):
         before = body[max(0, marker.start() - _REACH) : marker.start()]
         after = body[marker.start() : marker.end() + _REACH]
         sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])

@@ -71,7 +71,8 @@ def test_what_is_wanted_and_what_is_of_no_use(vault: Vault) -> None:
         asked = [RecallHit(wanted, 1, 0.9, True)] if number < 3 else []
         hits = (*asked, RecallHit(useless, 2, 0.8), RecallHit(pinned, 3, 0.7))
         at = iso_utc(START_MS - day * DAY_MS)
-        vault.telemetry.record(Recall(at, CONTEXT_SURFACING, f"q{number}", 1.0, 9, hits=hits))
+        asking = Recall(at, CONTEXT_SURFACING, f"q{number}", 1.0, 9, hits=hits)
+        vault.telemetry.record(asking._replace(session_id="s"))
 
     counted = wired(vault).lifecycle().status(None)
 

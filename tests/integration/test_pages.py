@@ -240,9 +240,16 @@ def test_a_prompt_shows_what_it_received_and_becomes_a_case(world: World, browse
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": prompt}
     world.post("/hooks/context-surfacing", **event)
     world.post("/hooks/context-surfacing", **event | {"prompt": "Please rename this variable to total"})
+    reminder = world.cli("remember", "Tell Haruka first.", "--when", "dentist")["file"]
+    world.post("/hooks/context-surfacing", **event | {"prompt": "Who books dentists?", "session_id": ""})
+    world.post("/hooks/context-surfacing", **event | {"prompt": "Book the dentist for Tuesday at nine"})
 
     listed = browser.get("/prompts").text
-    assert prompt in listed
+    assert prompt in listed and "Who books dentists?" not in listed  # a preview is of no session
+    reminded = re.search(
+        r"/ui/prompt\?id=(\d+)[^>]*>Book the dentist.*?<td[^>]*>1 note</td>", listed, re.DOTALL
+    )
+    assert reminder in browser.get("/prompt", id=reminded[1]).text  # type: ignore[index]
     assert "nothing</span>" in listed
     number = re.search(r"/ui/prompt\?id=(\d+)[^>]*>Where do login", listed)[1]  # type: ignore[index]
     page = browser.get("/prompt", id=number)

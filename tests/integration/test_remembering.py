@@ -80,14 +80,13 @@ def test_every_interface_saves_and_names_who_wrote(world: InterfaceWorld) -> Non
 
 
 def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> None:
-    """The note and its line are named; --anyway writes under a free name, and --supersedes replaces nothing by itself."""
+    """The note and its line are named; --anyway writes under a free name."""
     known = remembered("remember", "login sessions live in Redis, for 14 days")
 
     assert known.exit_code == 1
     assert "Known already: notes/decisions/2026-02-11-redis.md:3 " in known.stdout
     assert saved_files(notes) == []
     same = ("remember", "Login sessions live in Redis for 14 days.")
-    assert remembered(*same, "--supersedes", "haruka").exit_code == 1
     for _ in range(2):
         assert remembered(*same, "--anyway").exit_code == 0
     first, second = sorted(saved_files(notes), key=lambda file: len(file.name))
@@ -260,7 +259,7 @@ CORRECTIONS = [
 
 @pytest.mark.parametrize("text", CORRECTIONS)
 def test_a_correction_names_the_note_that_it_corrects(remembered: Invoke, notes: Path, text: str) -> None:
-    """Programs repeat it with ``supersedes``; the text is stored once."""
+    """Programs repeat it with ``supersedes``, also in nearly the same words: the first file gets it."""
     write_notes(notes, NOTES)
     remembered("update")
 
@@ -269,10 +268,12 @@ def test_a_correction_names_the_note_that_it_corrects(remembered: Invoke, notes:
     assert (said["action"], similar["file"]) == ("saved", "notes/rent.md") and similar["docid"] in said[
         "remarks"
     ][0]
-    again = ask_json(remembered, "remember", text, "--supersedes", similar["docid"])
-    assert (again["action"], again["supersedes"], again["similar"]) == ("saved", "notes/rent.md", [])
-    assert f"{said['file']} had the same text" in again["remarks"][0]
-    assert len(saved_files(notes)) == 1
+    again = ask_json(remembered, "remember", f"{text}!", "--supersedes", similar["docid"])
+    assert (again["action"], again["file"], again["remarks"]) == ("saved", said["file"], [])
+    assert (again["supersedes"], again["similar"]) == ("notes/rent.md", [])
+    [file] = saved_files(notes)
+    assert ask_json(remembered, "remember", text, "--supersedes", "b.md")["file"] == said["file"]
+    assert front_matter(file)["supersedes"] == ["rent.md", "b.md"]
     assert ask_json(remembered, "get", "rent.md")["superseded_by"]["file"] == again["file"]
 
 
@@ -289,6 +290,17 @@ def test_a_correction_asks_on_a_terminal(
     done = CliRunner().invoke(cli, ["remember", CORRECTIONS[1]], input="y\n")
     assert (done.exit_code, "superseding notes/" in done.stdout) == (0, True)
     assert "replace" not in CliRunner().invoke(cli, ["remember", "The ferry leaves at nine."]).stdout
+
+
+def test_a_correction_that_supersedes_nothing(remembered: Invoke, notes: Path) -> None:
+    """The next one names the note that states the fact first, which is not likely any more."""
+    write_notes(notes, {"rent.md": f"---\ncreated: 2026-11-01\n---\n{NOTES['rent.md']}"})
+    remembered("update")
+    remembered("remember", "Correction: the rent is 900 a month, not 850.")
+
+    assert "perhaps no longer so: see notes/_clawmem/" in remembered("query", "how much is the rent?").stdout
+    similar = ask_json(remembered, "remember", "Correction: the rent is 910 a month.")["similar"]
+    assert (similar[0]["file"], len(similar)) == ("notes/rent.md", 2)
 
 
 def test_words_name_no_note_to_forget(remembered: Invoke) -> None:

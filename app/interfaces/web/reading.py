@@ -11,6 +11,7 @@ from clawmem.app.operations.documents import Text, get
 from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields_of, titled_file
 from clawmem.app.services.retrieval.receipts import Receipt
+from clawmem.app.services.surfacing.reminders import VERB as REMINDER
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.documents import ClaimKind
@@ -94,21 +95,25 @@ class Prompt(NamedTuple):
 
 
 def prompts(services: Services, limit: int, document: Document | None = None, days: int = 30) -> list[Prompt]:
-    """Return the latest prompts, newest first; those that received a part of *document* alone, if it is given."""
-    since = iso_utc(services.clock.now_ms() - days * DAY_MS)
-    recalls = [
-        recall
-        for recall in services.vault.telemetry.recalls(since)
-        if recall.verb == CONTEXT_SURFACING
-        and (document is None or any(hit.document_id == document.id for hit in recall.hits))
-    ]
+    """
+    Return the latest prompts of sessions, newest first; those that received a part of *document* alone, if it is given.
+
+    A reminder is recorded after the block of its prompt.
+    """
+    turns: dict[int, Prompt] = {}
+    last: dict[tuple[str, str], int] = {}
+    for recall in services.vault.telemetry.recalls(iso_utc(services.clock.now_ms() - days * DAY_MS)):
+        place = (recall.session_id or "", recall.query_hash)
+        used = {hit.document_id: hit.was_referenced for hit in recall.hits}
+        if recall.verb == CONTEXT_SURFACING and recall.session_id:
+            last[place] = recall.id
+            turns[recall.id] = Prompt(recall, None, used)
+        elif recall.verb == REMINDER and (number := last.get(place)):
+            turns[number] = turns[number]._replace(used={**turns[number].used, **used})
+    chosen = [prompt for prompt in turns.values() if document is None or document.id in prompt.used]
+    receipts = services.vault.receipts
     return [
-        Prompt(
-            recall,
-            receipt_of(services.vault.receipts, recall),
-            {hit.document_id: hit.was_referenced for hit in recall.hits},
-        )
-        for recall in recalls[: -limit - 1 : -1]
+        prompt._replace(receipt=receipt_of(receipts, prompt.recall)) for prompt in chosen[: -limit - 1 : -1]
     ]
 
 

@@ -240,12 +240,15 @@ def prompt_page(services: Services, query: Query) -> Mapping[str, Any]:
     recall = next(
         (prompt for prompt in reading.prompts(services, 1000) if str(prompt.recall.id) == query["id"]), None
     )
+    used = recall.used if recall else {}
+    reminders = used.keys() - {item["document_id"] for item in receipt.items}
     return {
         "title": receipt.question[:80],
         "receipt": receipt,
         "recall": recall and recall.recall,
-        "used": recall.used if recall else {},
+        "used": used,
         "received": reading.quotations(services, receipt),
+        "reminders": services.vault.documents.many(reminders).values(),
         "names": services.vault.documents.many(dropped),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import PurePath
 from typing import Literal
 
@@ -25,9 +26,11 @@ from clawmem.domain.capture.remembering import (
     file_names,
     note_text,
     title_of,
+    with_supersession,
 )
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.retrieval.query_forms import content_words, query_forms
+from clawmem.domain.retrieval.versions import CORRECTION
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.security.secrets import find_secrets
@@ -96,8 +99,8 @@ class Remember:
         """
         Save *text*, unless a note states it already; with *anyway* also then.
 
-        A superseded note states nothing any more. The same text again with *supersedes* replaces the note of the first
-        time. If the file cannot be indexed, it is removed again.
+        A superseded note states nothing any more. A text that was saved before gets *supersedes* in its file, and a note
+        of the user that states it hinders no supersession. If the file cannot be indexed, it is removed again.
 
         Args:
             collection: The name of one, or empty for the usual one.
@@ -122,20 +125,26 @@ class Remember:
             )
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
+        replaced = past and (past.path if past.collection == folder.name else past.display_path)
         document, line = (None, 0) if anyway else self._known(text, past)
-        is_same = document is not None and (self.documents.body(document.id) or "").strip() == text
-        if document and not (past and is_same and document.path.startswith(f"{inbox}/")):
+        is_longer = document is not None and is_longer_note(text, self.documents.body(document.id) or "")
+        if document and past and replaced and document.id != past.id:
+            is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
+            change = partial(with_supersession, superseded=replaced)
+            if is_saved_here and not is_longer and self.new_files.rewrite(folder.root, document.path, change):
+                self.update(replace(folder, only=frozenset([document.path])))
+                place = place_of(self.documents, document)
+                return SavedNote(**place, action="saved", supersedes=past.display_path)
+        elif document:
             place = place_of(self.documents, document)
-            is_part = document.stamp and is_longer_note(text, self.documents.body(document.id) or "")
             replacing = f'to replace that note, --supersedes "{place["docid"]}".'
-            remedy = "to change it, edit that line." if is_part else replacing
+            remedy = "to change it, edit that line." if document.stamp and is_longer else replacing
             remark = f"Nothing was written. To write it all the same, add --anyway; {remedy}"
             line += document.body_line - 1
             return SavedNote(**place, action="known", line=line, remarks=[remark])
         if origin is not Origin.USER:
             tags.append(as_tag(origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
-        replaced = past and (past.path if past.collection == folder.name else past.display_path)
         if past and past.content_type in (Kind.DECISION, Kind.PREFERENCE):
             properties["content_type"] = past.content_type
         content = note_text(text, title, tags, created, replaced, properties)
@@ -147,12 +156,6 @@ class Remember:
             if self.documents.at(folder.name, f"{inbox}/{name}") is None
         )
         saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
-        if document:
-            self.new_files.remove(folder.root, document.path)
-            self.update(replace(folder, only=frozenset([document.path])))
-            remarks.append(
-                f"{document.display_path} had the same text; the new file replaces it, and it was deleted."
-            )
         if past:
             remarks.append("To take the supersession back, delete the line supersedes in the new file.")
         corrected = [] if past else self._corrected(text, saved)
@@ -243,16 +246,22 @@ class Remember:
         return None, 0
 
     def _corrected(self, text: str, saved: Document) -> list[Document]:
-        """Return the notes that *text* seems to correct, the latest first: those with most words of its topic."""
+        """
+        Return the notes that *text* seems to correct: those with most words of its topic, the latest first, and then
+        corrections of before that have most of them.
+        """
         topic = corrected_topic(text)
-        found = {
-            document: max(corrects(topic, f"{document.title}\n{line}") for line in body.splitlines() or [""])
-            for document, body in self._current(query_forms(" ".join(topic)).relaxed)
-            if document.id != saved.id
-        }
-        most = max([1, *found.values()])
-        likely = [document for document, shared in found.items() if shared == most]
-        return sorted(likely, key=lambda document: document.authored_at, reverse=True)[:3]
+        found: list[dict[Document, int]] = [{}, {}]
+        for document, body in self._current(query_forms(" ".join(topic)).relaxed):
+            if document.id != saved.id:
+                lines = body.splitlines() or [""]
+                shared = max(corrects(topic, f"{document.title}\n{line}") for line in lines)
+                found[CORRECTION.match(body) is not None][document] = shared
+        likely: list[Document] = []
+        for notes in found:
+            best = [note for note, shared in notes.items() if shared == max([1, *notes.values()])]
+            likely += sorted(best, key=lambda note: note.authored_at, reverse=True)
+        return likely[:3]
 
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""

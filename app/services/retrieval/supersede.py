@@ -134,7 +134,8 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     least = versions.COMPARABLE * max((c.relevance for c in work.candidates), default=0.0)
     first = [n for n in list(documents)[:MOST_CHANGING] if best[n].relevance >= least]
     spans = work.texts.spans(best[n].best for n in first)
-    turns = {key for key, span in spans.items() if span.kind is FragmentKind.LINE and span.label}
+    lines = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
+    turns = {key for key, speaker in lines.items() if speaker and not versions.CORRECTION.match(speaker)}
     first = [n for n in first if best[n].best not in turns]
     dated = [n for n in first if documents[n].has_own_date]
     bodies = work.texts.bodies(first)
@@ -144,7 +145,13 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
-        later = (n for n in dated if documents[n].authored_at[:DAY] > note.authored_at[:DAY])
+        # A correction may be of the same day; other notes of a day say no order.
+        later = (
+            n
+            for n in dated
+            if documents[n].authored_at[:DAY] > note.authored_at[:DAY]
+            or (versions.CORRECTION.match(bodies.get(n, "")) and documents[n].authored_at > note.authored_at)
+        )
         newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
         if not newer:
             continue

@@ -46,7 +46,7 @@ class Reminders:
         self, prompt: str, session_id: str, withheld: Collection[int] = (), *, by_meaning: bool = True
     ) -> str:
         """
-        Return the block ``<vault-reminders>`` for *prompt*, and record it; empty without a reminder.
+        Return the block ``<vault-reminders>`` for *prompt*, and record it for the session; empty without a reminder.
 
         Without records of what was shown (``telemetry: off``) nothing is shown.
         """
@@ -67,11 +67,11 @@ class Reminders:
                 lines.append(f"- {safe(one_line(f'{title}{text} ({note.display_path}, {day_of(note)})'))}")
         introduction = "The person asked to be shown this when it comes up:"
         text = block("vault-reminders", introduction, ["\n".join(lines)], 200)
-        if text:
+        if text and session_id:
             hits = tuple(RecallHit(note.id, rank, 1.0) for rank, note in enumerate(notes, 1))
             now = iso_utc(self.clock.now_ms())
             self.recalls.telemetry.record(
-                Recall(now, VERB, query_hash(prompt), 0.0, MOST, hits=hits, session_id=session_id or None),
+                Recall(now, VERB, query_hash(prompt), 0.0, MOST, hits=hits, session_id=session_id),
                 None,
             )
         return text
