@@ -129,12 +129,7 @@ def _version_of(settings: Settings) -> tuple[object, ...]:
 
 
 async def run(
-    dispatcher: Dispatcher,
-    operation: AnyOperation,
-    request: Request,
-    *,
-    caller: str,
-    vault: str | None = None,
+    dispatcher: Dispatcher, operation: AnyOperation, request: Request, caller: str, vault: str | None = None
 ) -> Any:
     """Run *operation* for the interface *caller*, and return its result; raise its errors and those of `Dispatcher.read`."""
     if operation.settings:

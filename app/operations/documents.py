@@ -318,11 +318,7 @@ def list_tasks(
     tag: TagNames = "",
     where: Conditions = "",
 ) -> list[OpenTask]:
-    """
-    List the open tasks (- [ ]) in notes, by day: the day that is due, or else that of the heading, or of the daily note.
-
-    Without days, also those that have none come, last.
-    """
+    """List the open tasks (- [ ]) in notes by day: that which is due, or of the heading or daily note; others last."""
     scope = _scope(services, collection, tag, where)
     days = _day(services, since)[0], _day(services, until)[1]
     tasks = tasks_in(services.vault.documents, scope, days if since or until else None)

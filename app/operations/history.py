@@ -135,14 +135,9 @@ class ReceiptLine(Result):
 )
 def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine]:
     """List the latest receipts of answers, newest first."""
-    return [
-        ReceiptLine(
-            id=number,
-            answers=len(receipt.items),
-            **receipt.model_dump(include={"asked_at", "verb", "question"}),
-        )
-        for number, receipt in services.why.latest(limit).items()
-    ]
+    keys, latest = {"asked_at", "verb", "question"}, services.why.latest(limit).items()
+    facts = [(number, len(receipt.items), receipt.model_dump(include=keys)) for number, receipt in latest]
+    return [ReceiptLine(id=number, answers=answers, **known) for number, answers, known in facts]
 
 
 def _is_path(*words: str) -> bool:

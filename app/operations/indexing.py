@@ -184,15 +184,8 @@ def reading_text(result: Reading) -> Iterator[str]:
         yield f"{result.pending} texts wait for vectors. Next: clawmem embed"
 
 
-@operation(
-    Effect.REPEATABLE,
-    name="reindex",
-    text=reading_text,
-    route="/reindex",
-    command="update",
-    opens=Opening.CREATED,
-)
-def update(
+@operation(Effect.REPEATABLE, text=reading_text, route="/reindex", command="update", opens=Opening.CREATED)
+def reindex(
     services: Services,
     collection: Collections = "",
     pull: Annotated[bool, "Run each update command first.", Option(("--pull",), tool=None)] = False,
@@ -362,7 +355,7 @@ def bootstrap(
         configured = CollectionSettings(path=folder)
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
     with open_services(settings, create=True) as opened:
-        reading = update(opened.called_by(services.caller, services.progress), embed=not skip_embed)
+        reading = reindex(opened.called_by(services.caller, services.progress), embed=not skip_embed)
         if not opened.vault.documents.collections().get(added):
             other = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
             raise InvalidInput("NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {other}")

@@ -348,14 +348,14 @@ def memory_snooze(
 TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin.")
 
 
-def _saved_text(note: SavedNote) -> str:
+def _saved(note: SavedNote) -> str:
     if note.action == "known":
         return f"Known already: {note.file}:{note.line}  {note.docid}"
     superseding = f", superseding {note.supersedes}" if note.supersedes else ""
     return f"Saved: {note.file}  {note.docid}{superseding}"
 
 
-@operation(Effect.ADDS, text=_saved_text, route="/remember", command="remember", any_vault=False)
+@operation(Effect.ADDS, text=_saved, route="/remember", command="remember", any_vault=False)
 def memory_remember(
     services: Services,
     text: Annotated[str, "Text to remember, as Markdown.", TYPED],
@@ -386,10 +386,7 @@ def memory_remember(
 
 
 @operation(
-    Effect.ADDS,
-    text=_saved_text,
-    route="/diary",
-    command=(Command("diary write", defaults={"agent": "user"}),),
+    Effect.ADDS, text=_saved, route="/diary", command=(Command("diary write", defaults={"agent": "user"}),)
 )
 def diary_write(
     services: Services,

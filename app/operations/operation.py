@@ -287,11 +287,9 @@ def operation(
     effect: Effect, *, name: str = "", command: str | tuple[Command, ...] | None = None, **spelling: Any
 ) -> Callable[[Callable[Concatenate[Services, P], R]], Operation[P, R]]:
     """
-    Return a decorator that makes a function an operation of its module, see `Operation`.
+    Return a decorator that makes a function an operation of its module, see `Operation`, with the *name* of the function.
 
-    Args:
-        name: By default that of the function.
-        command: The line of its command, or several commands; by default the words of the name, and none if it is empty.
+    *command* is the line of its command, or several commands; by default the words of the name, none if it is empty.
     """
 
     def decorate(function: Callable[Concatenate[Services, P], R]) -> Operation[P, R]:

@@ -114,10 +114,9 @@ class SearchAnswer(SelectedResult):
 def answer_of(
     answer: Answer,
     settings: Settings,
-    *,
     as_of: str = "",
     compact: bool = False,
-    with_bodies: bool = False,
+    body: bool = False,
     **more: Any,
 ) -> SearchAnswer:
     """Return *answer* as a record, with contexts in *settings*; a compact one has the beginnings of snippets."""
@@ -143,7 +142,7 @@ def answer_of(
             keys |= {name: getattr(document, name) for name in names}
             context = settings.context_of(document.collection, document.path)
             keys |= {"heading": result.heading, "context": context}
-        if with_bodies:
+        if body:
             keys["body"] = without_orders(result.body, document.origin)
         results.append(FoundDocument(**keys))
     names = ("mode", "intent", "confidence", "plan", "sessions")
@@ -224,11 +223,7 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
 
 
 def receipt_parts(receipt: Receipt) -> Iterator[Part]:
-    """
-    Yield the question, each result with its score, and the stages with the candidates that they dropped.
-
-    A table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
-    """
+    """Yield the question, each result with its score and what each retriever gave to it, and the stages."""
     asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
     yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
     model = f", vectors of {receipt.model}" if receipt.model else ""
@@ -431,7 +426,7 @@ def answer_question(
     explained = {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
     shown: dict[str, Any] = {
         "compact": request.compact,
-        "with_bodies": request.body,
+        "body": request.body,
         **(explained if receipt else {}),
     }
     return answer_of(answer, services.settings, as_of=as_of, **shown)

@@ -178,9 +178,7 @@ def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -
 @cli.command()
 def ui(
     ctx: typer.Context,
-    print_only: Annotated[
-        bool, typer.Option("--print", help="Only print the address, for a browser that you open.")
-    ] = False,
+    print_only: Annotated[bool, typer.Option("--print", help="Only print the address.")] = False,
 ) -> None:
     """
     Open the page of the memory in a browser: search, notes, and what prompts received.
@@ -267,9 +265,7 @@ def surface(
 @cli.command()
 def hook(
     ctx: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="EVENT", help="UserPromptSubmit, Stop ..., or the name of one hook.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="EVENT", help="UserPromptSubmit, Stop ..., or one hook.")],
 ) -> None:
     """Run the hooks of an event: read JSON from stdin, write the response to stdout. The exit code is always 0."""
     run_process([name, "--vault", str(settings_of(ctx).vault), *(["--alone"] if ctx.obj.alone else [])])
@@ -278,9 +274,7 @@ def hook(
 @cli.command()
 def watch(
     ctx: typer.Context,
-    every: Annotated[
-        float, typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files.")
-    ] = 300.0,
+    every: Annotated[float, typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes.")] = 300.0,
 ) -> None:
     """
     Watch the collections and read changes until Ctrl-C; run the lanes that the settings turn on.

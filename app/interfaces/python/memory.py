@@ -148,7 +148,7 @@ class Memory:
     import_memories = method(portability.import_memories)
     mine = method(portability.mine)
     receipts = method(history.list_receipts)
-    reindex = method(indexing.update)
+    reindex = method(indexing.reindex)
     why_not = method(indexing.why_not)
     find_entities = method(documents.find_entities)
     kg_query = method(documents.kg_query)
