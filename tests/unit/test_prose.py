@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +29,14 @@ VAGUE = frozenset(
     "Added Stopped Saved Served Missed Moment Means Desk Inside Outside Nothing Many Around Surroundings Place".split()
 )
 CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
+COMMENT_OR_STRING = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""'
+    r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'(?:[^'\\\n]|\\.)*'"
+    r"|#([^\n]*)",
+    re.DOTALL,
+)
 QUESTION = re.compile(r"^(?:What|Who|Which|How|Where|Whose)\b(?![^.]*\?)")
 
 
@@ -57,9 +63,10 @@ def sentences(path: Path) -> Iterator[Sentence]:
         for number, line in enumerate(outside.splitlines(), 1):
             yield Sentence(f"{name}:{number}", line, is_first=False)
         return
-    for token in tokenize.generate_tokens(io.StringIO(text).readline) if "#" in text else ():
-        if token.type == tokenize.COMMENT and "noqa" not in token.string:
-            yield Sentence(f"{name}:{token.start[0]}", token.string.lstrip("# "), is_first=False)
+    for found in COMMENT_OR_STRING.finditer(text):
+        if found[1] and "noqa" not in found[1]:
+            line = text.count("\n", 0, found.start()) + 1
+            yield Sentence(f"{name}:{line}", found[1].lstrip("# "), is_first=False)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             for number, line in enumerate((ast.get_docstring(node) or "").splitlines()):
