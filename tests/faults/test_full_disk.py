@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from programs import run_program
+from command_process import run_process
 
 NOTE = "# Harbour\n\nThe Harbour ferry leaves at nine.\n"
 READING = (("search", "ferry"), ("query", "ferry"), ("list",), ("status",), ("get", "notes/harbour.md"))
@@ -96,7 +96,7 @@ def test_no_room_for_a_byte(
     )
 
     variables = {**environ, "CLAWMEM_NO_LOCAL_MODELS": "true"}
-    done = run_program(limited, *verb, env=variables, cwd=tmp_path / "home", check=False)
+    done = run_process("-c", limited, *verb, environ=variables, cwd=tmp_path / "home")
 
     if verb in READING:
         assert done.returncode == 0, done.stderr

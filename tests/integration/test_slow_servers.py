@@ -6,13 +6,13 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_process import run_process
 
 from clawmem.app.client.request import Announcement, environment_digest, server_file
 from clawmem.app.environment.places import default_vault, holder_id
@@ -86,10 +86,7 @@ def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], hom
         "main()"
     )
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code, "search", "login", "sessions"],
-        check=False, capture_output=True, text=True, cwd=home, env=environ, timeout=60,
-    )  # fmt: skip
+    done = run_process("-c", code, "search", "login", "sessions", environ=environ, cwd=home, timeout=60)
     return CommandOutcome(done, time.monotonic() - began)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from command_process import run_process
 from process_environ import process_environ
-from programs import run_program
 
 NOTES = Path(__file__).parents[1] / "data" / "ownervault"
 QUERY = "why did we move the readings to ClickHouse, and what does it cost a month?"
@@ -48,7 +47,8 @@ def traced(environ: dict[str, str]) -> Traced:
     """Run a command and return its statements; its output must hold *answer*."""
 
     def run(arguments: Sequence[str], event: object = "", *, answer: str) -> list[str]:
-        assert answer in run_program(TRACING, *arguments, env=environ, input=json.dumps(event)).stdout
+        done = run_process("-c", TRACING, *arguments, environ=environ, input=json.dumps(event), check=True)
+        assert answer in done.stdout
         return Path(environ["STATEMENTS"]).read_text("utf-8").splitlines()
 
     return run
@@ -56,7 +56,7 @@ def traced(environ: dict[str, str]) -> Traced:
 
 def test_a_query_reads_in_batches(traced: Traced) -> None:
     """A query has few statements, and their number has a ceiling."""
-    assert len(traced(["query", QUERY], answer="ownervault/")) <= MOST_OF_QUERY
+    assert 20 < len(traced(["query", QUERY], answer="ownervault/")) <= MOST_OF_QUERY
 
 
 @pytest.mark.parametrize("question", [PROMPT, MISSPELT])
