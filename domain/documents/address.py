@@ -107,8 +107,8 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
 
 def is_place_end(document: Document, path: str) -> bool:
     """Whether *path* is ``collection/path`` of *document*, or a suffix of it that begins after a slash."""
-    ends = [unicodedata.normalize("NFC", text) for text in (document.display_path, path)]
-    return bool(path) and f"/{ends[0]}".endswith(f"/{ends[1]}")
+    whole, end = (unicodedata.normalize("NFC", text) for text in (document.display_path, path))
+    return bool(path) and f"/{whole}".endswith(f"/{end}")
 
 
 def folded(name: str) -> str:

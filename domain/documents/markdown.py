@@ -249,11 +249,8 @@ def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
 
 def header_at(body: str, offset: int) -> tuple[str, str] | None:
     """Return the header of the table row that begins at character *offset* of *body*; None if none does."""
-    row = body[offset:].partition("\n")[0]
-    if "|" not in row:
-        return None
-    above = body[:offset].split("\n")[-MOST_ROWS:]
-    return header_of([*above[:-1], above[-1] + row], len(above) - 1)
+    is_row = "|" in body[offset:].partition("\n")[0]
+    return header_of(body.split("\n"), body.count("\n", 0, offset)) if is_row else None
 
 
 def with_columns(body: str, start: int, end: int) -> str:

@@ -42,9 +42,7 @@ class Reminders:
     clock: Clock
     late: Callable[[], LateInteraction]
 
-    def __call__(
-        self, prompt: str, session_id: str, withheld: Collection[int] = (), *, by_meaning: bool = True
-    ) -> str:
+    def __call__(self, prompt: str, session_id: str, withheld: Collection[int], *, by_meaning: bool) -> str:
         """
         Return the block ``<vault-reminders>`` for *prompt*, and record it for the session; empty without a reminder.
 
@@ -69,11 +67,8 @@ class Reminders:
         text = block("vault-reminders", introduction, ["\n".join(lines)], 200)
         if text and session_id:
             hits = tuple(RecallHit(note.id, rank, 1.0) for rank, note in enumerate(notes, 1))
-            now = iso_utc(self.clock.now_ms())
-            self.recalls.telemetry.record(
-                Recall(now, VERB, query_hash(prompt), 0.0, MOST, hits=hits, session_id=session_id),
-                None,
-            )
+            recall = Recall(iso_utc(self.clock.now_ms()), VERB, query_hash(prompt), 0.0, MOST, hits=hits)
+            self.recalls.telemetry.record(recall._replace(session_id=session_id))
         return text
 
     def _is_about(self, subject: str, prompt: str, by_meaning: bool) -> bool:
