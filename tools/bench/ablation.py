@@ -54,7 +54,6 @@ from judged import (
 from owners import owner_vault
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.retrieval import compare
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval import calibrated, grains, late_interaction
@@ -124,7 +123,7 @@ SIGNALS: dict[str, Without] = {
         constants={
             (grains, "LINE_NEIGHBOUR_SHARE"): 0.0,
             (grains, "DOCUMENT_NEIGHBOUR_SHARE"): 0.0,
-            (compare, "line_coverage"): partial(late_interaction.line_coverage, shares=_ALONE),
+            (late_interaction, "line_coverage"): partial(late_interaction.line_coverage, shares=_ALONE),
         }
     ),
     "speaker": _weight(grains.SPEAKER, SPEAKER_LIFT=0.0),
