@@ -18,7 +18,6 @@ RECENCY = 0.016
 PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin decided no judged question
 
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
-INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
 # Shares of the relevance, found on a vault of another author and two of ours.
@@ -50,7 +49,7 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     match = min(1.0, relevance) if relevance > 0.0 else 0.0  # NaN is not above zero
     if recency_intent:
         comparable = min(1.0, match / COMPARABLE)
-        age = INTENDED_RECENCY * comparable * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
+        age = INTENDED_RECENCY * comparable * decay(signals.age_days, 60.0)
     elif half_life_days(signals.content_type) == FOREVER:
         age = 0.0  # the content type does not age
     else:

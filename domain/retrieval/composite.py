@@ -12,8 +12,6 @@ from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.records import Document
 
-_SAME_MOMENT_MS = 1000  # an access within this time of a change was caused by the change
-
 FOREVER = math.inf
 # Half life in days, and initial confidence. Decisions, preferences and antipatterns do not become stale with age; records
 # of ongoing work do.
@@ -170,7 +168,7 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
         age_days=age_days(document.authored_at, now_ms),
         access_count=document.access_count,
         days_since_access=None if (at := document.last_accessed_at) is None else age_days(at, now_ms),
-        never_accessed=abs(accessed_after) <= _SAME_MOMENT_MS,
+        never_accessed=abs(accessed_after) <= 1000,  # caused by the change
         stored_confidence=stored,
         length=document.body_length,
         revisions=document.revision_count,

@@ -16,9 +16,6 @@ from clawmem.domain.text.words import normalise, words
 
 MAX_TOKENS = 500  # of the model's answer
 TEMPERATURE = 0.7
-MAX_ANSWER_CHARS = 10_000  # longer answers are cut
-MAX_VARIANT_CHARS = 1_000
-MAX_ASKED_CHARS = 2_000  # of a question; a longer text is cut
 
 _LINE = re.compile(r"\A[^\w\n]*(?:\d+[.)]\W*)?(lex|vec|hyde)[^\w\n]*:[ \t*_`]*(\S.*)", re.IGNORECASE)
 
@@ -67,11 +64,11 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     query_words = query_forms(query).words
     known = {(kind, tuple(words(query))) for kind in VariantKind}
     left, variants = dict(LIMITS), list[Variant]()
-    for line in answer[:MAX_ANSWER_CHARS].rpartition("</think>")[2].splitlines():
+    for line in answer[:10_000].rpartition("</think>")[2].splitlines():
         if match := _LINE.match(line):
             kind, text = (
                 VariantKind(match[1].lower()),
-                match[2].strip(" \t\r\"'`*_“”")[:MAX_VARIANT_CHARS].strip(),
+                match[2].strip(" \t\r\"'`*_“”")[:1_000].strip(),
             )
             key, lower = (kind, tuple(words(text))), normalise(text).lower()
             # By substring, so that "sessions" matches "session".
@@ -95,4 +92,4 @@ def is_strong_signal(scores: Sequence[float], *, score: float = 0.85, gap: float
 
 
 def _in_a_line(text: str) -> str:
-    return " ".join(text[:MAX_ASKED_CHARS].split())
+    return " ".join(text[:2_000].split())

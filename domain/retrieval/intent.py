@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.text.vocabulary import MONTHS, NEWEST, SEASONS, any_of
@@ -44,35 +43,33 @@ class Intent(StrEnum):
 GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
 
 
-_SIGNS = MappingProxyType(
-    {
-        Intent.WHY: re.compile(
-            r"""\b(?:
+_SIGNS = {
+    Intent.WHY: re.compile(
+        r"""\b(?:
                 why | caus(?:e[sd]?|ing) | because | reasons? | rationale | led\s+to
                 | result(?:s|ed|ing)?\s+(?:in|from) | depend(?:s|ed|ing|ent|enc(?:y|ies))?
                 | block(?:s|ed|er|ers|ing)? | chose | decisions? | trade-?offs? | instead\s+of
             )\b""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
-        Intent.WHEN: re.compile(
-            rf"""\b(?:
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    Intent.WHEN: re.compile(
+        rf"""\b(?:
                 when | timelines? | chronolog\w+ | (?<!up\ to\ )(?<!up-to-)dates? | yesterday
                 | last\s+(?:week|month|year|night) | ago
                 | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{any_of(MONTHS)}|(?:19|20)[0-9]{{2}})
             )\b""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
-        Intent.ENTITY: re.compile(
-            r"""\b(?:
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    Intent.ENTITY: re.compile(
+        r"""\b(?:
                 who(?:m|se)? | persons? | teams? | projects? | relationships? | mention(?:s|ed|ing)?
                 | organi[sz]ations? | compan(?:y|ies)
             )\b
             | (?<![\w@\#])[@\#]\w""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
-    }
-)
-_OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
+        re.IGNORECASE | re.VERBOSE,
+    ),
+}
+_OPENERS = {"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY}
 DECIDED = 0.8  # confidence
 
 

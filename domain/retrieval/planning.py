@@ -15,8 +15,6 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import is_unspaced, words
 from clawmem.ports.models import JsonSchema
 
-MAX_SIMPLE_WORDS = 5
-LONG_WORD = 3  # letters; shorter words are mostly function words and do not make a question complex
 MAX_CLAUSES = 4
 
 # The patterns are unambiguous, so that long texts are matched in linear time.
@@ -33,7 +31,6 @@ _SEVERAL_TOPICS = re.compile(
 
 TEMPERATURE = 0.3
 MAX_TOKENS = 300
-MAX_CONTEXT = 300  # characters of the session's subject
 _PROMPT = """\
 Somebody asks a question of their own notes. Take it apart into 2 to 4 short questions that can be looked up
 one by one, and say for each how:
@@ -66,28 +63,19 @@ class Clause:
     priority: int
     result_count: int = 0
 
-    @property
-    def weight(self) -> int:
-        """Weight of its ranking among those of the other clauses: 6 minus the priority, 5 to 1."""
-        return 6 - self.priority
 
-
-SCHEMA: JsonSchema = {
+_CLAUSE: JsonSchema = {
     "type": "object",
     "properties": {
-        "clauses": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "type": {"type": "string", "enum": [kind.value for kind in ClauseKind]},
-                    "query": {"type": "string"},
-                    "priority": {"type": "integer"},
-                },
-                "required": ["type", "query", "priority"],
-            },
-        }
+        "type": {"type": "string", "enum": [kind.value for kind in ClauseKind]},
+        "query": {"type": "string"},
+        "priority": {"type": "integer"},
     },
+    "required": ["type", "query", "priority"],
+}
+SCHEMA: JsonSchema = {
+    "type": "object",
+    "properties": {"clauses": {"type": "array", "items": _CLAUSE}},
     "required": ["clauses"],
 }
 
@@ -107,10 +95,9 @@ def is_simple(query: str) -> bool:
 
     "Plus" also counts as a conjunction here, except between numbers and in the names of languages.
     """
-    long_words = [word for word in words(query) if len(word) >= LONG_WORD or is_unspaced(word)]
-    if len(long_words) <= MAX_SIMPLE_WORDS:
-        return True
-    return not has_several_topics(query) and _JOIN.search(query) is None
+    # Shorter words are mostly function words and do not make a question complex.
+    long_words = [word for word in words(query) if len(word) >= 3 or is_unspaced(word)]
+    return len(long_words) <= 5 or (not has_several_topics(query) and _JOIN.search(query) is None)
 
 
 def plan(query: str) -> tuple[Clause, ...]:
@@ -145,7 +132,7 @@ def _by_words(query: str) -> Clause:
 
 def decomposition_prompt(query: str, context: str = "") -> str:
     """Return the prompt for decomposing *query*; the first 300 characters of *context* name the session's subject."""
-    about = context.strip()[:MAX_CONTEXT]
+    about = context.strip()[:300]
     return _PROMPT.format(query=query, context=f"\nThe session is about: {about}\n" if about else "")
 
 
@@ -171,7 +158,6 @@ def read_clauses(answer: Any) -> tuple[Clause, ...]:
 
 
 MAX_KEYWORD_LENGTH = 50  # characters, exclusive
-SHOUTED_WORDS = 3  # a question of so many words, all in capitals, is shouted: capitals mark no name
 
 
 class Route(StrEnum):
@@ -234,7 +220,7 @@ def route(query: str) -> Route:
         return Route.DISCOVERY
     if has_several_topics(query):
         return Route.COMPLEX
-    is_shouted = query == query.upper() and len(query.split()) >= SHOUTED_WORDS
+    is_shouted = query == query.upper() and len(query.split()) >= 3  # capitals mark no name
     if len(query) < MAX_KEYWORD_LENGTH and _KEYWORD.search(query.lower() if is_shouted else query):
         return Route.KEYWORD
     return Route.SEMANTIC if _SEMANTIC.search(query) else Route.HYBRID

@@ -21,7 +21,6 @@ from clawmem.ports.records import LexicalQuery, Term
 MAX_QUERY = 10_000  # characters
 MAX_TERMS = 64  # distinct words that are searched; further words of a long text are ignored
 MAX_BARE_TERMS = 3
-MIN_PREFIX = 2  # letters; a single one would match a tenth of the vocabulary
 
 # Words that tell which of several answers a question wants, but not its topic: a note that contains "latest" is no better
 # answer to "the latest price".
@@ -49,7 +48,6 @@ _IDENTIFIER = re.compile(
     flags=re.VERBOSE,
 )
 SHORT, LONG = 5, 8  # letters
-LEAST_NOTES = 2
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
 _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200})[\"”“»](?!\w)")
@@ -140,9 +138,10 @@ def identifiers(query: str) -> list[str]:
 
 
 def _term(word: str, *, prefix: bool) -> Term:
-    # A single character of an unspaced script is searched as the prefix of an indexed pair.
+    # A single character of an unspaced script is searched as the prefix of an indexed pair. A single letter would match a
+    # tenth of the vocabulary.
     alone = is_unspaced(word) and len(word) == 1
-    return Term(fold(word), prefix=alone or (prefix and len(word) >= MIN_PREFIX and not is_unspaced(word)))
+    return Term(fold(word), prefix=alone or (prefix and len(word) > 1 and not is_unspaced(word)))
 
 
 def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
@@ -165,7 +164,7 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
         same_length = [form for form in (word, stem) if len(form) == len(stored)]
         if (
             edits <= most
-            and (documents >= LEAST_NOTES or (is_long and edits == 1))
+            and (documents > 1 or (is_long and edits == 1))
             and stored not in STOP_WORDS
             and not word.startswith(stored)
             and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))

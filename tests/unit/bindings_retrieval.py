@@ -93,7 +93,7 @@ def _lease(given: dict[str, Any]) -> dict[str, Any]:
 
 def _decomposition(given: dict[str, Any]) -> list[list[Any]]:
     clauses = read_clauses(**given)
-    return [[clause.type.value, clause.query, clause.priority, clause.weight] for clause in clauses]
+    return [[clause.type.value, clause.query, clause.priority, 6 - clause.priority] for clause in clauses]
 
 
 def _relevance(given: dict[str, Any]) -> dict[str, float]:

@@ -23,8 +23,7 @@ SELECTED = 0.8
 OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
-MOST_ENTRIES = 100  # lines with the date of a day
-MOST_BROUGHT = 100  # most notes of a kind added to the candidates
+MOST_BROUGHT = 100  # notes of a kind, or lines with the date of a day
 LINES_OF_TIME = 3  # notes of a time among lines
 DAY = len("2026-03-31")
 APART = 0.15  # difference in relevance between these: more than metadata can change
@@ -130,7 +129,7 @@ def notes_of_time(
     if len(period) == DAY:
         numbers = period.split("-")
         dated = LexicalQuery(tuple(map(Term, numbers)), every=True)
-        hits = stores.lexical.search(dated, Grain.LINE, MOST_ENTRIES, request.scope)
+        hits = stores.lexical.search(dated, Grain.LINE, MOST_BROUGHT, request.scope)
         for key, span in work.texts.spans(hit.key for hit in hits).items():
             if all(number in span.heading.rpartition(" › ")[2] for number in numbers):
                 ids.add(key.document_id)

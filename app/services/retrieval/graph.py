@@ -20,7 +20,6 @@ from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.models import Embedder, Generator, ModelAnswers
 from clawmem.ports.records import FragmentKey, Scope
 
-PURPOSE = "intent"
 DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
 BY_MODEL = 0.85  # confidence
 
@@ -33,7 +32,6 @@ Question: {query}
 Answer:"""
 
 ANCHORS = 10
-PUSH_BUDGET = 20
 COMPANIONS = 15
 GRAPH = "graph"
 
@@ -52,7 +50,7 @@ def classify(
     The *generator* classifies questions whose words are ambiguous; *answers* keeps its results. If it fails, the
     classification by words stands, and the trace reports the failure.
     """
-    cache = AnswerCache(answers, PURPOSE)
+    cache = AnswerCache(answers, "intent")
     intent = Classification(forced, 1.0) if forced else request.question.intent
     if intent.confidence < DECIDED and generator is not None:
         prompt = PROMPT.format(query=request.question.text)
@@ -131,7 +129,7 @@ def follow_relations(
 
     edges = VisibleEdges(stores.relations, request.scope)
     traversed = traversal.traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
-    pushed = traversal.forward_push(seeds, intent, edges, PUSH_BUDGET)
+    pushed = traversal.forward_push(seeds, intent, edges, 20)
     scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
     scores = traversal.merge(scores, traversal.scaled(traversed, intent), traversal.TRAVERSED)
     scores = traversal.merge(scores, traversal.shares_of_all(pushed, seeds), traversal.PUSHED)

@@ -65,7 +65,6 @@ from clawmem.ports.indexes import LexicalIndex, SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Span, Term
 
-READ_OF_DOCUMENT = 1000  # characters of the body that represent a document
 SNIPPET = 200  # characters of a similar document
 SIMILAR = 5
 TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
@@ -373,7 +372,7 @@ def find_similar(
         EmbeddingError: the vault holds no vectors, or those of another model.
     """
     require_vectors(stores.embeddings, "compared")
-    text = f"{document.title}\n{(stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
+    text = f"{document.title}\n{(stores.documents.body(document.id) or '')[:1000]}"
     query = text[:MAX_QUERY] if text.strip() else document.path
     request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
 

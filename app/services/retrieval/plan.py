@@ -28,8 +28,6 @@ from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.records import FragmentKey, Hit
 from clawmem.ports.sessions import SessionStore
 
-# One wrong clause does not affect the others, and many models omit the wrapping object.
-READ_BY = {"type": ["object", "array"]}
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 DEADLINE_S = 5.0  # for all clauses together
 DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
@@ -78,7 +76,12 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
             prompt = planning.decomposition_prompt(
                 query, "".join(session.summary for session in sessions.recent(1))
             )
-            answer = json_answer(lambda text: ask(text, timeout_s=until - perf_counter()), prompt, READ_BY)
+            # One wrong clause does not affect the others, and many models omit the wrapping object.
+            answer = json_answer(
+                lambda text: ask(text, timeout_s=until - perf_counter()),
+                prompt,
+                {"type": ["object", "array"]},
+            )
         except ClawmemError as error:
             return planning.plan(query), str(error)
         clauses = planning.read_clauses(answer)
@@ -186,7 +189,7 @@ def merge_clauses(clauses: Mapping[str, Clause], request: RetrievalRequest, work
         hits[name] = {}
         for hit in found:
             hits[name].setdefault(hit.key.document_id if is_document else hit.key, hit)
-    weights = {name: float(clauses[name].weight) for name in hits}
+    weights = {name: 6.0 - clauses[name].priority for name in hits}
     total = dict(rrf({name: list(best) for name, best in hits.items()}, weights))
     candidates = []
     for key, relevance in min_max(total, floor=0.0).items():

@@ -11,7 +11,6 @@ from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
-DECISION = "decision"  # content type
 MOST_CHANGING = 10  # first notes that may change another, or be changed
 AROUND = 100  # characters before and after the line that answers
 DAY = len("2026-03-31")
@@ -103,7 +102,7 @@ def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
         if (document := candidate.document) is None:
             continue
         subjects = (
-            set(versions.decision_subjects(document.path)) if document.content_type == DECISION else set()
+            set(versions.decision_subjects(document.path)) if document.content_type == "decision" else set()
         )
         if subject := versions.subject_name(document.path):
             subjects.add(subject)
