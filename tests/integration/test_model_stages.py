@@ -16,7 +16,7 @@ from wired import embed_pending, wired
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
-from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.compare import fuse
 from clawmem.app.services.retrieval.models import (
     EXPANSION,
     LINE_CHARS,

@@ -17,7 +17,7 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.compare import fuse
 from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vault_stores import retrieval_stores
 
-from clawmem.app.services.retrieval.fuse import nearest
+from clawmem.app.services.retrieval.compare import nearest
 from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import (

@@ -78,10 +78,7 @@ class Result:
         return Markdown(self.body, first_line=0).heading_above(line - self.document.body_line)
 
     def snippet(self) -> Snippet:
-        """
-        Return the lines that answer. `LEFT_OUT` replaces instructions in an unverified document, or in neighbouring
-        lines.
-        """
+        """Return the lines that answer; `LEFT_OUT` for instructions in, or next to, those of an unverified document."""
         shown = self._shown
         if is_verified(self.document.origin) or not injection_within(self.body, *self._place(shown)):
             return shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from operator import mul
 
-from clawmem.app.services.retrieval.fuse import fused_documents
+from clawmem.app.services.retrieval.compare import fused_documents
 from clawmem.app.services.retrieval.models import AnswerCache
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work

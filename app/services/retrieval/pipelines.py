@@ -12,10 +12,9 @@ from typing import Any
 from clawmem.app.services.documents.listing import documents_with
 from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, describe
-from clawmem.app.services.retrieval.compare import compare, weigh_vectors
+from clawmem.app.services.retrieval.compare import compare, fuse, nearest, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
 from clawmem.app.services.retrieval.dates import select_by_date
-from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations, fuse_by_intent
 from clawmem.app.services.retrieval.models import (
     NO_MODELS,
@@ -184,9 +183,8 @@ def retrieval(
     **options: Any,
 ) -> Stage:
     """
-    Return the stage that runs the retrievers *legs*, of ``lexical``, ``vector`` and ``temporal``, and *more*.
-
-    *options* are those of `run_retrievers`.
+    Return the stage that runs the retrievers *legs*, of ``lexical``, ``vector`` and ``temporal``, and *more*; see
+    `run_retrievers`.
     """
     known: dict[str, Retriever] = {
         "lexical": lexical_retriever(stores.lexical),
@@ -363,9 +361,8 @@ def find_similar(
     embedder: Embedder,
 ) -> Answer:
     """
-    Return the documents nearest to *document*'s title and first thousand characters, without itself.
-
-    Only the distance counts, not age, pins or other metadata.
+    Return the documents nearest to *document*'s title and first thousand characters, without itself, by the distance
+    alone.
 
     Raises:
         InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.

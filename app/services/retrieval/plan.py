@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.compare import fuse, nearest
 from clawmem.app.services.retrieval.confidence import above_floor, confidence
-from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations
 from clawmem.app.services.retrieval.pipelines import Pipeline, nearest_vectors, retrieval
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, Unit, rewind_request
@@ -201,10 +201,7 @@ def merge_clauses(clauses: Mapping[str, Clause], request: RetrievalRequest, work
 
 
 class MemoryRetrieve:
-    """
-    Routes a question by its words, or by the mode that the caller chooses, to one of *pipelines*, each made at first
-    use.
-    """
+    """Routes a question by its words, or by the mode that is chosen, to one of *pipelines*, each made at first use."""
 
     def __init__(
         self, documents: DocumentStore, sessions: SessionStore, pipelines: Mapping[str, Callable[[], Ask]]

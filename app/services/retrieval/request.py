@@ -87,10 +87,8 @@ def read_request(
     """
     Validate a question and its conditions; *options* are other fields of `RetrievalRequest`.
 
-    Args:
-        zone: Time zone of days that the question and its conditions name.
-        since: First day or moment of authored documents, ISO 8601; *until* is the last one, a day including all of it.
-        as_of: Day, including all of it, or moment of the past at which the question is answered.
+    Days are those of *zone*. *since* is the first day or moment (ISO 8601) of authored documents, *until* the last, a
+    day including all of it. *as_of* is the day or moment of the past at which the question is answered.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, or an invalid date.
@@ -141,8 +139,7 @@ def first_after(text: str, zone: tzinfo = UTC) -> str | None:
     """
     Return the first moment after the day or moment that *text* names, in record format; ``None`` for an empty text.
 
-    Raises:
-        InvalidInput: *text* is no date.
+    A text that is no date raises `InvalidInput`.
     """
     if not text:
         return None

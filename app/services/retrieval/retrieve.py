@@ -6,12 +6,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from queue import SimpleQueue
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
@@ -31,7 +32,7 @@ DEADLINE_S = 5.0
 LATE = "no answer within"  # start of the message about a retriever that exceeded its deadline
 
 
-class NamedThreads:
+class NamedThreads(AbstractContextManager["NamedThreads"]):
     """
     One thread per name, reused by later questions: each has its own connection to the vault.
 
@@ -58,9 +59,6 @@ class NamedThreads:
         for queue in self._queues.values():
             queue.put(None)
         self._queues.clear()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.compare import compare, weigh_vectors
-from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.compare import compare, fuse, weigh_vectors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work

@@ -12,8 +12,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
-from clawmem.app.services.retrieval.compare import compare
-from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.compare import compare, fuse
 from clawmem.app.services.retrieval.models import (
     NO_MODELS,
     RERANKER,
