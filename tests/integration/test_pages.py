@@ -290,9 +290,12 @@ def test_the_inbox_offers_what_a_person_decides(tmp_path: Path) -> None:
 
 def test_tasks_show_their_days_and_no_sign(tmp_path: Path) -> None:
     tasks = "- [ ] Pay \N{SPIRAL CALENDAR PAD}\N{VARIATION SELECTOR-16} 2020-01-03\n- [ ] Call [due:: 2020-01-04]\n"
+    tasks = "- [ ] Look\n" * 12 + tasks
     write_notes(tmp_path / "notes", {"tasks.md": f"# Tasks\n\n{tasks}"})
     with world_at(tmp_path) as world:
         page = Browser(world.server).get().text
+        assert "All 14 open tasks" in page
+        assert Browser(world.server).get(tasks="all").text.count(">Look</a>") == 12
         assert re.findall(r"#L\d+\">(\w+)</a>\s*<time class=\"due late\" datetime=\"([\d-]+)", page) == [
             ("Pay", "2020-01-03"),
             ("Call", "2020-01-04"),

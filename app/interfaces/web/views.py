@@ -98,10 +98,7 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
     """Show what changed this week, what holds, what is open, and what to do next."""
     store, week = services.vault.documents, iso_utc(services.clock.now_ms() - 7 * DAY_MS)
     latest = store.latest(limit=reading.LATEST)
-    due = sorted(
-        tasks_in(store, Scope(documents=frozenset(note.id for note in latest))),
-        key=lambda pair: pair[1].due or "9999",
-    )
+    due = sorted(tasks_in(store), key=lambda pair: pair[1].due or "9999")
     new = [note for note in latest if note.authored_at >= week]
     decisions = reading.dated(services, [note for note in latest if note.content_type == "decision"][:20])
     return {
@@ -112,7 +109,8 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
         "is_this_week": bool(new),
         "acts": [act for act in lifecycle_undo(services, limit=8) if act.at >= week],
         "decisions": [note for note in decisions if not note.superseded_by][:10],
-        "tasks": [open_task(note, task) for note, task in due[:12]],
+        "tasks": [open_task(note, task) for note, task in (due if "tasks" in query else due[:12])],
+        "open_tasks": len(due),
         "handoff": reading.last_handoff(services, session_log(services, limit=10), latest),
     }
 
