@@ -31,6 +31,7 @@ GRAIN_OF = {
 
 _SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
 _SPACE = re.compile(r"\s")
+_EMBED = re.compile(r"!\[\[[^\[\]\n]+\]\]")  # its text stands in another note
 
 
 Placed = tuple[int, int, str, str]  # start and end in the body, headings above, and a label
@@ -94,6 +95,9 @@ def fragment(
             is_bare = not below or (below[0].kind is BlockKind.HEADING and below[0].level <= block.level)
             if not block.label or not is_bare:
                 continue
+        text = body[block.start : block.end]
+        if "![[" in text and not _EMBED.sub("", text).strip("-*+> \t\n"):
+            continue
         label = block.label if block.kind is BlockKind.TURN else ""
         columns = block.label if block.kind is BlockKind.ROW else ""
         for start, end in _pieces(body, block.start, block.end, MAX_LINE):
