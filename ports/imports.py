@@ -93,7 +93,7 @@ class ForeignRelation(NamedTuple):
 
 class ForeignMemory(NamedTuple):
     """
-    A memory of another tool; ``project`` names the project or the user that it belongs to.
+    A memory of another tool; ``project`` names the project or the user that it belongs to. ``aliases`` are its other names.
 
     ``id`` is permanent in its store, so that a second import finds the same memory. Unknown times are empty.
     """
@@ -110,6 +110,8 @@ class ForeignMemory(NamedTuple):
     project: str = ""
     facts: tuple[ForeignFact, ...] = ()
     relations: tuple[ForeignRelation, ...] = ()
+    aliases: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
 
 
 class Unmatched(NamedTuple):

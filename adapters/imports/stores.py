@@ -308,8 +308,9 @@ def _lines(place: Path) -> Memories:
         except (ValueError, RecursionError):  # pydantic's error is a ValueError
             wrong.append(str(number))
             continue
-        is_empty &= not memory.text.strip()
-        yield memory if memory.text.strip() else Unmatched("empty memory")
+        has_content = bool(memory.text.strip() or memory.properties)
+        is_empty &= not has_content
+        yield memory if has_content else Unmatched("empty memory")
     if is_empty:
         raise NoStore(f"no line is a memory in JSON, of {len(wrong)} that were read")
     lines = f"{', '.join(wrong[:5])}{', ...' if wrong[5:] else ''}"

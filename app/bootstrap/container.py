@@ -252,10 +252,9 @@ class UseCases(containers.DeclarativeContainer):
     collections: list[Collection] = use_case("indexing.collections:collections_of")
     leftovers: dict[str, int] = use_case("indexing.collections:leftovers")
     forgotten_places = use_case("lifecycle.forgetting:ForgottenPlaces")
+    link_targets = use_case("indexing.update:LinkTargets")
     update_alone = function(
-        "indexing.update:UpdateCollection",
-        claims=use_case("indexing.update:NoteClaims"),
-        links=use_case("indexing.update:LinkTargets"),
+        "indexing.update:UpdateCollection", claims=use_case("indexing.update:NoteClaims"), links=link_targets
     )
     update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update: UpdateCollection = Factory(update_from)

@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +21,13 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import apply_in_chunks
-from clawmem.app.services.indexing.update import is_forgotten_text
+from clawmem.app.services.indexing.update import LinkTargets, is_forgotten_text
 from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.conversations.units import conversation_of_path
 from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
 from clawmem.domain.security.injections import has_injection
@@ -45,6 +48,7 @@ from clawmem.ports.knowledge import (
 )
 from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Transactions, Value, VaultRecords
+from clawmem.ports.vault import Vault
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
 
@@ -82,14 +86,12 @@ def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[
         yield document, NoteFile(name, head + body, len(head))
 
 
-def memory_lines(
-    store: DocumentStore, triples: TripleStore, relations: RelationStore, documents: Iterable[Document]
-) -> Iterator[str]:
+def memory_lines(vault: Vault, documents: Iterable[Document]) -> Iterator[str]:
     """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
     exported = {document.id: document for document in documents}
     for document in exported.values():
-        body = store.body(document.id) or ""
-        if not body.strip():
+        body, properties = vault.documents.body(document.id) or "", vault.properties.many([document.id])
+        if not (body.strip() or properties):
             continue
         facts = [
             ForeignFact(
@@ -101,11 +103,11 @@ def memory_lines(
                 triple.confidence,
                 triple.subject.kind,
             )._asdict()
-            for triple in triples.of_document(document.id)
+            for triple in vault.triples.of_document(document.id)
         ]
         edges = [
             ForeignRelation(exported[edge.target].display_path, edge.kind.value, edge.weight)._asdict()
-            for edge in relations.outbound([document.id], limit=1_000_000)
+            for edge in vault.relations.outbound([document.id], limit=1_000_000)
             if edge.target in exported
         ]
         memory = ForeignMemory(
@@ -119,6 +121,8 @@ def memory_lines(
             document.is_pinned,
             document.snoozed_until or "",
             document.domain or "",
+            aliases=document_names(document)[1:] if document.stamp else document.aliases,
+            properties=tuple((name, value) for name, value, _ in properties.get(document.id, ())),
         )
         yield json.dumps({**memory._asdict(), "facts": facts, "relations": edges}, ensure_ascii=False)
 
@@ -314,6 +318,7 @@ class ImportMemories:
     forgotten_texts: ForgottenTexts
     transactions: Transactions
     memories: Memories
+    link_targets: LinkTargets
     clock: Clock
     caller: str
 
@@ -336,11 +341,22 @@ class ImportMemories:
             ids[item.id] += 1
             unique = item.id if ids[item.id] == 1 else f"{item.id} ({ids[item.id]})"
             text = item.text.encode("utf-8", "replace").decode()
-            redacted, title, *tags = redact_parts([text, item.title, *item.tags])
-            memory = item._replace(id=unique, text=redacted, title=title, tags=tuple(tags))
+            values = [value for _, value in item.properties]
+            redacted, title, *rest = redact_parts([text, item.title, *item.tags, *item.aliases, *values])
+            parts = iter(rest)
+            memory = item._replace(
+                id=unique,
+                text=redacted,
+                title=title,
+                tags=tuple(islice(parts, len(item.tags))),
+                aliases=tuple(islice(parts, len(item.aliases))),
+                properties=tuple(
+                    (name, value) for (name, _), value in zip(item.properties, parts, strict=True)
+                ),
+            )
             report.redacted += memory[1:] != item._replace(text=text)[1:]
             memories.append(memory)
-        first_paths: dict[str, str] = {}  # by the hash of a text
+        first_paths: dict[tuple[str, str], str] = {}  # by the hash of a text, and the title
         numbers: dict[str, int] = {}
 
         def take(memory: ForeignMemory) -> None:
@@ -349,7 +365,13 @@ class ImportMemories:
             name = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:12]
             path, digest = f"{FOLDER}/{tool}/{slug[:50] or 'memory'}-{name}.md", body_hash(memory.text)
             known = self.documents.at(COLLECTION, path)
-            others = [document for document in self.documents.holding(digest) if document.inactive is None]
+            title = _title(memory)
+            others = [
+                document
+                for document in self.documents.holding(digest)
+                if document.inactive is None
+                and (document.title == title or not document.path.startswith(f"{FOLDER}/{tool}/"))
+            ]
             outcome = "updated" if known else "imported"
             if known and known.hash == digest and known.inactive is None:
                 outcome = "unchanged"
@@ -357,14 +379,14 @@ class ImportMemories:
                 self.documents, self.forgotten_texts, memory.text
             ):
                 outcome = "forgotten"
-            elif others or first_paths.get(digest, path) != path:
+            elif others or first_paths.get((digest, title), path) != path:
                 outcome = "duplicates"
             else:
                 report.suspicious += has_injection(memory.text)
                 if not dry_run:
                     self._store(path, memory, report, is_new=known is None)
             setattr(report, outcome, getattr(report, outcome) + 1)
-            first_paths.setdefault(digest, path)
+            first_paths.setdefault((digest, title), path)
             if document := self.documents.at(COLLECTION, path):
                 numbers[memory.id] = document.id
 
@@ -373,16 +395,17 @@ class ImportMemories:
         else:
             deque(apply_in_chunks(self.transactions, memories, take), maxlen=0)
             self._relate(tool, memories, numbers, report)
+            self.link_targets.aim()
         return report
 
     def _store(self, path: str, memory: ForeignMemory, report: ImportReport, *, is_new: bool) -> None:
         """Store a memory at *path*, with its facts; pin and snooze a new one, later changes are the user's."""
         now_ms = self.clock.now_ms()
         authored_ms, until = parse_iso(memory.authored_at), parse_iso(memory.snoozed_until)
-        first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)
+        front_matter = "\n".join(f"{name}: {value}" for name, value in memory.properties)
         number = self.memories.write(
             path,
-            title_of(first.lstrip("# ").strip()) or memory.id,
+            _title(memory),
             memory.text,
             memory.content_type,
             memory.confidence,
@@ -390,6 +413,9 @@ class ImportMemories:
             tags=tuple(dict.fromkeys(memory.tags)),
             domain=memory.project or None,
             origin=Origin.IMPORTED,
+            aliases=memory.aliases,
+            properties=memory.properties,
+            links=note_links(Markdown(memory.text), front_matter),
         )
         self.triples.forget(number)
         mentioned: dict[str, Entity] = {}
@@ -435,6 +461,11 @@ class ImportMemories:
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, details))
         with self.transactions.writing():
             report.relations += self.relations.put(relations)
+
+
+def _title(memory: ForeignMemory) -> str:
+    first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)
+    return title_of(first.lstrip("# ").strip()) or memory.id
 
 
 @dataclass(slots=True)

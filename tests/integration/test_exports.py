@@ -57,8 +57,12 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
     )
 
 
-def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path) -> None:
-    """Text, time, kind and relations come back in another vault; a note of the user is then an imported one."""
+def test_lines_are_memories_that_can_be_imported(remembered: Invoke, notes: Path, home: Path) -> None:
+    """Text, time, kind, properties, names, links and relations come back; a note of the user is then an imported one."""
+    head = "---\naliases: [Ticket lore]\nstate: sound\nup: '[[haruka]]'\n---\n"
+    twins = {"a/Lore.md": f"{head}See [[2026-06-09-postgres]].\n", "a/Bare.md": "---\nstate: sound\n---\n"}
+    write_notes(notes, {**twins, "b/Lore two.md": "See [[2026-06-09-postgres]].\n"})
+    assert remembered("update").exit_code == 0
     assert remembered("pin", POSTGRES).exit_code == 0
     assert remembered("maintain", "graph", "--type", "temporal").exit_code == 0
     assert remembered("export", "--format", "jsonl").exit_code == 0
@@ -77,6 +81,13 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
     assert report["relations"] == sum(len(one["relations"]) for one in found.values()) > 0
     answer = json.loads(remembered(*other, "search", "ticket machines").stdout)["results"][0]
     assert (answer["title"], answer["trusted"]) == (haruka["title"], False)
+    sound = json.loads(remembered(*other, "list", "--where", "state=sound").stdout)
+    assert len(sound["documents"]) == 2
+    links = json.loads(remembered(*other, "links", "[[Ticket lore]]").stdout)["links"]
+    assert [link["target"].rpartition("-")[0] for link in links] == [
+        "_clawmem/imports/jsonl/notes-people-haruka-md",
+        "_clawmem/imports/jsonl/notes-decisions-2026-06-09-postgres-md",
+    ]
 
 
 @pytest.mark.parametrize(

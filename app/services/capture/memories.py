@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import Claims, DerivationStore, DocumentStore, Property
+from clawmem.ports.documents import Claims, DerivationStore, DocumentStore, Link, Property
 from clawmem.ports.records import Document, Origin, Scope, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 from clawmem.ports.storage import Transactions
@@ -105,6 +105,9 @@ class Memories:
         project: str = "",
         is_local: bool = False,
         cites: Iterable[str] = (),
+        aliases: tuple[str, ...] = (),
+        properties: Iterable[tuple[str, str]] = (),
+        links: Sequence[Link] = (),
     ) -> int:
         """
         Store *body* at *path* of the own collection, replacing an earlier document; return its id.
@@ -120,11 +123,17 @@ class Memories:
         authored_ms = parse_iso(authored_at)
         authored = now if authored_ms is None else iso_utc(authored_ms)
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
-        document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
+        document = plain._replace(
+            content_type=content_type, confidence=confidence, domain=domain, aliases=aliases
+        )
         names = (PROJECT, APPLIES_TO) if is_local else (PROJECT,)
-        values = [*((name, project) for name in names if project), *((CITES, value) for value in cites)]
-        properties = [Property(name, value, property_key(value)) for name, value in values]
-        declared = Declarations(Claims(tuple(supersedes)), properties=properties)
+        values = [
+            *properties,
+            *((name, project) for name in names if project),
+            *((CITES, value) for value in cites),
+        ]
+        keyed = [Property(name, value, property_key(value)) for name, value in values]
+        declared = Declarations(Claims(tuple(supersedes)), links, keyed)
         number = self.publisher.publish_text(with_origin(document, origin, tags), body, declared)
         self.derivations.derive(number, [parent.id for parent in parents])
         return number
