@@ -27,7 +27,7 @@ def _imported(package: str) -> Any:
     try:
         return import_module(package)
     except ImportError as error:
-        raise DamagedFile(str(ExtraMissing(package, extra=EXTRA)).rstrip(".")) from error
+        raise ExtraMissing(package, extra=EXTRA) from error
 
 
 # -- PDF ------------------------------------------------------------------------------------------------
@@ -182,8 +182,8 @@ def extract_text(path: str, data: bytes) -> ExtractedText | None:
         read = reader(data)
         body, name = (text.encode("utf-8", "replace").decode() for text in (read.body, read.name))
         return read._replace(body=body, name=name)  # without halves of characters
-    except DamagedFile as error:
-        raise SourceUnreadable(path, str(error)) from error
+    except (DamagedFile, ExtraMissing) as error:
+        raise SourceUnreadable(path, str(error), code=getattr(error, "code", None)) from error
     except Exception as error:  # parsers raise arbitrary exceptions for damaged files
         reason = f"it is damaged ({type(error).__name__}); open it in its program and save it again"
         raise SourceUnreadable(path, reason) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 GIT, OWN = ".gitignore", ".clawmemignore"
 BUILT_IN = "the built-in rules"
+# Files in the folder .obsidian, and their keys that name templates, which are no notes.
+_TEMPLATES = {
+    "templates.json": "folder",
+    "daily-notes.json": "template",
+    "plugins/templater-obsidian/data.json": "templates_folder",
+}
 _CONFIG_RANK, _OWN_RANK, _GIT_RANK = range(3)
 _Rules: TypeAlias = "list[tuple[GitIgnoreSpecPattern, Exclusion]]"  # of one file or setting
 
@@ -151,8 +158,14 @@ class Exclusions:
             self._rules[""] = [(_CONFIG_RANK, rules)]
 
     def note(self, path: str) -> None:
-        """Read *path* if it is an ignore file."""
+        """Read *path* if it is an ignore file, or the folder of the settings of Obsidian."""
         parent, _, name = path.rpartition("/")
+        for file, key in _TEMPLATES.items() if name == ".obsidian" else ():
+            with suppress(SourceUnreadable, ValueError, AttributeError):
+                template = json.loads(self._files.read(self._folder.root, f"{path}/{file}")).get(key) or ""
+                if literal := re.sub(r"([*?\[\]\\])", r"\\\1", template.strip("/")):
+                    rules = _rules_of(f"{path}/{file}", [f"/{literal}", f"/{literal}.md"], is_numbered=False)
+                    self._rules.setdefault(parent, []).append((_GIT_RANK, rules))
         if name == OWN or (name == GIT and self._folder.gitignore):
             try:
                 text = self._files.read(self._folder.root, path).decode("utf-8", "replace")
@@ -230,6 +243,7 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
     above = {path[:end] for path in only or () for end, sign in enumerate(path) if sign == "/"}
 
     def enter(path: str) -> bool:
+        rules.note(path)
         return (only is None or path in above) and not rules.counted(path, is_folder=True)
 
     def wanted(path: str) -> bool:

@@ -30,7 +30,7 @@ from clawmem.ports.documents import (
     LinkStore,
     SuccessionStore,
 )
-from clawmem.ports.errors import InvalidInput, SourceMissing, SourceUnreadable
+from clawmem.ports.errors import ExtraMissing, InvalidInput, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
@@ -377,7 +377,11 @@ class _Pass:
             waits = is_new and not former and self._gone and len(self._new) < MOST_PAIRS
             (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
-            self._miss(str(error))
+            if error.code == ExtraMissing.code:
+                rule = f"a missing package ({error.reason.rstrip('.')})"
+                self.report.excluded[rule] = 1 + self.report.excluded.get(rule, 0)
+            else:
+                self._miss(str(error))
 
     def _former(self, file: SourceFile, known: Document | None, text: str) -> Document | None:
         """
