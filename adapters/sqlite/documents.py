@@ -115,7 +115,8 @@ class SqliteDocuments(Store):
             # Until one of them is edited, notes made from one template have the same first hash.
             sql = "select 1 from documents where first_hash = ? and (collection, path) <> (?, ?)"
             if not first_hash or (former_hash != document.hash and self._db.row(sql, (first_hash, *place))):
-                first_hash = document.hash
+                of_place = sha256(document.display_path.encode("utf-8", "surrogatepass")).hexdigest()
+                first_hash = document.hash if body.strip() else of_place  # all empty texts are the same
             document_id = int(self._db.write(_SAVE, _values(document._replace(first_hash=first_hash)))[0][0])
             if former_hash not in (None, document.hash):
                 self._drop_body(former_hash)

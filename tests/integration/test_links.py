@@ -33,7 +33,7 @@ def test_links_and_backlinks(invoke: Invoke, folder: Path) -> None:
     """Each link is shown with its sentence and the line of the heading or block that it names, from both ends."""
     assert ends(invoke, "ann") == [
         ("heating#Pressure", "notes/house/boiler.md", 6),
-        ("boiler^bar", "notes/house/boiler.md", 8),
+        ("boiler#^bar", "notes/house/boiler.md", 8),
     ]
     shown = ask_json(invoke, "links", "boiler")
     assert [

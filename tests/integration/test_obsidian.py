@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import copytree
@@ -54,8 +55,8 @@ def test_forms_of_links(read: Invoke) -> None:
         ("Heron", "Boats/Heron.md", None),
         ("Boats/Puffin#Hull", puffin, 18),
         ("Boats/Puffin#Hull#Planks", puffin, 22),
-        ("Boats/Puffin^keel", puffin, 20),
-        ("Boats/Puffin^rudder-note", puffin, 28),
+        ("Boats/Puffin#^keel", puffin, 20),
+        ("Boats/Puffin#^rudder-note", puffin, 28),
         ("red boat", puffin, None),
         ("Ines Sørli.md", ines, None),
         ("ines SØRLI", ines, None),
@@ -73,7 +74,7 @@ def test_broken_links(read: Invoke) -> None:
     assert [(one["written"], one["line"]) for one in found if one["source"] == "boats/Broken.md"] == [
         ("Missing boat", 3),
         ("Puffin#Sails", 3),
-        ("Boats/Puffin^nothing", 3),
+        ("Boats/Puffin#^nothing", 3),
         ("Boats/Gone.md", 3),
         ("Lost drawing", 3),
         ("_PRIVATE/Diary", 4),
@@ -254,3 +255,45 @@ def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Pa
     phone = invoke("surface", "what is the phone and the token of Jörg?").stdout
     assert "phone: 0345 556677" in phone
     assert "ghp_" not in phone
+
+
+def test_names_and_templates(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file name goes before titles, an embed is no text, templates and files without their reader are counted."""
+    folder = tmp_path / "desk"
+    plant = "# Hoya\n\nHoya carnosa flowers when the pot is tight. ^pot\n"
+    write_notes(
+        folder,
+        {
+            "Daily/2026-02-03.md": "## Day\n\nRepotted the fig.\n",
+            "Plants/Hoya.md": plant,
+            "Plants/Hoya 1.md": plant,
+            "Moc.md": "The window.\n\n![[Hoya carnosa flowers]]\n\n- ![[Hoya]]\n",
+            "A.md": "",
+            "B.md": "\n",
+            "Forms/Person.md": "Name:\n",
+            "Snippets/Call.md": "Who:\n",
+            "Forms daily.md": "Weather:\n",
+            "page.html": "<p>Hello</p>",
+            ".obsidian/templates.json": '{"folder": "Forms"}',
+            ".obsidian/daily-notes.json": '{"template": "Forms daily"}',
+            ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Snippets/"}',
+        },
+    )
+    monkeypatch.setitem(sys.modules, "bs4", None)
+    monkeypatch.setitem(sys.modules, "markdownify", None)
+    added = invoke("collection", "add", folder, "--pattern", "**/*.{md,html}")
+    assert added.exit_code == 0, added.output
+    done = invoke("update")
+    assert (done.exit_code, "1 by a missing package (This needs " in done.stdout) == (0, True), done.stdout
+    for place in ("templates.json", "daily-notes.json", "plugins/templater-obsidian/data.json"):
+        assert f"1 by .obsidian/{place}" in done.stdout
+    documents = {one["file"]: one for one in ask_json(invoke, "list", "--limit", "50")["documents"]}
+    assert {path.partition("/")[2] for path in documents} == {
+        *("Daily/2026-02-03.md", "Plants/Hoya.md", "Plants/Hoya 1.md", "Moc.md", "A.md", "B.md")
+    }
+    assert documents["desk/Daily/2026-02-03.md"]["title"] == "2026-02-03"
+    for path in ("desk/A.md", "desk/B.md"):
+        assert invoke("get", f"#{documents[path]['docid'].removeprefix('#')}").exit_code == 0
+    assert "pot is tight" in invoke("get", "Hoya#^pot").stdout
+    assert [one["written"] for one in ask_json(invoke, "links", "Hoya")["links"]] == ["Hoya"]
+    assert ask_json(invoke, "query", "hoya carnosa flowers")["results"][0]["path"] != "Moc.md"

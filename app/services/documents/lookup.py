@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import product, starmap
+from itertools import chain, product, starmap
 from operator import attrgetter
 
 from rapidfuzz import fuzz, process
@@ -15,11 +15,18 @@ from rapidfuzz.utils import default_process
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
+from clawmem.domain.documents.address import (
+    Address,
+    folded,
+    is_place_end,
+    name_matcher,
+    read_address,
+    unicode_forms,
+)
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.documents import DocumentStore, SuccessionStore
@@ -116,10 +123,11 @@ class Lookup:
             InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
         """
         readings = read_address(text)  # the most literal first
-        for rule in (self._by_place, self._by_end, self._gone_with_end, self._by_name):
-            for address in readings:
-                if documents := rule(address):
-                    return self._only(text, documents), address
+        linked = read_address(f"[[{text.strip()}]]") if "#" in text.strip()[1:] else ()  # note#heading
+        rules = (self._by_place, self._by_end, self._gone_with_end, self._by_name)
+        for rule, address in chain(product(rules, readings), product(rules, linked)):
+            if documents := rule(address):
+                return self._only(text, documents), address
         if text.strip().startswith("#"):
             identity.normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
@@ -199,10 +207,11 @@ class Lookup:
         return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
 
     def _by_name(self, address: Address) -> list[Document]:
-        """Return the documents with this title, file name or alias: the served ones, else the others."""
+        """Return the documents with this file name, title or alias: the served ones, those with the file name, else others."""
         is_called = name_matcher(address)
         served = verified_if_any([*filter(is_called, every_served(self.documents))])
-        return served or self._inactive(is_called)
+        files = [note for note in served if folded(file_name(note.path)) == folded(address.name)]
+        return files or served or self._inactive(is_called)
 
     def _by_docid(self, address: Address) -> list[Document]:
         """

@@ -46,7 +46,7 @@ def found_links(documents: DocumentStore, links: Sequence[StoredLink]) -> list[F
             kind = "block" if link.part.startswith("^") else "heading"
             line = part_line(link.part, Markdown(bodies.get(target.id, ""), target.body_line))
             problem = "" if line else f"the note has no such {kind}"
-        sign = "#" if link.part and not link.part.startswith("^") else ""
+        sign = "#" if link.part else ""
         found.append(
             FoundLink(
                 kind=link.kind,
