@@ -311,7 +311,7 @@ def export(
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
         elif form == "jsonl":
-            lines = [*memory_lines(vault, chosen)]
+            lines = [*memory_lines(vault.documents, vault.properties, vault.triples, vault.relations, chosen)]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
             documents = len(lines)
         else:

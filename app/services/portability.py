@@ -33,7 +33,7 @@ from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_wo
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import BundleDamaged, InvalidInput, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
@@ -48,7 +48,6 @@ from clawmem.ports.knowledge import (
 )
 from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Transactions, Value, VaultRecords
-from clawmem.ports.vault import Vault
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
 
@@ -86,12 +85,18 @@ def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[
         yield document, NoteFile(name, head + body, len(head))
 
 
-def memory_lines(vault: Vault, documents: Iterable[Document]) -> Iterator[str]:
+def memory_lines(
+    store: DocumentStore,
+    properties: PropertyStore,
+    triples: TripleStore,
+    relations: RelationStore,
+    documents: Iterable[Document],
+) -> Iterator[str]:
     """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
     exported = {document.id: document for document in documents}
     for document in exported.values():
-        body, properties = vault.documents.body(document.id) or "", vault.properties.many([document.id])
-        if not (body.strip() or properties):
+        body, declared = store.body(document.id) or "", properties.many([document.id])
+        if not (body.strip() or declared):
             continue
         facts = [
             ForeignFact(
@@ -103,11 +108,11 @@ def memory_lines(vault: Vault, documents: Iterable[Document]) -> Iterator[str]:
                 triple.confidence,
                 triple.subject.kind,
             )._asdict()
-            for triple in vault.triples.of_document(document.id)
+            for triple in triples.of_document(document.id)
         ]
         edges = [
             ForeignRelation(exported[edge.target].display_path, edge.kind.value, edge.weight)._asdict()
-            for edge in vault.relations.outbound([document.id], limit=1_000_000)
+            for edge in relations.outbound([document.id], limit=1_000_000)
             if edge.target in exported
         ]
         memory = ForeignMemory(
@@ -122,7 +127,7 @@ def memory_lines(vault: Vault, documents: Iterable[Document]) -> Iterator[str]:
             document.snoozed_until or "",
             document.domain or "",
             aliases=document_names(document)[1:] if document.stamp else document.aliases,
-            properties=tuple((name, value) for name, value, _ in properties.get(document.id, ())),
+            properties=tuple((name, value) for name, value, _ in declared.get(document.id, ())),
         )
         yield json.dumps({**memory._asdict(), "facts": facts, "relations": edges}, ensure_ascii=False)
 
