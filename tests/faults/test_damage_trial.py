@@ -477,7 +477,7 @@ MANY = {
 }
 
 
-FEW = {"sqlite": ["page swapped", "cut pages", "forgotten cut"], "tantivy": ["file part", "file deleted"]}
+FEW = {"sqlite": ["page swapped", "cut pages"], "tantivy": ["file part"]}
 LOG = logging.getLogger(__name__)
 
 
