@@ -15,7 +15,6 @@ from pydantic.fields import FieldInfo
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.output import Text, fields_text, records_table
-from clawmem.app.operations.table import TOOLS
 from clawmem.app.services.documents.records import Record
 from clawmem.app.settings.model import Settings, fault_of
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -241,11 +240,6 @@ class Operation(Generic[P, R]):
         if isinstance(result, list):
             return records_table(result, self.columns) or self.empty
         return fields_text(self.record(result))
-
-    @property
-    def is_tool(self) -> bool:
-        """Whether agents have a tool for it; every tool takes room in their prompts."""
-        return self.name in TOOLS
 
     @property
     def reads(self) -> bool:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.ports.errors import NotFound
 
-if TYPE_CHECKING:
-    from clawmem.app.operations.operation import AnyOperation
-
 # The first words of the commands of each module. The commands of a group may belong to several modules.
-VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "maintenance": ("status", "vault", "doctor", "rebuild", "maintain", "undo", "reflect"),
-        "documents": ("get", "links", "list", "tags", "entities", "timeline", "maintain"),
-        "history": ("timeline", "sessions", "report", "why", "focus", "profile"),
-        "indexing": ("bootstrap", "collection", "trust", "update", "embed", "doctor", "vault"),
-        "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze", "remember", "diary"),
-        "models": ("models",),
-        "openclaw": ("openclaw",),
-        "portability": ("mine", "import", "beads", "backup", "export"),
-        "search": ("search", "query"),
-    }
-)
+VERBS = {
+    "maintenance": ("status", "vault", "doctor", "rebuild", "maintain", "undo", "reflect"),
+    "documents": ("get", "links", "list", "tags", "entities", "timeline", "maintain"),
+    "history": ("timeline", "sessions", "report", "why", "focus", "profile"),
+    "indexing": ("bootstrap", "collection", "trust", "update", "embed", "doctor", "vault"),
+    "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze", "remember", "diary"),
+    "models": ("models",),
+    "openclaw": ("openclaw",),
+    "portability": ("mine", "import", "beads", "backup", "export"),
+    "search": ("search", "query"),
+}
 
 # The operations that agents have as tools; every one takes room in their prompts.
 TOOLS = frozenset(
@@ -40,8 +33,6 @@ TOOLS = frozenset(
 
 def operations_in(module: str) -> tuple[AnyOperation, ...]:
     """Return the operations of a module of this package, in their order."""
-    from clawmem.app.operations.operation import Operation  # pydantic, which the names of commands need not
-
     name = f"clawmem.app.operations.{module}"
     known = [value for value in vars(import_module(name)).values() if isinstance(value, Operation)]
     return tuple(operation for operation in known if operation.function.__module__ == name)
@@ -54,7 +45,7 @@ def all_operations() -> list[AnyOperation]:
 
 def operation_named(name: str) -> AnyOperation:
     """Return the operation *name*; raise `NotFound` if there is none."""
-    known = {operation.name: operation for operation in all_operations()}
-    if name not in known:
-        raise NotFound("operation", name)
-    return known[name]
+    for operation in all_operations():
+        if operation.name == name:
+            return operation
+    raise NotFound("operation", name)

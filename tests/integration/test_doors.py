@@ -18,7 +18,7 @@ import pytest
 from rest_world import REDIS, World, world_at
 
 from clawmem.app.operations.operation import AnyOperation, Command
-from clawmem.app.operations.table import all_operations
+from clawmem.app.operations.table import TOOLS, all_operations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -88,7 +88,7 @@ VALUES = {
     "query": "post", "words": "sessions",
 }  # fmt: skip
 NOW = {"at": None}  # the time of a report
-READING = [one for one in all_operations() if one.reads and (one.route or one.is_tool)]
+READING = [one for one in all_operations() if one.reads and (one.route or one.name in TOOLS)]
 
 
 @pytest.mark.parametrize("operation", READING, ids=[one.name for one in READING])
@@ -102,7 +102,7 @@ def test_an_operation_has_one_result(world: World, client: Client, operation: An
     ask = client.get if operation.method == "GET" else client.post
     results = [
         *([ask(path.format(**given), **asked)] if path else []),
-        *([client.tool(operation.name, **given)] if operation.is_tool else []),
+        *([client.tool(operation.name, **given)] if operation.name in TOOLS else []),
         *(
             world.cli(*_typed(command), *given.values())
             for command in operation.commands

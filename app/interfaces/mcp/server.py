@@ -51,7 +51,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.search import SearchAnswer
-from clawmem.app.operations.table import all_operations, operations_in
+from clawmem.app.operations.table import TOOLS, all_operations, operations_in
 from clawmem.app.version import VERSION
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ClawmemError, ConfirmationMissing, InvalidInput
@@ -237,7 +237,7 @@ class MemoryServer(MCPServer[Any]):
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
         self._dispatcher = dispatcher
-        every = [guide, *(operation for operation in all_operations() if operation.is_tool)]
+        every = [guide, *(operation for operation in all_operations() if operation.name in TOOLS)]
         daily = [operation for operation in every if operation.name in DAILY]
         chosen = operations_in("files") if is_files else daily if is_daily else every
         self._offered = {operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen}
