@@ -109,7 +109,7 @@ def _best(
     texts = [body[start:end] for start, end in pieces]
     headers = [index for index, text in enumerate(texts[1:]) if is_delimiter(text) and "|" in texts[index]]
     bare = [
-        (_is_bare(text) and pieces[index] != found) or is_delimiter(text) or index in headers
+        (is_bare(text) and pieces[index] != found) or is_delimiter(text) or index in headers
         for index, text in enumerate(texts)
     ]
     fences = [text.lstrip().startswith(("```", "~~~")) for text in texts]
@@ -172,7 +172,7 @@ def holds_any(text: str, terms: Sequence[str]) -> bool:
     return any(term.lower() in lower for term in terms if term.strip())
 
 
-def _is_bare(line: str) -> bool:
+def is_bare(line: str) -> bool:
     """Whether *line* is a heading, or contains only tags."""
     if "#" not in line:
         return False

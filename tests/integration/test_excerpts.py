@@ -14,6 +14,9 @@ NOTES = {
     "log/2025-03.md": "# March 2025\n\n## 2025-03-04\nBaked rye bread.\nThe kiln cracked.\n\n## 2025-03-05\n"
     "Sold two vases.\n\n## 2025-03-18\nOsric fixed the kiln.\nGlazed the bowls.\n",
     "kiln.md": "# Firing\n#kiln #clay\n\nStoneware needs ten hours.\nNext kiln inspection: 9 August.\n",
+    "fair.md": "---\ntags: [winter]\n---\n# Fair\n\nNo snow yet.\n",
+    "bare.md": "---\ntags: [autumn]\n---\n",
+    "heading.md": "---\ntags: [spring]\n---\n# To write\n",
     "rates 2024.md": "# Rates 2024\n\nWhat I charge this year, before tax.\n\n## Prices\nLesson: £34 an hour\n"
     "Glazing: £90\nRepair: £19 an hour\n",
     "supplies.md": "# Supplies\n\n| Material | per bag |\n|---|---|\n| White grog 2 mm | £62 |\n| Feldspar | £88 |\n\n"
@@ -53,5 +56,11 @@ def test_a_day_without_entry_is_not_answered(first: Callable[[str], dict[str, An
 
 
 def test_lines_with_the_answer_are_shown(first: Callable[[str], dict[str, Any]]) -> None:
-    """Neither tags nor a heading are shown for it."""
+    """Neither tags nor a heading are shown for it, unless the note has nothing else."""
+    for question, text in (
+        ("winter", "No snow yet."),
+        ("autumn", "tags: [autumn]"),
+        ("spring", "tags: [spring]"),
+    ):
+        assert first(question)["snippet"] == text
     assert first("when is the next kiln inspection")["snippet"].startswith("Next kiln inspection: 9 August.")

@@ -23,6 +23,7 @@ from clawmem.domain.retrieval.snippets import (
     excerpt,
     holds_any,
     intent_terms,
+    is_bare,
     snippet,
 )
 from clawmem.domain.security.injections import injection_within
@@ -94,7 +95,9 @@ class Result:
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
-            best = self._in_front_matter() or best
+            first_line = best.text.partition("\n")[0]
+            has_text = first_line != "" and not is_bare(first_line)
+            best = self._in_front_matter(has_text=has_text) or best
         if (
             self.document.path.lower().endswith((".csv", ".tsv"))
             and best.start_line > self.document.body_line
@@ -127,15 +130,16 @@ class Result:
             first_line=self.document.body_line,
         )
 
-    def _in_front_matter(self) -> Snippet | None:
+    def _in_front_matter(self, *, has_text: bool) -> Snippet | None:
         """
         Return the front-matter line with most words of the question, except lines of technical properties.
 
-        A line of tags is returned only if neither the note's text nor its names have a word of the question.
+        A line of tags is returned only if the note has no text, and its names have no word of the question.
         """
         names = " ".join(document_names(self.document)).lower()  # they are shown anyway
         wanted = [word for word in self.words if word not in names]
-        ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if len(wanted) < len(self.words) else frozenset())
+        is_named = len(wanted) < len(self.words)
+        ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
         head = without_properties(self.document.front_matter or "", ignored)
         if not holds_any(head, wanted):
             return None
