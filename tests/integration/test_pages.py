@@ -140,6 +140,7 @@ def test_search_shows_places_marks_and_reasons(browser: Browser) -> None:
     assert POSTGRES in decisions
     assert "Haruka Mori" not in decisions
     assert "No note meets this" in browser.get("/search", until="2001-01-01").text
+    assert browser.get("/search", q="tickets", where="project=nowhere").status == 404  # no note has a project
 
 
 def test_what_is_typed_is_not_recorded_and_what_is_sent_is(world: World, browser: Browser) -> None:

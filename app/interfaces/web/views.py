@@ -131,7 +131,7 @@ MODES: Mapping[str, tuple[str, AnyOperation]] = {
     "intent": ("intent", search.intent_search),
     "plan": ("topics, one by one", search.query_plan),
 }
-CONDITIONS = ("collection", "content_type", "tag", "since", "until", "as_of")
+CONDITIONS = ("collection", "content_type", "tag", "where", "since", "until", "as_of")
 
 
 @view("/search", "Search", "search.html", in_navigation=True)
@@ -155,7 +155,7 @@ def search_page(services: Services, query: Query) -> Mapping[str, Any]:
         found: SearchAnswer = answer(operation, asking, given)
         values |= {"answer": found, "notes": reading.documents_of(services, found)}
     else:
-        listed = {name: text for name, text in conditions.items() if name in ("collection", "tag", "as_of")}
+        listed = {name: text for name, text in conditions.items() if name in ("collection", "tag", "where", "as_of")}
         is_narrow = not {"content_type", "since", "until"}.isdisjoint(conditions)
         listing = answer(list_documents, services, {**listed, "limit": 10_000 if is_narrow else 40})
         notes = [
