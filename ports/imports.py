@@ -96,6 +96,7 @@ class ForeignMemory(NamedTuple):
     A memory of another tool; ``project`` names the project or the user that it belongs to. ``aliases`` are its other names.
 
     ``id`` is permanent in its store, so that a second import finds the same memory. Unknown times are empty.
+    ``superseded_by`` is the id of another memory.
     """
 
     id: str
@@ -112,6 +113,8 @@ class ForeignMemory(NamedTuple):
     relations: tuple[ForeignRelation, ...] = ()
     aliases: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
+    private: bool = False
+    superseded_by: str = ""
 
 
 class Unmatched(NamedTuple):

@@ -32,6 +32,7 @@ from clawmem.app.operations.operation import Effect, Opening, Option, Result, ar
 from clawmem.app.operations.output import counts_text, few
 from clawmem.app.services.conversations.mining import MOST_ASKED, MiningOptions, MiningReport
 from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.issues import COLLECTION as ISSUES
 from clawmem.app.services.issues import IssueReport
 from clawmem.app.services.maintenance.status import BACKUP_MARK
@@ -311,7 +312,9 @@ def export(
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
         elif form == "jsonl":
-            lines = [*memory_lines(vault.documents, vault.properties, vault.triples, vault.relations, chosen)]
+            newer = current_successors(vault.documents, vault.successions, [note.id for note in chosen])
+            stores = vault.documents, vault.properties, vault.triples, vault.relations
+            lines = [*memory_lines(*stores, newer, chosen, services.withheld())]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
             documents = len(lines)
         else:

@@ -33,7 +33,7 @@ from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_wo
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore, PropertyStore
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import BundleDamaged, InvalidInput, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
@@ -90,9 +90,15 @@ def memory_lines(
     properties: PropertyStore,
     triples: TripleStore,
     relations: RelationStore,
+    newer: Mapping[int, Document],
     documents: Iterable[Document],
+    private: Collection[int],
 ) -> Iterator[str]:
-    """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
+    """
+    Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them.
+
+    *newer* are the successors of superseded documents by id.
+    """
     exported = {document.id: document for document in documents}
     for document in exported.values():
         body, declared = store.body(document.id) or "", properties.many([document.id])
@@ -128,6 +134,8 @@ def memory_lines(
             document.domain or "",
             aliases=document_names(document)[1:] if document.stamp else document.aliases,
             properties=tuple((name, value) for name, value, _ in declared.get(document.id, ())),
+            private=document.id in private,
+            superseded_by=newer[document.id].display_path if document.id in newer else "",
         )
         yield json.dumps({**memory._asdict(), "facts": facts, "relations": edges}, ensure_ascii=False)
 
@@ -319,6 +327,7 @@ class ImportMemories:
     entities: EntityStore
     triples: TripleStore
     relations: RelationStore
+    successions: SuccessionStore
     acts: ActJournal
     forgotten_texts: ForgottenTexts
     transactions: Transactions
@@ -363,6 +372,7 @@ class ImportMemories:
             memories.append(memory)
         first_paths: dict[tuple[str, str], str] = {}  # by the hash of a text, and the title
         numbers: dict[str, int] = {}
+        new: list[ForeignMemory] = []
 
         def take(memory: ForeignMemory) -> None:
             # The path is the same at every import: imports/TOOL/slug-of-its-id-HASH.md
@@ -392,6 +402,8 @@ class ImportMemories:
                     self._store(path, memory, report, is_new=known is None)
             setattr(report, outcome, getattr(report, outcome) + 1)
             first_paths.setdefault((digest, title), path)
+            if outcome == "imported":
+                new.append(memory)
             if document := self.documents.at(COLLECTION, path):
                 numbers[memory.id] = document.id
 
@@ -401,6 +413,15 @@ class ImportMemories:
             deque(apply_in_chunks(self.transactions, memories, take), maxlen=0)
             self._relate(tool, memories, numbers, report)
             self.link_targets.aim()
+            with self.transactions.writing():
+                for memory in new:  # later changes are the user's
+                    if successor := numbers.get(memory.superseded_by):
+                        self.successions.decide(numbers[memory.id], successor)
+                        why = f"imported: by {memory.superseded_by}"
+                        act = ActEntry(
+                            numbers[memory.id], Act.SUPERSEDE, self.caller, iso_utc(self.clock.now_ms()), why
+                        )
+                        self.acts.add([act])
         return report
 
     def _store(self, path: str, memory: ForeignMemory, report: ImportReport, *, is_new: bool) -> None:
@@ -444,6 +465,8 @@ class ImportMemories:
             self.documents.pin(number, True)
             self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), "imported")])
             report.pinned += 1
+        if is_new and memory.private:
+            self.acts.add([ActEntry(number, Act.PRIVATE, self.caller, iso_utc(now_ms), "imported")])
         if is_new and until is not None and until > now_ms:
             self.documents.snooze(number, iso_utc(until))
             self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), "imported")])

@@ -58,10 +58,12 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
 
 
 def test_lines_are_memories_that_can_be_imported(remembered: Invoke, notes: Path, home: Path) -> None:
-    """Text, time, kind, properties, names, links and relations come back; a note of the user is then an imported one."""
+    """Text, time, kind, properties, names, links, relations, privacy and supersessions come back, as imported."""
     head = "---\naliases: [Ticket lore]\nstate: sound\nup: '[[haruka]]'\n---\n"
     twins = {"a/Lore.md": f"{head}See [[2026-06-09-postgres]].\n", "a/Bare.md": "---\nstate: sound\n---\n"}
     write_notes(notes, {**twins, "b/Lore two.md": "See [[2026-06-09-postgres]].\n"})
+    assert remembered("remember", "Haruka sells the tickets.", "--supersedes", HARUKA).exit_code == 0
+    (notes / "key.md").write_text("---\nprivate: true\n---\nThe key is under the mat.\n", "utf-8")
     assert remembered("update").exit_code == 0
     assert remembered("pin", POSTGRES).exit_code == 0
     assert remembered("maintain", "graph", "--type", "temporal").exit_code == 0
@@ -79,8 +81,11 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, notes: Path
     report = json.loads(remembered(*other, "import", "jsonl", home / "memories.jsonl").stdout)
     assert (report["imported"], report["pinned"], report["unmatched"]) == (len(found), 1, {})
     assert report["relations"] == sum(len(one["relations"]) for one in found.values()) > 0
-    answer = json.loads(remembered(*other, "search", "ticket machines").stdout)["results"][0]
-    assert (answer["title"], answer["trusted"]) == (haruka["title"], False)
+    answer = json.loads(remembered(*other, "search", "Haruka tickets machines").stdout)["results"][:2]
+    assert [(note["title"], note["trusted"]) for note in answer[1:]] == [(haruka["title"], False)]
+    assert answer[1]["superseded_by"]["file"] == answer[0]["file"]
+    key = json.loads(remembered(*other, "search", "key under the mat").stdout)["results"][0]["docid"]
+    assert json.loads(remembered(*other, "get", key).stdout)["context"].startswith("Private")
     sound = json.loads(remembered(*other, "list", "--where", "state=sound").stdout)
     assert len(sound["documents"]) == 2
     links = json.loads(remembered(*other, "links", "[[Ticket lore]]").stdout)["links"]

@@ -155,7 +155,9 @@ def search_page(services: Services, query: Query) -> Mapping[str, Any]:
         found: SearchAnswer = answer(operation, asking, given)
         values |= {"answer": found, "notes": reading.documents_of(services, found)}
     else:
-        listed = {name: text for name, text in conditions.items() if name in ("collection", "tag", "where", "as_of")}
+        listed = {
+            name: text for name, text in conditions.items() if name in ("collection", "tag", "where", "as_of")
+        }
         is_narrow = not {"content_type", "since", "until"}.isdisjoint(conditions)
         listing = answer(list_documents, services, {**listed, "limit": 10_000 if is_narrow else 40})
         notes = [
