@@ -241,18 +241,18 @@ def memory_forget(
         if not (confirm is True and digits and note.first_hash.startswith(normalise_docid(digits))):
             place = place_of(services.vault.documents, note)
             derived = files_of(derived_documents(services.vault, [note.id]))
+            details = place | {
+                "authored_at": note.authored_at,
+                "characters": note.body_length,
+                "derived": derived,
+            }
             raise ConfirmationMissing(
                 [
                     f"This would forget {note.display_path} ({place['docid']}): {shown_title(note).rstrip('.')}.",
                     f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
                     f"Memories derived from it: {few(derived) or 'none'}.",
                 ],
-                {
-                    **place,
-                    "authored_at": note.authored_at,
-                    "characters": note.body_length,
-                    "derived": derived,
-                },
+                details,
                 remedy=f"To forget it, repeat with docid {place['docid']} and confirm: true.",
                 confirmed={"query": f"{place['docid']} {note.display_path}", "confirm": True},
             )

@@ -317,47 +317,30 @@ class Retrieval(Query):
 
 
 FULL = {"compact": False}
-BY_WORDS = "Find by words. Loads no model."
-
-
-def query_mode(value: str, about: str, **fixed: Any) -> Command:
-    """Return the command ``query`` with a mode."""
-    return Command(f"query --mode={value}", fixed={**FULL, **fixed}, about=about)
-
-
 search_operation = partial(operation, Effect.READS, text=answer_parts, by_post=True)
 
 
-@search_operation(
-    route="/query",
-    command=(query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has."),),
-)
+@search_operation(route="/query", command=(Command("query --mode=hybrid", fixed=FULL),))
 def query(services: Services, request: Query) -> SearchAnswer:
     """Find by words and meaning together, compared closely: the best single answer there is."""
     name = "openclaw" if Ranking(services.settings.ranking) is Ranking.OPENCLAW else "query"
     return answer_question(services, request, "query", services.pipeline(name))
 
 
-@search_operation(command=(Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS)))
+@search_operation(command=(Command("search", fixed=FULL), Command("query --mode=words", fixed=FULL)))
 def search(services: Services, request: Question) -> SearchAnswer:
     """Find by words: for names, identifiers, error messages, file names. The quickest."""
     return answer_question(services, request, "search", services.pipeline("search"))
 
 
-@search_operation(
-    route="/vsearch",
-    command=(query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."),),
-)
+@search_operation(route="/vsearch", command=(Command("query --mode=vectors", fixed=FULL),))
 def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
     """Find by meaning alone, for texts in other words. There is always a nearest document."""
     require_vectors(services.vault.embeddings, "found")
     return answer_question(services, request, "vsearch", services.pipeline("vsearch"))
 
 
-@search_operation(
-    route="/retrieve",
-    command=(query_mode("auto", "Find by the way that fits, also along causes or sessions.", mode="auto"),),
-)
+@search_operation(route="/retrieve", command=(Command("query --mode=auto", fixed={**FULL, "mode": "auto"}),))
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     """
     Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
@@ -368,10 +351,7 @@ def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     return answer_question(services, request, "memory_retrieve", partial(services.memory_retrieve, mode=mode))
 
 
-@search_operation(
-    route="/intent-search",
-    command=(query_mode("intent", "Find by the intent of the question; follows reasons and relations."),),
-)
+@search_operation(route="/intent-search", command=(Command("query --mode=intent", fixed=FULL),))
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
     intent = Intent(request.intent) if request.intent else None
@@ -379,7 +359,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     return answer_question(services, request, "intent_search", find)
 
 
-@search_operation(route="/plan", command=(query_mode("plan", "Split a question into topics, and merge."),))
+@search_operation(route="/plan", command=(Command("query --mode=plan", fixed=FULL),))
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
     return answer_question(services, request, "query_plan", services.query_plan)
