@@ -287,8 +287,8 @@ def intent_search(
     Without an *intent* it is recognised; a generator classifies questions whose words leave it open.
     """
     legs = {
-        "lexical": in_named_time(lexical_retriever(stores.lexical)),
-        "vector": in_named_time(vector_retriever(stores.vectors, stores.embeddings, embedder)),
+        "lexical": partial(in_named_time, lexical_retriever(stores.lexical)),
+        "vector": partial(in_named_time, vector_retriever(stores.vectors, stores.embeddings, embedder)),
     }
     relations: Mapping[str, Stage] = (
         {"graph": partial(follow_relations, stores, embedder)} if with_graph else {}
@@ -401,16 +401,9 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         start = sum(len(line) + 1 for line in lines[:place])
         key = FragmentKey(note.id, 0)
         span = Span(key, FragmentKind.LIST, task.line, task.line, start, start + len(lines[place]))
+        likely = TASK_CONFIDENCE
         candidates.append(
-            Candidate(
-                note.id,
-                key,
-                TASK_CONFIDENCE,
-                TASK_CONFIDENCE,
-                document=note,
-                span=span,
-                confidence=TASK_CONFIDENCE,
-            )
+            Candidate(note.id, key, likely, likely, document=note, span=span, confidence=likely)
         )
     if candidates:
         notes = {candidate.document_id for candidate in candidates}

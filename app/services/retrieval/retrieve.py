@@ -289,19 +289,13 @@ def scope_within(scope: Scope, named: TimeRange) -> Scope:
     return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
 
 
-def in_named_time(leg: Retriever) -> Retriever:
-    """
-    Return *leg* restricted to documents written in the time that the question names, unrestricted if it finds none.
-    """
-
-    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        named = request.question.named_time
-        if named is None:
-            return leg(request, work)
+def in_named_time(leg: Retriever, request: RetrievalRequest, work: Work) -> RetrieverResult:
+    """Run *leg* on documents written in the time that the question names, on all if it finds none there."""
+    if named := request.question.named_time:
         answer = leg(request._replace(scope=scope_within(request.scope, named)), work)
-        return answer if any(answer.hits.values()) else leg(request, work)
-
-    return search
+        if any(answer.hits.values()):
+            return answer
+    return leg(request, work)
 
 
 def require_vectors(embeddings: EmbeddingStore, what: str) -> None:
