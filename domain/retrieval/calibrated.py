@@ -41,10 +41,9 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     """
     Return the terms of the score of one document by name: ``relevance``, ``recency``, ``pin``, in this order.
 
-    A note one half life old that is not pinned has 0 in every term but ``relevance``, the fused score of this query,
-    clamped to [0, 1]; NaN counts as 0. With *recency_intent*, of a question for recent information, ``recency`` ranges
-    from 0 to 0.25 instead of around zero, in full only from a relevance of 0.4, so that no document ranks high merely
-    because it is new. Of the signals the type, age, accesses and pin count; the others changed no judged question.
+    A note one half life old that is not pinned has 0 in every term but ``relevance``, which is clamped to [0, 1]. With
+    *recency_intent*, of a question for recent information, ``recency`` ranges from 0 to 0.25 instead of around zero, in
+    full only from a relevance of 0.4, so that no document ranks high merely because it is new.
     """
     match = min(1.0, relevance) if relevance > 0.0 else 0.0  # NaN is not above zero
     if recency_intent:

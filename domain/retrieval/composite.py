@@ -1,8 +1,6 @@
 """
-The ranking policy `published`: the composite formula exactly as its authors published it, with its recency and
-confidence.
-
-It is an option, not the default: on judged questions its metadata outweighs relevance (see `calibrated`).
+The ranking policy `published`: the composite formula exactly as its authors published it. On judged questions its
+metadata outweighs relevance, so it is an option.
 """
 
 import math

@@ -58,8 +58,8 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     """
     Return the variants in *answer*, in order: up to three keyword lines, three rephrasings and one passage.
 
-    Other lines are dropped, and so are variants that share no content word with *query*, because they are off topic,
-    and repetitions of the query or of another variant. List marks, quotes and thoughts before the answer are ignored.
+    Other lines are dropped, and so are repetitions and variants that share no content word with *query*. List marks,
+    quotes and thoughts before the answer are ignored.
     """
     query_words = query_forms(query).words
     known = {(kind, tuple(words(query))) for kind in VariantKind}
@@ -84,8 +84,7 @@ def is_strong_signal(scores: Sequence[float], *, score: float = 0.85, gap: float
     Whether the lexical search alone has found the note, so that expansion would only cost time.
 
     The best of the *scores* (`lexical_score`) is at least *score*, and at least *gap* above the second, 0 if it is
-    missing. Scores saturate as a vault grows (three words meet in one note of 20 000 at .96, in the next at .95), so
-    this is mostly true of a single hit.
+    missing. As scores saturate when a vault grows, this is mostly true of a single hit.
     """
     best, second = (*scores[:2], 0.0, 0.0)[:2]
     return best >= score and best - second >= gap

@@ -30,9 +30,8 @@ def lexical_score(raw: float) -> float:
     """
     Map a BM25 weight to [0, 1): ``a / (1 + a)`` with ``a = abs(raw)``; 0.0 for NaN, and below 1 for an infinite weight.
 
-    SQLite's ``bm25()`` is zero or negative, and better the further from zero; the formula also fits engines with
-    positive scores. It preserves the engine's ranking. The result depends on the corpus and on the number of terms, so
-    it cannot be compared with the score of another retriever.
+    SQLite's ``bm25()`` is zero or negative, that of other engines positive. The ranking is preserved. The result
+    depends on the corpus and on the number of terms, so it cannot be compared with the score of another retriever.
     """
     weight = abs(raw)
     if math.isnan(weight):
@@ -55,9 +54,9 @@ def rrf(
     """
     Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (K + r + 1)``, *r* the 0-based rank; best first.
 
-    Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. Each adds 0.05 at its rank
-    0 and 0.02 at its ranks 1 and 2, regardless of its weight, which is 1.0 by default; 0 leaves it out. A repeated key
-    counts once, at its best rank. Ties are broken by the key.
+    Scores need not be comparable. Each retriever adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, regardless of
+    its weight (by default 1.0; 0 leaves it out). A repeated key counts once, at its best rank. Ties are broken by the
+    key.
     """
     shares: defaultdict[Key, list[float]] = defaultdict(list)
     for retriever, ranking in rankings.items():
@@ -117,9 +116,8 @@ def diversify(
     """
     Return the distinct items and the near-duplicates: greedy maximal marginal relevance on word similarity.
 
-    Going down the ranking *items*, best first, an item is a near-duplicate if its Jaccard similarity to a distinct one
-    exceeds *threshold*. Both lists preserve their order. Items whose text (title and body) has no words are similar to
-    none.
+    Going down the ranking *items*, an item is a near-duplicate if its Jaccard similarity to a distinct one exceeds
+    *threshold*. Both lists preserve their order.
     """
     distinct: list[Item] = []
     copies: list[Item] = []

@@ -33,10 +33,10 @@ def line_coverage(
     names: Mapping[int, Row] = MappingProxyType({}),
 ) -> dict[FragmentKey, float]:
     """
-    Return the coverage of each line of *keys*, including contributions of neighbouring lines and the note's names.
+    Return the coverage of each line of *keys*: for each word of the question the maximum of the line, its neighbours
+    and names.
 
-    For each word of the question, the maximum of the line itself, its neighbours and the names counts. Neighbours *d*
-    lines away are multiplied by ``shares[d]``. A line without a row of its own only gets these contributions.
+    Neighbours *d* lines away are multiplied by ``shares[d]``.
 
     Args:
         rows: Similarity of each line to each word, for *keys* and their existing neighbours.
@@ -57,12 +57,10 @@ def name_contributions(
     question: Sequence[str], names: Mapping[int, Collection[str]]
 ) -> dict[int, list[float]]:
     """
-    Return by document the contribution of its *names* to each word of *question*, in [0, 1]; those without one are left
-    out.
+    Return by document the contribution of its *names* to each word of *question* that they contain, in [0, 1].
 
-    A name contributes to the words it contains: a note about a person seldom repeats the person's name. The
-    contribution of a word decreases with the number of documents whose names contain it; a word in all of them
-    contributes nothing.
+    A note about a person seldom repeats the person's name. The contribution of a word decreases with the number of
+    documents whose names contain it; a word in all of them contributes nothing.
     """
     counts = Counter(word for some in names.values() for word in frozenset(question).intersection(some))
     others = max(1, len(names) - 1)

@@ -1,8 +1,7 @@
 """
 Routes and plans of a search: the method that suits a question, and the questions that one about several topics becomes.
 
-"What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions. A route is
-chosen by whole words; those with a second, everyday meaning ("setting up", "file a ticket") match in the intended one.
+Words with a second, everyday meaning ("setting up", "file a ticket") choose a route only in the intended one.
 """
 
 import re
@@ -104,10 +103,9 @@ def plan(query: str) -> tuple[Clause, ...]:
     """
     Return the clauses to search for *query*, two to four, most important first.
 
-    A simple question, and each part of a question of two, is searched lexically (in the graph if it asks why or who)
-    and, with lower priority, by vectors. Of three or more parts each is searched lexically and the whole question by
-    vectors; the third part then contains all remaining ones. A complex question that cannot be split is searched
-    undivided in both ways.
+    A simple question, and each of two parts, is searched lexically (in the graph if it asks why or who) and, with lower
+    priority, by vectors. Of more parts, the third one contains all remaining ones; each is searched lexically and the
+    whole question by vectors. A complex question that cannot be split is searched undivided in both ways.
     """
     parts = [query]
     if not is_simple(query):

@@ -71,9 +71,9 @@ def query_forms(query: str) -> QueryForms:
     """
     Parse *query* into words; no input reaches a search engine's query syntax.
 
-    Stop words of the language of the question and words such as "latest" are dropped unless there are no other words.
-    The precise form keeps them, because they may be part of a name (``before_compaction``). Words at the end with a
-    leading minus are excluded if the rest has words: "apple -laptop".
+    Stop words of its language and words such as "latest" are dropped unless there are no others. The precise form keeps
+    them, because they may be part of a name. Words at the end with a minus are excluded if the rest has words: "apple
+    -laptop".
     """
     tokens = query.split()
     # A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
@@ -148,11 +148,10 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     """
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
-    The fewest edits win, then the most documents. Words with digits are identifiers and stay as they are, and so do
-    words of fewer than five letters. A short word has many neighbours: it may only have a letter too many or too few or
-    two letters in the wrong order ("house" is not "horse"). A word that begins with the stored word is another one as
-    well ("printf", "print"). A neighbour in a single note may be a misspelling itself, unless a long word differs by
-    one edit only.
+    The fewest edits win, then the most documents. Words with digits and of fewer than five letters stay as they are. A
+    short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a word
+    that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
+    misspelling itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None

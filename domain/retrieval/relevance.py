@@ -89,8 +89,7 @@ def is_task(question: str) -> bool:
     """
     Whether *question* asks for work or for general knowledge, which notes seldom answer.
 
-    A request for work opens with a verb, and names nothing of the person who writes ("draft a notice about our closed
-    day").
+    A request for work opens with a verb, and names nothing of the person who writes.
     """
     every = words(question)
     text = f"{' '.join(every)} "
@@ -159,8 +158,7 @@ def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> fl
     """
     Return the probability, in [0, 1), that any of the results answers; 0 for a question of function words only.
 
-    It increases with ``shared``, ``specificity`` and ``cosine`` and decreases with ``miss`` and ``entries``. Only the
-    words are used without a cosine, and for an embedder (*fingerprint*), which determines its scale, without a fitted
+    Only the words are used without a cosine, and for an embedder (*fingerprint*), whose scale differs, without a fitted
     model.
     """
     if evidence.specificity <= 0:

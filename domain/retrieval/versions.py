@@ -1,8 +1,8 @@
 """
 Notes that describe the same subject at different times, and the one that a question means.
 
-Owners often keep the old note when its subject changes: "energy 2025" beside "energy 2026". Names and dates say which
-is current, or a note declares those that it supersedes, or says that something changed: "As of June it is Rust".
+Names and dates say which is current ("energy 2025", "energy 2026"), or a note declares those that it supersedes, or
+says that something changed: "As of June it is Rust".
 """
 
 import re

@@ -88,9 +88,8 @@ class Result:
     @cached_property
     def _shown(self) -> Snippet:
         """
-        The lines that answer: of a question in a conversation the reply, after the question if both have room.
-
-        Rows of a file with columns come below its first line.
+        The lines that answer: below the first line of a table file, and with or as the reply to a question in a
+        conversation.
         """
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)

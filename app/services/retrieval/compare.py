@@ -96,12 +96,11 @@ def compare(
     trace: Trace,
 ) -> Work:
     """
-    Compare the best candidates with the question word by word.
+    Compare the best candidates with the question word by word; candidates that were not compared follow in their order.
 
-    Sketches of lines are used if most lines have one, which represent words in context and the line as a whole;
-    otherwise words alone. A line counts with adjacent lines and the names of its note, a document with its best line.
-    Candidates that were not compared follow in their order. After a failure, reported in ``trace.degraded``, the order
-    is unchanged.
+    Sketches, which represent words in context and a line as a whole, are used if most lines have one; otherwise words
+    alone. A line counts with adjacent lines and the names of its note, a document with its best line. A failure is
+    reported.
     """
 
     def refined(work: Work, lines: Sequence[Candidate], sketcher: Sketcher | None) -> list[Candidate]:
@@ -175,9 +174,10 @@ def by_sketches(
     keys: Sequence[FragmentKey],
 ) -> Signals:
     """
-    Return for each line how well it covers the words of the question, and its similarity as a whole.
+    Return for each line how well it covers the words of the question, and its similarity as a whole; a mean without a
+    sketch.
 
-    Empty if too few lines have a sketch, or the question has no significant word. One without a sketch gets the mean.
+    Empty if too few lines have a sketch, or the question has no significant word.
     """
     stored = (
         (key, late_interaction.read_rows(row, sketcher.dimensions))
@@ -245,9 +245,8 @@ def weigh_vectors(lexical: LexicalIndex, request: RetrievalRequest, work: Work, 
     """
     Rank by vectors the more, the less of the question its best match by words covers.
 
-    A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is
-    one without vectors, with an unavailable lexical index, or for lines: the vectors of a passage do not tell its lines
-    apart.
+    Not with a named time or for the newest, as the time tells which notes are meant, nor for lines, which the vector of
+    a passage does not tell apart.
     """
     question, legs = request.question, work.legs
     if request.unit is Unit.LINE or not legs.get(grains.VECTOR) or grains.DOCUMENT not in legs:

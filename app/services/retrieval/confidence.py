@@ -34,10 +34,10 @@ class Passages(NamedTuple):
     """
     Comparison of the passages of the best candidates with the question, by their fragments.
 
-    ``coverage`` is the share of the question's words that a passage has, weighted by how telling they are in general;
-    similar words count in part if a model compares them (``by_meaning``), and ``failure`` tells why it did not.
-    ``shared`` counts equal words only. ``miss`` is the weight of the most telling word that a passage lacks, of the
-    passage where it is least, ``specificity`` that of all words, 0 for function words only.
+    ``coverage`` is the share of the question's words, weighted by how telling they are, that a passage has; similar
+    words count in part if a model compares them (``by_meaning``; ``failure`` tells why not). ``shared`` counts equal
+    words only. ``miss`` is the least weight of a most telling word that a passage lacks, ``specificity`` that of all
+    words.
     """
 
     coverage: Mapping[FragmentKey, float]
@@ -54,9 +54,9 @@ def confidence(
     """
     Give every candidate the probability that it answers; the order does not change.
 
-    The probability that any candidate answers follows from the passages of the best ones. If it is below the request's
-    floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is dropped. Without
-    *late*, which compares words by meaning, or if it fails, only equal words count.
+    If the probability that any of them does is below the request's floor, the answer is empty. Without *late*, which
+    compares words by meaning, or if it fails, only equal words count. If an index is unavailable, no probability is
+    computed.
     """
     if not work.candidates:
         return work
@@ -85,9 +85,8 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     """
     Return *work* with the confidence of each candidate; *answered* is the probability that any of them answers.
 
-    A document that the question selects by its date has at least the confidence of that. No document is less likely
-    than one that follows it, except one that comes first because it supersedes another and hardly matches: the question
-    is about another part. A note that a newer one may have changed is at most possible.
+    No document is less likely than its date tells, or than one that follows it, except one that comes first because it
+    supersedes another and hardly matches. A note that a newer one may have changed is at most possible.
     """
     by_date = work.by_date
     confidences = []
@@ -192,9 +191,7 @@ def passages_of(
 
 def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
     """
-    Return the text around the line of each of the first candidates, with the names and the date of its note.
-
-    A note of the time that the question names has the words of that time.
+    Return the text around the line of each of the first candidates, with names and date, and the words of a named time.
     """
     candidates, named = work.candidates[:COMPARED], request.question.named_time
     documents = work.texts.documents(c.document_id for c in candidates)

@@ -119,8 +119,8 @@ def notes_of_time(
     """
     Return the active notes in scope that were written in the time that the question names, and their order.
 
-    To those of a day belong notes with a section whose heading is its date, such as 2026-03-31. The third value are
-    the notes whose time says less: that of a file, or of a text of others.
+    To those of a day belong notes with a section of that date. Last come the notes whose time says less: that of a
+    file, or of a text of others.
     """
     question, named = request.question, request.question.named_time
     # The scope has only documents of the types, tags and properties.

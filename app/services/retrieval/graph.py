@@ -45,10 +45,9 @@ def classify(
     trace: Trace,
 ) -> Work:
     """
-    Set `Work.intent`; a *forced* intent is certain.
+    Set `Work.intent`; a *forced* intent is certain. The *generator* classifies questions whose words are ambiguous.
 
-    The *generator* classifies questions whose words are ambiguous; *answers* keeps its results. If it fails, the
-    classification by words stands, and the trace reports the failure.
+    *answers* keeps its results. If it fails, the classification by words stands.
     """
     cache = AnswerCache(answers, "intent")
     intent = Classification(forced, 1.0) if forced else request.question.intent
@@ -103,10 +102,9 @@ def follow_relations(
     bounds: traversal.Bounds = traversal.SEARCH_BOUNDS,
 ) -> Work:
     """
-    Raise and add documents related to the best candidates, for questions of `GRAPH_INTENTS`.
+    Raise and add documents related to the best candidates, by two traversals, for questions of `GRAPH_INTENTS`.
 
-    Two traversals start from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about entities
-    that occur together with those of the anchors. Documents outside the scope are neither reached nor passed through.
+    ENTITY also adds documents about entities that occur together with theirs. None is reached outside the scope.
     """
     intent = work.intent.intent if work.intent else Intent.WHAT
     seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}

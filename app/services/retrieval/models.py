@@ -90,8 +90,8 @@ def expansion_stage(
     """
     Return the stage that puts reformulations of the question into ``Work.variants``; none without a generator.
 
-    The model is not asked if one note stands out that contains every word of the question, unless an intent is given,
-    which may mean another note. Failures are reported in ``trace.degraded``, and the search uses the question alone.
+    The model is not asked if one note stands out that has every word of the question, unless a purpose is given, which
+    may mean another note. Failures are reported, and the search uses the question alone.
     """
     if models.generator is None:
         return {}
@@ -137,9 +137,8 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
     """
     Return both retrievers of reformulations by their names in ``trace.degraded``.
 
-    The lexical one searches documents and passages for any word of each list of keywords, the other finds the fragments
-    nearest to each rephrasing and to the hypothetical answer. It never compares different embedding spaces: if the
-    vault has vectors of another model it finds nothing, and the retriever of the question itself reports why.
+    Keywords are searched in documents and passages; rephrasings and the hypothetical answer by their vectors, unless
+    the vault has those of another model, which the retriever of the question itself reports.
     """
     embeddings = stores.embeddings
 
@@ -182,9 +181,8 @@ def reranking_stages(
     """
     Return the stage between fusion and scoring in which a reranker reads the best candidates; none without one.
 
-    It reads *most* candidates, or the ``candidate_limit`` of the request. Equal texts are scored once, and scores are
-    cached, also those computed before a failure. Either all are scored or none: after a failure, reported in
-    ``trace.degraded``, the order is unchanged.
+    It reads *most* candidates, or the ``candidate_limit`` of the request. Scores are cached, also those before a
+    failure, after which the order is unchanged.
     """
     if models.reranker is None:
         return {}

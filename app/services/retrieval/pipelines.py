@@ -72,10 +72,7 @@ MOST_EXCLUDED = 10_000  # documents with an excluded word
 
 class Pipeline:
     """
-    Named stages in order, for one vault.
-
-    If *asks_models*, a stage waits for a generator or a reranker. Then an answer is not read from one state of the
-    vault, because others would wait for the end of that.
+    Named stages in order, for one vault. If they wait for a model, an answer is not read from one state of the vault.
     """
 
     def __init__(
@@ -137,9 +134,8 @@ class Pipeline:
 
 def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
     """
-    Restrict *request* to the documents with its content types, tags and properties, which every index can filter by.
-
-    Documents with a word that the question excludes are left out ("apple -laptop").
+    Restrict *request* to documents with its types, tags and properties, and without the words that its question
+    excludes.
     """
     scope = request.scope
     if request.content_types or request.tags or request.where:
@@ -252,9 +248,8 @@ def query(
     models: Models = NO_MODELS,
 ) -> Pipeline:
     """
-    Return a pipeline that runs all retrievers, compares the best candidates word by word, and fuses the scores.
-
-    With a generator the question is also searched in reformulations, with a reranker the best candidates are reranked.
+    Return a pipeline that runs all retrievers, compares the best candidates word by word, and asks the *models* that
+    exist.
     """
     variants = variant_retrievers(stores, embedder) if models.generator else {}
     comparison: Mapping[str, Stage] = {"compare": partial(compare, stores, late, embedder)} if late else {}
@@ -282,9 +277,8 @@ def intent_search(
     models: Models = NO_MODELS,
 ) -> Pipeline:
     """
-    Return a pipeline in which the intent decides the weights of retrievers and the relations to follow.
-
-    Without an *intent* it is recognised; a generator classifies questions whose words leave it open.
+    Return a pipeline in which the intent, given or recognised, decides the weights of retrievers and the relations to
+    follow.
     """
     legs = {
         "lexical": partial(in_named_time, lexical_retriever(stores.lexical)),
@@ -361,8 +355,7 @@ def find_similar(
     embedder: Embedder,
 ) -> Answer:
     """
-    Return the documents nearest to *document*'s title and first thousand characters, without itself, by the distance
-    alone.
+    Return the documents nearest to *document*'s title and first thousand characters, by the distance alone.
 
     Raises:
         InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.

@@ -56,10 +56,8 @@ Planner = Callable[[str], tuple[tuple[Clause, ...], str]]
 
 def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
     """
-    Return a planner that has a model split complex questions, with the subject of the last session.
-
-    Simple questions are planned by rules, and all of them without a *generator*, or if it is unavailable, late, or
-    gives no usable answer.
+    Return a planner that has a model split complex questions; rules plan the simple ones, and all if it gives no usable
+    plan.
     """
 
     def planned(query: str) -> tuple[tuple[Clause, ...], str]:
@@ -93,8 +91,6 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
 class QueryPlan:
     """
     Splits the question, searches for up to four clauses concurrently with one deadline, and fuses the hits by rank.
-
-    ``by_kind`` has the pipelines by kind of clause: for words, for vectors, and for both with the graph.
     """
 
     def __init__(
@@ -156,8 +152,8 @@ class QueryPlan:
         """
         Search for *clauses*, and put the hits of each into ``legs`` under its name.
 
-        The probability of an answer is that of the likeliest clause. Candidates get none of their own, because the
-        model is fitted to sums of scores, and their relevance comes from ranks.
+        The probability of an answer is that of the likeliest clause. Candidates get none of their own: their relevance
+        is of ranks.
         """
         parts: dict[str, tuple[Work, Trace]] = {}
 
@@ -178,10 +174,10 @@ class QueryPlan:
 
 def merge_clauses(clauses: Mapping[str, Clause], request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Fuse the hits of all clauses by reciprocal rank, weighted by their importance.
+    Fuse the hits of all clauses by reciprocal rank, weighted by their importance, as their scores are not comparable.
 
-    Scores of words, vectors and the graph are not comparable. Relevance is the share of the highest sum: it covers [0,
-    1], so metadata has the same influence as in other pipelines.
+    Relevance is the share of the highest sum: it covers [0, 1], so metadata has the same influence as in other
+    pipelines.
     """
     is_document = request.unit is Unit.DOCUMENT
     hits: dict[str, dict[int | FragmentKey, Hit]] = {}

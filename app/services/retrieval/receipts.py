@@ -32,8 +32,8 @@ class Receipt(Record):
     """
     The receipt of an answer: how it came about. ``hits`` counts the hits per retriever.
 
-    Of an item, ``legs`` holds the rank and raw score of its note in the retrievers that found it, ``parts`` their
-    contributions to its relevance, and ``terms`` the terms of its score.
+    Of an item, ``legs`` has its note's rank and raw score by retriever, ``parts`` the contributions to its relevance,
+    ``terms`` those of its score.
     """
 
     verb: str

@@ -34,10 +34,10 @@ LATE = "no answer within"  # start of the message about a retriever that exceede
 
 class NamedThreads(AbstractContextManager["NamedThreads"]):
     """
-    One thread per name, reused by later questions: each has its own connection to the vault.
+    One thread per name, reused by later questions, each with its own connection to the vault: one that hangs blocks no
+    other.
 
-    Hanging retrievers would fill a common pool until none answers. The threads are daemons, so that a hanging one does
-    not keep the process alive.
+    The threads are daemons, so that a hanging one does not keep the process alive.
     """
 
     def __init__(self) -> None:
@@ -82,9 +82,7 @@ def _run(future: Future[Found], work: Callable[[], Found]) -> None:
 
 class RetrieverResult(NamedTuple):
     """
-    Hits of a retriever, the reason for incomplete hits (empty if complete), and a note for the trace.
-
-    ``space`` is the fingerprint of the embedder whose vectors were searched.
+    Hits of a retriever, why they are incomplete, a note for the trace, and the fingerprint of the vectors searched.
     """
 
     hits: Mapping[str, Sequence[Hit]]
@@ -227,8 +225,8 @@ def vector_retriever(
     """
     Return a retriever for the fragments nearest to the question.
 
-    It raises `ModelMismatch` rather than compare two embedding spaces. If another model's vectors take over during a
-    search, it discards the hits and searches once more.
+    It raises `ModelMismatch` rather than compare two embedding spaces, and searches once more if vectors of another
+    take over.
     """
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
@@ -265,9 +263,7 @@ def vector_retriever(
 
 def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> RetrieverResult:
     """
-    Retrieve the documents of the time that the question names, each with score 1.0.
-
-    The time contributes to the score and does not filter: a document may be about a time in which it was not written.
+    Retrieve documents of the time that the question names, which does not filter: a document may be about another time.
     """
     named = request.question.named_time
     if named is None:

@@ -121,9 +121,8 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
-    A question about the past or about a named time leaves the order as it is. Turns of chats neither change nor are
-    changed: people say "now" without a decision. A note without a date of its own changes none, as its file may have
-    been copied.
+    Not if the question asks for the past. Turns of chats do not count: people say "now" without a decision. A note
+    without a date of its own changes none, as its file may have been copied.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
