@@ -68,32 +68,6 @@ def recency(
     return decay(age_days, half_life * min(3.0, extension))
 
 
-def computed_confidence(
-    content_type: str,
-    age_days: float,
-    *,
-    access_count: int = 0,
-    days_since_access: float | None = None,
-    never_accessed: bool = False,
-    stored: float = 0.5,
-) -> float:
-    """
-    Return the confidence derived from type, age, use and stored evidence, in [0, 1].
-
-    It is ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``. The recency uses the plain
-    half life, so that use is not counted twice. The attention is ``max(0.5, 0.95 ** weeks since the last access)``, and
-    1.0 for the six exempt types, without an access in the past, and if the document was *never_accessed*. A *stored*
-    confidence of 0.5 (or NaN: nothing stored) leaves it unchanged, 0 halves it, 1 raises it by half.
-    """
-    reinforcement = min(1.5, 1 + 0.1 * math.log2(1 + max(0, access_count)))
-    attention = 1.0
-    is_exempt = never_accessed or content_type in ATTENTION_EXEMPT
-    if days_since_access and days_since_access > 0 and not is_exempt:
-        attention = max(0.5, 0.95 ** (days_since_access / 7))
-    computed = min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * attention)
-    return computed if math.isnan(stored) else min(1.0, computed * (0.5 + min(1.0, max(0.0, stored))))
-
-
 class Signals(NamedTuple):
     """
     Inputs to the ranking of one matching document. The defaults are the neutral values.
@@ -117,6 +91,24 @@ class Signals(NamedTuple):
     pinned: bool = False
 
 
+def computed_confidence(signals: Signals) -> float:
+    """
+    Return the confidence derived from type, age, use and stored evidence, in [0, 1].
+
+    It is ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``. The recency uses the plain
+    half life, so that use is not counted twice. The attention is ``max(0.5, 0.95 ** weeks since the last access)``, and
+    1.0 for the six exempt types, without an access in the past, and if the document was never accessed. A stored
+    confidence of 0.5 (or NaN: nothing stored) leaves it unchanged, 0 halves it, 1 raises it by half.
+    """
+    kind, since, stored = signals.content_type, signals.days_since_access, signals.stored_confidence
+    reinforcement = min(1.5, 1 + 0.1 * math.log2(1 + max(0, signals.access_count)))
+    attention = 1.0
+    if since and since > 0 and not signals.never_accessed and kind not in ATTENTION_EXEMPT:
+        attention = max(0.5, 0.95 ** (since / 7))
+    computed = min(1.0, baseline(kind) * recency(kind, signals.age_days) * reinforcement * attention)
+    return computed if math.isnan(stored) else min(1.0, computed * (0.5 + min(1.0, max(0.0, stored))))
+
+
 def published(signals: Signals, *, recency_intent: bool = False, co_activations: int = 0) -> float:
     """
     Return the score of one document by the published formula, step by step in its order; 0.0 if it is not finite.
@@ -127,18 +119,10 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
     """
     for_search, for_recency, for_confidence = (0.10, 0.70, 0.20) if recency_intent else (0.50, 0.25, 0.25)
     kind, age, use = signals.content_type, signals.age_days, signals.access_count
-    computed = computed_confidence(
-        kind,
-        age,
-        access_count=use,
-        days_since_access=signals.days_since_access,
-        never_accessed=signals.never_accessed,
-        stored=signals.stored_confidence,
-    )
     score = (
         for_search * signals.search
         + for_recency * recency(kind, age, access_count=use, days_since_access=signals.days_since_access)
-        + for_confidence * computed
+        + for_confidence * computed_confidence(signals)
     )
     score *= 0.7 + 0.6 * signals.quality
     # 1.0 up to 500 characters, then falling with the logarithm of the length.

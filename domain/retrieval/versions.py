@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from itertools import chain, combinations
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.text.likeness import is_same_word
@@ -69,13 +69,6 @@ class Wanted(StrEnum):
     EARLIEST = "earliest"
 
 
-class Version(NamedTuple):
-    """One note of a subject: when it was written, and the number of notes that have superseded it."""
-
-    written: str
-    successors: int = 0
-
-
 def subject_name(path: str) -> tuple[str, str] | None:
     """
     Return the folder and the subject that the file name of *path* names, without the words for its version.
@@ -112,20 +105,18 @@ def wanted_version(query: str) -> Wanted:
     return Wanted.FORMER if _FORMER.search(query) else Wanted.CURRENT
 
 
-def in_wanted_order(versions: Mapping[int, Version], wanted: Wanted, until: str | None = None) -> list[int]:
+def in_wanted_order(
+    versions: Mapping[int, tuple[int, str]], wanted: Wanted, until: str | None = None
+) -> list[int]:
     """
     Return the documents of one subject, the one that the question means first.
 
-    The current version is the last written one, or the last one written before the ISO time *until*. A former version
-    is the last one before that.
+    Each has the number of notes that have superseded it, and the time when it was written. The current version is the last
+    one, or the last one before the ISO time *until*. A former version is the last one before that.
     """
-    newest = sorted(
-        versions,
-        key=lambda number: (-versions[number].successors, versions[number].written, number),
-        reverse=True,
-    )
+    newest = sorted(versions, key=lambda n: (-versions[n][0], versions[n][1], n), reverse=True)
     if until is not None:
-        known = [number for number in newest if versions[number].written < until]
+        known = [number for number in newest if versions[number][1] < until]
         return [*known, *(number for number in newest[::-1] if number not in known)]
     if wanted is Wanted.EARLIEST:
         return newest[::-1]

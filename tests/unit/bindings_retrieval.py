@@ -48,9 +48,10 @@ def _rrf(given: dict[str, Any]) -> list[list[Any]]:
 def _confidence(given: dict[str, Any]) -> dict[str, float]:
     numbers = _numbers(given)
     stored = numbers.pop("stored")
+    signals = Signals(search=0.0, **numbers)
     return {
-        "computed": computed_confidence(**numbers),
-        "blended": computed_confidence(**numbers, stored=stored),
+        "computed": computed_confidence(signals),
+        "blended": computed_confidence(signals._replace(stored_confidence=stored)),
     }
 
 

@@ -49,7 +49,7 @@ def supersede(
     until = question.named_time and question.named_time.authored_until
     for family in _by_subject(listed):
         dated = {
-            number: versions.Version(document.authored_at, len(newer.get(number, ())))
+            number: (len(newer.get(number, ())), document.authored_at)
             for number in family
             if (document := listed[number].document)
         }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from clawmem.domain.retrieval.versions import (
-    Version,
     Wanted,
     decision_subjects,
     in_wanted_order,
@@ -14,7 +13,7 @@ from clawmem.domain.retrieval.versions import (
 )
 
 OLD, MIDDLE, NEW = 1, 2, 3
-STORES = {MIDDLE: Version("2025-09-09"), NEW: Version("2026-05-12"), OLD: Version("2025-02-18")}
+STORES = {MIDDLE: (0, "2025-09-09"), NEW: (0, "2026-05-12"), OLD: (0, "2025-02-18")}
 
 
 @pytest.mark.parametrize(
