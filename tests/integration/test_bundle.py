@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -52,28 +49,6 @@ def sample(request: pytest.FixtureRequest, home: Path) -> Path:
     if not _SAMPLE:
         _SAMPLE.append(request.getfixturevalue("bundle").read_bytes())
     return _file(home, _SAMPLE[0])
-
-
-@pytest.fixture
-def altered(sample: Path, home: Path) -> Callable[..., Path]:
-    """Make a copy of the sample with other parts; the manifest is changed with them if *honest*."""
-
-    def alter(change: Callable[[Parts, dict[str, Any]], None], *, honest: bool = True) -> Path:
-        with ZipFile(sample) as read:
-            parts = {name: read.read(name) for name in read.namelist()}
-        manifest = json.loads(parts.pop("manifest.json"))
-        change(parts, manifest)
-        if honest:
-            manifest["parts"] = {
-                name: {"bytes": len(part), "sha256": sha256(part).hexdigest()} for name, part in parts.items()
-            }
-        target = home / "altered.zip"
-        with ZipFile(target, "w", ZIP_DEFLATED) as written:
-            for name, part in {**parts, "manifest.json": json.dumps(manifest).encode()}.items():
-                written.writestr(name, part)
-        return target
-
-    return alter
 
 
 def rows(vault: Path) -> dict[str, list[Any]]:

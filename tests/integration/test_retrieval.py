@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
 from types import FrameType
 
 import pytest
@@ -164,17 +165,14 @@ class TestWords:
 
 
 class TestScope:
-    @pytest.mark.parametrize("verb", VERBS)
-    @pytest.mark.parametrize("unit", list(Unit))
-    def test_it_is_never_short(self, notes: NotesVault, verb: str, unit: Unit) -> None:
+    def test_it_is_never_short(self, notes: NotesVault) -> None:
         """A small collection gives all its answers, however many better ones lie elsewhere."""
         notes.take_in({f"{n}.md": f"# Owl {n}\n\nOwl, owl, owl {n}.\n" for n in range(250)}, "large")
         notes.take_in({f"{n}.md": f"# Night {n}\n\nAmong other birds an owl {n} sat.\n" for n in range(12)})
 
-        answer = notes.ask("where did the owl sit", verb, collections=["notes"], unit=unit)
-
-        assert len(answer.results) == 10
-        assert {result.document.collection for result in answer.results} == {"notes"}
+        for verb, unit in product(VERBS, Unit):
+            answer = notes.ask("where did the owl sit", verb, collections=["notes"], unit=unit)
+            assert [result.document.collection for result in answer.results] == ["notes"] * 10, (verb, unit)
 
 
 class TestGone:
@@ -280,26 +278,22 @@ ENDING = ["dates", "score", "supersede", "changes", "confidence", "cut"]
 
 
 class TestList:
-    @pytest.mark.parametrize("verb", VERBS)
     @pytest.mark.parametrize("question", ["which heron stood in the reeds", "heron reeds"])
-    @pytest.mark.parametrize("unit", list(Unit))
-    def test_the_first_do_not_depend_on_the_limit(
-        self, notes: NotesVault, verb: str, question: str, unit: Unit
-    ) -> None:
+    def test_the_first_do_not_depend_on_the_limit(self, notes: NotesVault, question: str) -> None:
         """The first five of ten or fifty are the five that a limit of five gives, scores included."""
         notes.take_in(herons())
 
-        few, some, many = (
-            [
-                (r.document.path, r.start_line, r.score)
-                for r in notes.ask(question, verb, limit=n, unit=unit).results
-            ]
-            for n in (5, 10, 50)
-        )
-
-        assert len(few) == 5
-        assert few == some[:5] == many[:5]
-        assert some == many[:10]
+        for verb, unit in product(VERBS, Unit):
+            few, some, many = (
+                [
+                    (r.document.path, r.start_line, r.score)
+                    for r in notes.ask(question, verb, limit=n, unit=unit).results
+                ]
+                for n in (5, 10, 50)
+            )
+            assert len(few) == 5
+            assert few == some[:5] == many[:5], (verb, unit)
+            assert some == many[:10], (verb, unit)
 
     def test_the_minimum_score_cuts(self, notes: NotesVault) -> None:
         """Exactly the answers that reach the score are left."""

@@ -24,8 +24,6 @@ from clawmem.app.services.leases import WorkLease
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.files import PathChange, StopSignal
 
-GO_ON = threading.Event()  # never set
-
 
 def put(root: Path, *paths: str, age_s: float = 60.0) -> None:
     for path in paths:
