@@ -312,9 +312,10 @@ def export(
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
         elif form == "jsonl":
-            newer = current_successors(vault.documents, vault.successions, [note.id for note in chosen])
+            notes = [*chosen]
+            newer = current_successors(vault.documents, vault.successions, [note.id for note in notes])
             stores = vault.documents, vault.properties, vault.triples, vault.relations
-            lines = [*memory_lines(*stores, newer, chosen, services.withheld())]
+            lines = [*memory_lines(*stores, newer, notes, services.withheld())]
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
             documents = len(lines)
         else:
