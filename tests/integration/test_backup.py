@@ -18,13 +18,16 @@ def test_a_backup_of_a_vault_that_is_written(remembered: Invoke, vault_file: Pat
     """A writer in the middle of its transaction neither blocks the backup nor gets into it."""
     target = home / "copy.sqlite"
     remembered("pin", REDIS)
+    remembered("diary", "write", "Painted the keel.")
+    assert "in no backup: 1" in remembered("status").stdout
     with closing(open_writer(str(vault_file))) as writer:
         writer.execute("begin immediate; delete from documents")
         made = remembered("backup", target)
         writer.execute("rollback")
 
     assert made.exit_code == 0, made.output
-    assert "documents: 3" in made.output
+    assert "documents: 4" in made.output
+    assert "in no backup" not in remembered("--vault", target, "status").stdout
     assert (target.stat().st_mode & 0o777, [*home.glob("*copy.sqlite?*")]) == (0o600, [])
     found = ask_json(remembered, "--vault", target, "--json", "search", "where do login sessions live")
     assert found["results"][0]["file"] == REDIS

@@ -26,8 +26,11 @@ def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["as of April 2026", "as of 2026-04-30", "Stand Ende April 2026"])
-def test_a_question_names_its_day(remembered: Invoke, words: str) -> None:
+def test_a_question_names_its_day(remembered: Invoke, notes: Path, words: str) -> None:
     """What was written later is not there; a text that was changed later is marked."""
+    with (notes / "decisions/2026-02-11-redis.md").open("a", encoding="utf-8") as file:
+        file.write("\nFor now.\n")
+    remembered("update")
     found = ask_json(remembered, "search", "sessions redis postgres", words)
 
     assert (found["as_of"], len(found["results"])) == ("2026-04-30", 1)
@@ -138,14 +141,18 @@ def test_types_of_one_word_are_shown(invoke: Invoke, home: Path) -> None:
     assert found_paths(invoke, "search", "ferry", "--type", "meeting") == ["a.md"]
 
 
-def test_lists_are_of_a_day(remembered: Invoke) -> None:
-    """What was written later is not in a list, and `get` marks what was changed later."""
+def test_lists_are_of_a_day(remembered: Invoke, notes: Path) -> None:
+    """What was written later is not in a list, and `get` marks what was changed later, not what was read first."""
     redis, day = "decisions/2026-02-11-redis.md", ("--as-of", "2026-04-30")
     assert [note["title"] for note in ask_json(remembered, "list", *day)["documents"]] == [
         "Keep sessions in Redis"
     ]
     assert ask_json(remembered, "list", *day)["total"] == 1
     assert ask_json(remembered, "timeline", redis, *day)["after"] == []
+    assert "This text was changed" not in remembered("get", redis, *day).stderr
+    with (notes / redis).open("a", encoding="utf-8") as file:
+        file.write("\nFor now.\n")
+    remembered("update")
     assert "This text was changed on 20" in remembered("get", redis, *day).stderr
     assert "This text was changed" not in remembered("get", redis).stderr
 

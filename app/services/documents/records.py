@@ -110,8 +110,13 @@ def dated_fields_of(
 
 
 def change_after(document: Document, as_of: str | None) -> str | None:
-    """Return when the text of *document* was changed, if that was at *as_of* or later."""
-    return document.modified_at if as_of and document.modified_at >= as_of else None
+    """
+    Return when the text of *document* was changed, if that was at *as_of* or later.
+
+    The time of a file that was first read on the same day may be that of a copy.
+    """
+    is_copy = document.revision_count == 1 and document.modified_at[:10] == document.indexed_at[:10]
+    return document.modified_at if as_of and document.modified_at >= as_of and not is_copy else None
 
 
 def successor_of(document: Document | None) -> Successor | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -20,6 +20,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
 from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
+from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Analytics, Question, Receipts, Telemetry
@@ -121,11 +122,15 @@ class Status:
             average_access_count=round(sum(note.access_count for note in served) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
             recent_sessions=self.sessions.recent(5),
-            next_steps=[*self._next_steps(info, collections, embeddings)][:3],
+            next_steps=[*self._next_steps(info, collections, embeddings, served)][:3],
         )
 
     def _next_steps(
-        self, info: VaultInfo, collections: list[Collection], embeddings: EmbeddingCounts
+        self,
+        info: VaultInfo,
+        collections: list[Collection],
+        embeddings: EmbeddingCounts,
+        served: Sequence[Document],
     ) -> Iterator[str]:
         for collection in collections:
             if collection.documents and collection.path and not Path(collection.path).is_dir():
@@ -135,8 +140,10 @@ class Status:
             yield f"Texts that are not found by their meaning yet: {embeddings.pending}. Run: clawmem embed"
         if advice := self.language_advice():
             yield advice
-        memories = sum(collection.documents for collection in collections if not collection.path)
-        if memories and not Path(f"{info.location}{BACKUP_MARK}").exists():
+        unknown = {collection.name for collection in collections if not collection.path}
+        is_from_file = [note.stamp is not None for note in served if note.collection in unknown]
+        memories = len(is_from_file)  # with files of unknown folders, this is a copy of a vault
+        if memories and not any(is_from_file) and not Path(f"{info.location}{BACKUP_MARK}").exists():
             yield f"Memories that are in no file and in no backup: {memories}. Run: clawmem backup FILE"
 
 
