@@ -36,11 +36,8 @@ class Dispatcher:
     """
     Threads that have vaults open, outside the event loop: several for reading, one for writing.
 
-    A connection belongs to the thread that opened it. Each thread therefore caches its own vaults for reading, and
-    reopens one when its file or the settings file changes. Each write opens the vault for itself.
-
-    Args:
-        settings: Loads the settings; called whenever a vault is opened.
+    A connection belongs to the thread that opened it. Each thread therefore caches its own vaults for reading, and opens
+    one anew, with what *settings* returns then, when its file or the settings file changes. Each write opens the vault.
     """
 
     def __init__(self, settings: Callable[[], Settings]) -> None:

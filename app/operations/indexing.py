@@ -467,15 +467,10 @@ def vault_sync(
     Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
     command line is a file next to the usual vault, and its name is written to the config file.
     """
-    collection = collection_name or vault
+    collection, allowed = collection_name or vault, _allowed(services.settings, services.caller)
     with services.progress(f"Reading {content_root}") as step:
         report = services.sync(
-            str(content_root),
-            collection,
-            pattern,
-            allowed=_allowed(services.settings, services.caller),
-            allow_empty=allow_empty,
-            progress=step,
+            str(content_root), collection, pattern, allowed=allowed, allow_empty=allow_empty, progress=step
         )
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     if services.is_new:

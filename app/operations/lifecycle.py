@@ -46,10 +46,9 @@ UNTIL = Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d.
 
 class SweepReport(Result):
     """
-    Documents that were archived and forgotten for good, or would be.
+    Documents that were archived and forgotten for good, or would be; ``problems`` say why bytes may remain.
 
     A preview proposes often used ones to ``pin``, and those that are surfaced and never used to ``snooze``.
-    ``problems`` say why bytes of forgotten notes may remain in free space.
     """
 
     dry_run: bool
@@ -165,8 +164,7 @@ class Forgotten(Result):
     A note, or the documents of a source, that were forgotten; ``changed`` is false if the note was forgotten before.
 
     Files remain, and are not indexed again. Documents derived from them are ``also_forgotten``. Others say some of the
-    text: served ones (``said_in``), and the ones in ``retained_in``, with their states. Archived ``transcripts`` that
-    said it were deleted.
+    text: served ones (``said_in``), and those in ``retained_in``. Archived ``transcripts`` that said it were deleted.
     ``left`` says why bytes may remain in free space; ``probes`` are the findings of each probe, null without a proof.
     """
 

@@ -222,11 +222,7 @@ def rebuild(
 
 
 class LaneStatus(Result):
-    """
-    The lanes: their workers, those that a server runs (``on``), the time until they are due, and the last runs.
-
-    ``trends`` counts the notes that stand for others; ``costs`` are the sums of all calls of models.
-    """
+    """The lanes: their workers, those that a server runs (``on``), the time until they are due, and costs of models."""
 
     workers: dict[str, str | None]
     on: list[str]

@@ -74,11 +74,11 @@ def models_use(
     name: Annotated[str, "better, multilingual, the name of a model, or auto.", argument("NAME")],
 ) -> ChosenModel:
     """
-    Set the embedding model in the config file.
+    Set the embedding model in the config file; a missing one is added first.
 
     better is an English model that also compares the first results with the question (70 MB); multilingual finds notes
-    in other languages than the question (135 MB). Both are added first, if they are missing. auto is the best installed
-    model for a vault without vectors; other vaults keep the model of theirs, until: clawmem embed --force
+    in other languages than the question (135 MB). auto is the best installed model for a vault without vectors; other
+    vaults keep the model of theirs, until: clawmem embed --force
     """
     selection, names = services.model_selection, SETS.get(name, (name,))
     for member in names if name in SETS else ():

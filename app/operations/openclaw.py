@@ -180,7 +180,7 @@ def _settings_of(vault: Path, **given: Any) -> AgentSettings:
     return AgentSettings.model_validate(chosen)
 
 
-def _agent_vault(settings: Settings, request: Any, caller: str) -> Settings:
+def _vault_of(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
     folder = os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw"
     vault = Path(folder).expanduser() / "clawmem" / f"{request.agent}.sqlite"
@@ -212,9 +212,7 @@ def _synced(
     return memory, changes, problems
 
 
-of_agent = partial(
-    operation, Effect.REPEATABLE, any_vault=False, opens=Opening.CREATED, settings=_agent_vault
-)
+of_agent = partial(operation, Effect.REPEATABLE, any_vault=False, opens=Opening.CREATED, settings=_vault_of)
 
 
 @of_agent(command="openclaw index")

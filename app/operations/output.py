@@ -108,9 +108,8 @@ def records_table(records: Sequence[object], columns: str) -> list[Table]:
     """
     Return a table with a row for each of *records*, without the columns that have no value; none without records.
 
-    Args:
-        columns: Names of attributes, separated by blanks; ``name=heading`` has another heading, with ``_`` for a blank.
-            Two attributes of one column are joined by a dot, as in ``document.title``.
+    *columns* are names of attributes, separated by blanks; ``name=heading`` has another heading, with ``_`` for a blank.
+    Two attributes of one column are joined by a dot, as in ``document.title``.
     """
     names = [column.partition("=") for column in columns.split()]
     headings = [

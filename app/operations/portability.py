@@ -287,18 +287,17 @@ def export(
     force: Force = False,
 ) -> Export:
     """
-    Write notes and memories to a file that leaves clawmem.
+    Write notes and memories to a file that leaves clawmem. Equal content gives equal bytes.
 
-    A bundle (the default) is everything in one ZIP file, from which `clawmem import bundle` makes the same vault. markdown is
-    a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
-    reads. Equal content gives equal bytes.
+    A bundle (the default) is everything in one ZIP file, for `clawmem import bundle`; markdown is a folder of notes; jsonl
+    has each document with its facts and relations on one line, for `clawmem import jsonl`.
     """
     names, vault = named_collections(services, collection), services.vault
     if form == "bundle" and names:
         reason = "A bundle is the whole vault. Export a part with --format markdown or --format jsonl."
         raise InvalidInput("INVALID_INPUT", reason)
     served = every_served(vault.documents)
-    chosen = (document for document in served if not names or document.collection in names)
+    chosen = [document for document in served if not names or document.collection in names]
     target = (output or Path(NAMES[form])).expanduser().absolute()
     documents, removed = 0, list[str]()
     with _new_file(services, target, form, force=force) as draft:

@@ -395,13 +395,10 @@ def answer_question(
     else:
         answer.trace.degraded["vault"] = "it has no notes yet. Run: clawmem bootstrap PATH"
     took_ms = (perf_counter() - began) * 1000
-    receipt = services.explain(answer, asked, verb, took_ms) if request.explain else None
+    explain = partial(services.explain, answer, asked, verb, took_ms)
+    receipt = explain() if request.explain else None
     number = services.recalls.record(
-        answer,
-        verb,
-        took_ms,
-        limit=request.limit,
-        receipt=lambda: pack(receipt or services.explain(answer, asked, verb, took_ms)),
+        answer, verb, took_ms, limit=request.limit, receipt=lambda: pack(receipt or explain())
     )
     explained = {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
     shown: dict[str, Any] = {
