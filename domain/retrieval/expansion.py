@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.words import normalise, words
@@ -28,7 +27,7 @@ class VariantKind(StrEnum):
     HYDE = "hyde"  # a hypothetical answer passage, for the vector index
 
 
-LIMITS = MappingProxyType({VariantKind.LEX: 3, VariantKind.VEC: 3, VariantKind.HYDE: 1})
+LIMITS = {VariantKind.LEX: 3, VariantKind.VEC: 3, VariantKind.HYDE: 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,10 @@
 """A question, and what it asks for: read once, at a moment in a time zone."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from functools import cached_property
 from itertools import takewhile
-from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.intent import Classification, asks_for_recent, classify_intent
@@ -29,14 +27,12 @@ _KIND_WORDS = {
     ANY_KIND: "note entry entries document file page notiz eintrag einträge dokument dokumente fichier documento nota entrada",
 }
 # Words by which a question names a content type, or any note, in the singular and the plural.
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        f"{word}{plural}": kind
-        for kind, text in _KIND_WORDS.items()
-        for word in text.split()
-        for plural in ("", "s", "n", "en")
-    }
-)
+KINDS = {
+    f"{word}{plural}": kind
+    for kind, text in _KIND_WORDS.items()
+    for word in text.split()
+    for plural in ("", "s", "n", "en")
+}
 _RECENT = frozenset("recent récent récente reciente recientes recente".split())
 _MOST = frozenset("most plus más mais più".split())
 NEAR = 3  # words after "latest" among which the kind is named

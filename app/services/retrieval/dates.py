@@ -13,7 +13,6 @@ from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
-from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 
@@ -125,7 +124,16 @@ def notes_of_time(
     question, named = request.question, request.question.named_time
     # The scope has only documents of the types, tags and properties.
     ids = {*stores.documents.ids(scope_within(request.scope, named) if named else request.scope)}
-    period = period_name(named) if named else ""
+    # The name of a diary of the named day, month or year, such as 2026-03.
+    period, first = "", (named and named.recorded_from) or ""
+    start, end = parse_iso(first), parse_iso((named and named.authored_until) or "")
+    days = 0 if start is None or end is None else round((end - start) / DAY_MS)
+    if days == 1:
+        period = first[:DAY]
+    elif 28 <= days <= 31 and first[8:10] == "01":
+        period = first[: len("2026-03")]
+    elif days in (365, 366) and first[5:10] == "01-01":
+        period = first[: len("2026")]
     if len(period) == DAY:
         numbers = period.split("-")
         dated = LexicalQuery(tuple(map(Term, numbers)), every=True)
@@ -151,15 +159,3 @@ def newest_first(documents: Mapping[int, Document], last: Collection[int] = ()) 
     """Return *documents*, the newest first, then those dated by their file, maybe of a copy, and at the end those in *last*."""
     by_date = sorted(documents, key=lambda number: (documents[number].authored_at, number), reverse=True)
     return sorted(by_date, key=lambda number: (number in last, not documents[number].has_own_date))
-
-
-def period_name(named: TimeRange) -> str:
-    """Return the name of a diary of the *named* day, month or year, such as ``2026-03``; empty for other times."""
-    first = named.recorded_from or ""
-    start, end = parse_iso(first), parse_iso(named.authored_until or "")
-    days = 0 if start is None or end is None else round((end - start) / DAY_MS)
-    if days in (365, 366) and first[5:10] == "01-01":
-        return first[: len("2026")]
-    if 28 <= days <= 31 and first[8:10] == "01":
-        return first[: len("2026-03")]
-    return first[:DAY] if days == 1 else ""

@@ -158,13 +158,11 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
             return RetrieverResult({})
         searches: dict[str, Search] = {}
         for number, variant in enumerate(variants, start=1):
-            # A passage is no question: some models embed queries and documents differently.
-            is_passage = variant.kind is expansion.VariantKind.HYDE
-            vector = (
-                embedder.embed_documents([variant.text])[0]
-                if is_passage
-                else embedder.embed_query(variant.text)
-            )
+            vector = embedder.embed_query(variant.text)
+            if (
+                variant.kind is expansion.VariantKind.HYDE
+            ):  # some models embed queries and passages differently
+                vector = embedder.embed_documents([variant.text])[0]
             searches[f"{VECTOR}{VARIANT_MARK}{number}"] = partial(
                 stores.vectors.search, vector, VECTOR_DEPTH, request.scope
             )

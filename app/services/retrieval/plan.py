@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from time import perf_counter
-from types import MappingProxyType
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
@@ -34,17 +33,15 @@ DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  #
 ANCHORS = 5  # documents from which the graph is traversed per clause
 Ask = Callable[[RetrievalRequest], Answer]
 SEARCH, VSEARCH, QUERY = "search", "vsearch", "query"
-PIPELINES: Mapping[Route, str] = MappingProxyType(
-    {
-        Route.TIMELINE: QUERY,  # in addition to the latest sessions
-        Route.CAUSAL: "intent_search",
-        Route.DISCOVERY: VSEARCH,
-        Route.COMPLEX: "query_plan",
-        Route.KEYWORD: SEARCH,
-        Route.SEMANTIC: VSEARCH,
-        Route.HYBRID: QUERY,
-    }
-)
+PIPELINES: Mapping[Route, str] = {
+    Route.TIMELINE: QUERY,  # in addition to the latest sessions
+    Route.CAUSAL: "intent_search",
+    Route.DISCOVERY: VSEARCH,
+    Route.COMPLEX: "query_plan",
+    Route.KEYWORD: SEARCH,
+    Route.SEMANTIC: VSEARCH,
+    Route.HYBRID: QUERY,
+}
 
 # Words of the headings and lines of a handoff that name next steps.
 NEXT_WORDS = ("next", "todo", "to do", "open", "remaining", "nächst", "offen", "pendiente")
