@@ -95,19 +95,11 @@ def is_task(question: str) -> bool:
     text = f"{' '.join(every)} "
     if text.startswith(_GENERAL) or " are there in a " in text:
         return True
-    return bool(_task_verb(every)) and {"i", "we", "our", "ours"}.isdisjoint(every)
+    return bool(task_verb(every)) and {"i", "we", "our", "ours"}.isdisjoint(every)
 
 
-def own_task_verb(question: str) -> str:
-    """
-    Return the verb that opens a request for work on something of the person who writes; empty without one.
-
-    A note about its object need not have it: with it .034 of BEAM's questions got no block, without it .006.
-    """
-    return "" if is_task(question) else _task_verb(words(question))
-
-
-def _task_verb(every: Sequence[str]) -> str:
+def task_verb(every: Sequence[str]) -> str:
+    """Return the verb that opens a request for work with these words; empty without one."""
     opening = next((word for word in every if word not in _TASK_OPENINGS), "")
     return opening if opening in _TASK_VERBS else ""
 

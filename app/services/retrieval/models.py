@@ -158,11 +158,11 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
             return RetrieverResult({})
         searches: dict[str, Search] = {}
         for number, variant in enumerate(variants, start=1):
-            vector = embedder.embed_query(variant.text)
-            if (
-                variant.kind is expansion.VariantKind.HYDE
-            ):  # some models embed queries and passages differently
+            # Some models embed queries and passages differently.
+            if variant.kind is expansion.VariantKind.HYDE:
                 vector = embedder.embed_documents([variant.text])[0]
+            else:
+                vector = embedder.embed_query(variant.text)
             searches[f"{VECTOR}{VARIANT_MARK}{number}"] = partial(
                 stores.vectors.search, vector, VECTOR_DEPTH, request.scope
             )
