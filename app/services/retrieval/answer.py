@@ -87,10 +87,7 @@ class Result:
 
     @cached_property
     def _shown(self) -> Snippet:
-        """
-        The lines that answer: below the first line of a table file, and with or as the reply to a question in a
-        conversation.
-        """
+        """The lines that answer: below the head of a table file; of a question in a conversation, the reply."""
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):

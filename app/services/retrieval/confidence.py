@@ -193,9 +193,7 @@ def passages_of(
 
 
 def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
-    """
-    Return the text around the line of each of the first candidates, with names and date, and the words of a named time.
-    """
+    """Return the text around the lines of the first candidates, with names, date, and the words of a named time."""
     candidates, named = work.candidates[:COMPARED], request.question.named_time
     documents = work.texts.documents(c.document_id for c in candidates)
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)

@@ -71,9 +71,7 @@ MOST_EXCLUDED = 10_000  # documents with an excluded word
 
 
 class Pipeline:
-    """
-    Named stages in order, for one vault. If they wait for a model, an answer is not read from one state of the vault.
-    """
+    """Named stages in order, for one vault. While they wait for a model, no state of the vault is held."""
 
     def __init__(
         self, stores: RetrievalStores, stages: Mapping[str, Stage], *, asks_models: bool = False
@@ -85,10 +83,7 @@ class Pipeline:
     def rank(
         self, request: RetrievalRequest, work: Work | None = None, before: Trace | None = None
     ) -> tuple[Work, Trace]:
-        """
-        Run every stage; return the final candidates and the trace. *work* and *before* continue those of another
-        pipeline.
-        """
+        """Run every stage; return the candidates and the trace. *work* and *before* are of another pipeline."""
         request, notes = narrowed(self._stores, rewind_request(request)), list[str]()
         work = work or Work(LoadedTexts(self._stores.documents))
         trace = before or Trace()
@@ -133,10 +128,7 @@ class Pipeline:
 
 
 def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
-    """
-    Restrict *request* to documents with its types, tags and properties, and without the words that its question
-    excludes.
-    """
+    """Restrict *request* to documents with its types, tags and properties, and without excluded words."""
     scope = request.scope
     if request.content_types or request.tags or request.where:
         conditions = request.tags, request.where, request.content_types
@@ -178,10 +170,7 @@ def retrieval(
     more: Mapping[str, Retriever] = MappingProxyType({}),
     **options: Any,
 ) -> Stage:
-    """
-    Return the stage that runs the retrievers *legs*, of ``lexical``, ``vector`` and ``temporal``, and *more*; see
-    `run_retrievers`.
-    """
+    """Return the stage of the retrievers *legs* (lexical, vector, temporal) and *more*; see `run_retrievers`."""
     known: dict[str, Retriever] = {
         "lexical": lexical_retriever(stores.lexical),
         "temporal": partial(in_time, stores.documents),
@@ -247,10 +236,7 @@ def query(
     late: LateInteraction | None = None,
     models: Models = NO_MODELS,
 ) -> Pipeline:
-    """
-    Return a pipeline that runs all retrievers, compares the best candidates word by word, and asks the *models* that
-    exist.
-    """
+    """Return a pipeline of all retrievers, a comparison word by word, and the *models* that exist."""
     variants = variant_retrievers(stores, embedder) if models.generator else {}
     comparison: Mapping[str, Stage] = {"compare": partial(compare, stores, late, embedder)} if late else {}
     return Pipeline(
@@ -276,10 +262,7 @@ def intent_search(
     with_graph: bool = True,
     models: Models = NO_MODELS,
 ) -> Pipeline:
-    """
-    Return a pipeline in which the intent, given or recognised, decides the weights of retrievers and the relations to
-    follow.
-    """
+    """Return a pipeline whose intent, given or recognised, decides weights and the relations to follow."""
     legs = {
         "lexical": partial(in_named_time, lexical_retriever(stores.lexical)),
         "vector": partial(in_named_time, vector_retriever(stores.vectors, stores.embeddings, embedder)),

@@ -52,10 +52,7 @@ Planner = Callable[[str], tuple[tuple[Clause, ...], str]]
 
 
 def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
-    """
-    Return a planner that has a model split complex questions; rules plan the simple ones, and all if it gives no usable
-    plan.
-    """
+    """Return a planner with a model for complex questions; without a usable answer of it, rules plan."""
 
     def planned(query: str) -> tuple[tuple[Clause, ...], str]:
         if generator is None or planning.is_simple(query):
@@ -86,9 +83,7 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
 
 
 class QueryPlan:
-    """
-    Splits the question, searches for up to four clauses concurrently with one deadline, and fuses the hits by rank.
-    """
+    """Splits the question, searches for the clauses concurrently with one deadline, and fuses by rank."""
 
     def __init__(
         self,

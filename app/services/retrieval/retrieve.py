@@ -81,9 +81,7 @@ def _run(future: Future[Found], work: Callable[[], Found]) -> None:
 
 
 class RetrieverResult(NamedTuple):
-    """
-    Hits of a retriever, why they are incomplete, a note for the trace, and the fingerprint of the vectors searched.
-    """
+    """Hits of a retriever, why they are incomplete, a note, and the fingerprint of the vectors searched."""
 
     hits: Mapping[str, Sequence[Hit]]
     degraded: str = ""
@@ -262,9 +260,7 @@ def vector_retriever(
 
 
 def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> RetrieverResult:
-    """
-    Retrieve documents of the time that the question names, which does not filter: a document may be about another time.
-    """
+    """Retrieve documents of the named time, which is no filter: a document may be about another time."""
     named = request.question.named_time
     if named is None:
         return RetrieverResult({})

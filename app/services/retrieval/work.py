@@ -80,8 +80,7 @@ class StageTrace:
     """
     One stage: the number of candidates before and after, its duration in milliseconds, and notes.
 
-    ``dropped`` counts dropped candidates by reason; ``drops`` records the first `DROPS_NAMED` of each, mostly the best
-    ones.
+    ``dropped`` counts dropped candidates by reason; ``drops`` records the first `DROPS_NAMED` of each.
     """
 
     name: str
@@ -131,10 +130,7 @@ class Trace:
 
 
 class Candidate(NamedTuple):
-    """
-    A candidate for a result, ordered by ``score``: ``legs`` are contributions of retrievers, ``terms`` those of the
-    score.
-    """
+    """A candidate, ordered by ``score``; ``legs`` are contributions of retrievers, ``terms`` of the score."""
 
     document_id: int
     best: FragmentKey
