@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -76,7 +77,6 @@ from clawmem.ports.knowledge import Direction, Entity
 from clawmem.ports.models import is_remote
 from clawmem.ports.records import Origin, Scope
 
-BACKLINKS = 10  # of a note, shown with its text
 LISTED = "docid authored_at=written changed_after=changed content_type=type properties file title"
 
 Cosine = Annotated[float, Field(gt=0, le=1)]
@@ -188,7 +188,7 @@ def get(
         as_of=as_of,
         context=" ".join(filter(None, (private, context))),
         properties=properties_to_read(pairs, origin),
-        backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:BACKLINKS]),
+        backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:10]),
         note=without_orders(note.context or ", ".join(note.keywords), origin) if note else "",
         entities={
             without_orders(entity.name, origin): entity.kind
@@ -217,10 +217,8 @@ def multi_get(
     if not isinstance(pattern, str) and len(pattern) == 1:  # which may be several with commas
         [pattern] = pattern
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
-    texts = [
-        text_of(excerpt, is_numbered=line_numbers, as_of=as_of, max_lines=max_lines)
-        for excerpt in found.excerpts
-    ]
+    as_text = partial(text_of, is_numbered=line_numbers, as_of=as_of, max_lines=max_lines)
+    texts = [*map(as_text, found.excerpts)]
     return Texts(count=len(texts), documents=texts, errors=[*found.errors])
 
 
@@ -411,7 +409,6 @@ def find_similar(
 
 
 LONGEST_NAME = 1000  # characters
-PREVIEW = 50  # characters of a context shown in a line
 
 
 class Evolution(Result):
@@ -438,7 +435,7 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
     for version in result.timeline:
         cause = f" by {version.triggered_by.file}" if version.triggered_by else ""
         about = f"v{version.version} {version.created_at[:10]} ({version.origin}){cause} {version.reasoning}"
-        said = f"  {', '.join(version.new_keywords)}: {shortened(version.new_context or 'none', PREVIEW)}"
+        said = f"  {', '.join(version.new_keywords)}: {shortened(version.new_context or 'none', 50)}"
         yield from lines_to_read(f"{about}\n{said}", result.document.origin)
     if not result.timeline:
         yield f"There is no note about {result.document.file} yet. Run: clawmem maintain enrich"

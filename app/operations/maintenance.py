@@ -444,9 +444,6 @@ def vaults_of(settings: Settings) -> Vaults:
     return Vaults(vault=str(settings.vault), config=str(settings.config_file), vaults=vaults, missing=missing)
 
 
-LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more than a tenth of a second
-
-
 def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[str, object]]:
     info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
     yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
@@ -458,7 +455,7 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
     yield "words", f"searched by {info.lexical_method}"
     vectors = f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} failed, {counts.orphaned} unused"
     yield "vectors", f"{vectors} ({info.vector_method})"
-    if counts.stored > LANCEDB_FROM and info.backend != "lancedb":
+    if counts.stored > 200_000 and info.backend != "lancedb":
         yield "advice", "LanceDB answers faster with so many vectors; run: clawmem rebuild --backend lancedb"
     yield "model", report.model or "none yet; run: clawmem embed"
     if building:

@@ -112,10 +112,8 @@ def records_table(records: Sequence[object], columns: str) -> list[Table]:
     Two attributes of one column are joined by a dot, as in ``document.title``.
     """
     names = [column.partition("=") for column in columns.split()]
-    headings = [
-        (heading or name.rpartition(".")[2].removesuffix("_at")).replace("_", " ")
-        for name, _, heading in names
-    ]
+    titles = (heading or name.rpartition(".")[2].removesuffix("_at") for name, _, heading in names)
+    headings = [title.replace("_", " ") for title in titles]
     cells = [[cell_of(record, name) for record in records] for name, *_ in names]
     used = [(heading, column) for heading, column in zip(headings, cells, strict=True) if any(column)]
     rows = zip(*(column for _, column in used), strict=True)

@@ -63,7 +63,6 @@ from clawmem.domain.text.dates import as_of_day
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 
-SNIPPET = 200  # characters of the snippet of a compact result
 DIGITS = 4  # decimal places of scores and probabilities
 
 
@@ -131,7 +130,7 @@ def answer_of(
             "age": age(result.age_days),
             "start_line": shown.start_line,
             "end_line": shown.end_line,
-            "snippet": " ".join(shown.text.split())[:SNIPPET] if compact else shown.text,
+            "snippet": " ".join(shown.text.split())[:200] if compact else shown.text,
             "superseded_by": successor_of(result.superseded_by),
             "changed_by": successor_of(result.changed_by),
         }
@@ -247,6 +246,7 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
 
 
 RARE = Option(is_daily=False)
+ALL = Option(("--all",), is_daily=False)
 DIVERSE = Option(("--diverse/--no-diverse",), is_daily=False)
 GRAPH = Option(("--graph/--no-graph",), tool="enable_graph_traversal")
 FORCE_INTENT = Option(tool="force_intent")
@@ -274,9 +274,7 @@ class Question(Request):
     where: Conditions = ""
     min_score: MinScore = 0.0
     unit: Annotated[UnitName, Field(description="Unit of a result."), Option(tool=None)] = "document"
-    show_all: Annotated[
-        bool, Field(description="Also unlikely ones."), Option(("--all",), is_daily=False)
-    ] = False
+    show_all: Annotated[bool, Field(description="Also unlikely results."), ALL] = False
     compact: Compact = True
     body: Annotated[bool, Field(description="Add the whole texts."), Option(("--full",), tool=None)] = False
     explain: Annotated[bool, Field(description="Show how the list came about."), Option(tool=None)] = False
