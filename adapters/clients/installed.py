@@ -28,12 +28,14 @@ INTEGRATIONS = Path(__file__).parents[2] / "integrations"
 SERVERS = "mcpServers"
 EVENTS = (
     *("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse"),
-    *("PostToolUseFailure", "SubagentStart"),
+    *("PostToolUseFailure", "SubagentStart", "SessionEnd"),
 )
 CLAUDE_STYLE = HookStyle({event: event for event in EVENTS}, in_shell=False)
-CODEX_STYLE = HookStyle({event: event for event in EVENTS} | {"PostToolUseFailure": "PostToolUse"})
+CODEX_STYLE = HookStyle({event: event for event in EVENTS[:-1]} | {"PostToolUseFailure": "PostToolUse"})
 _OF_GEMINI = {"UserPromptSubmit": "BeforeAgent", "SessionStart": "SessionStart", "PreCompact": "PreCompress"}
-GEMINI_STYLE = HookStyle({**_OF_GEMINI, "Stop": "AfterAgent"}, milliseconds=True, has_matcher=False)
+GEMINI_STYLE = HookStyle(
+    {**_OF_GEMINI, "Stop": "AfterAgent", "SessionEnd": "SessionEnd"}, milliseconds=True, has_matcher=False
+)
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
 PLUGIN_SETTINGS = "\nconst settings = "

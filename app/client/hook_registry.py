@@ -37,6 +37,7 @@ HOOKS = {
     "decision-extractor": HookRegistration("Stop", 30),
     "handoff-generator": HookRegistration("Stop", 30),
     "feedback-loop": HookRegistration("Stop", 30),
+    "session-end": HookRegistration("SessionEnd", 5),
     "pretool-inject": HookRegistration("PreToolUse", 3, matcher="Edit|MultiEdit|Write|NotebookEdit"),
     "failure-inject": HookRegistration("PostToolUseFailure", 3, matcher="Bash"),
     "subagent-inject": HookRegistration("SubagentStart", 5),

@@ -52,7 +52,7 @@ def test_a_session_of_the_client(client: Client) -> None:
     said = asked(client, "context-surfacing", "pretool-inject")
     said |= asked(client, "failure-inject", "subagent-inject")
     said |= asked(client, *AT_STOP)
-    said |= asked(client, "precompact-extract")
+    said |= asked(client, "precompact-extract", "session-end")
     said |= asked(client, "postcompact-inject", "postcompact-capture")
     said |= asked(client, "session-bootstrap", "staleness-check", "curator-nudge")
 

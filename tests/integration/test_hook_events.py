@@ -78,12 +78,15 @@ process.run_process(["pretool-inject"])
         assert json.loads(line)["hookSpecificOutput"].get("additionalContext", "") == context, what
 
 
+@pytest.mark.parametrize(
+    "names", [("decision-extractor", "handoff-generator", "feedback-loop"), ("SessionEnd",)]
+)
 def test_a_session_from_stop_to_the_next_start(
-    remembered: Invoke, environ: dict[str, str], home: Path
+    remembered: Invoke, environ: dict[str, str], home: Path, names: tuple[str, ...]
 ) -> None:
-    """What a session decided and where it stopped is what the next one begins with; nothing stays behind."""
+    """What a session decided and where it stopped, or was left, is what the next one begins with; nothing stays behind."""
     file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
-    for name in ("decision-extractor", "handoff-generator", "feedback-loop"):
+    for name in names:
         done = ask(environ, home, name, event("Stop", transcript_path=str(file), stop_hook_active=False))
         assert (done.code, done.log) == (0, "")
         assert "hookSpecificOutput" not in done.answer
@@ -97,6 +100,7 @@ def test_a_session_from_stop_to_the_next_start(
     assert not list((state_folder(home / ".cache/clawmem/index.sqlite") / "spool").iterdir())
     sessions = json.loads(remembered("sessions", "--json").stdout)
     assert "5f0c" in {one["id"] for one in sessions["sessions"]}
+    assert list((state_folder(home / ".cache/clawmem/index.sqlite") / "transcripts").iterdir())
 
 
 def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home: Path) -> None:

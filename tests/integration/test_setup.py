@@ -103,6 +103,7 @@ def test_hooks_of_claude_code(run: Run, settings: Path, environ: dict[str, str],
         "PreCompact": (["PreCompact"], 5),
         "PostCompact": (["PostCompact"], 10),
         "Stop": (["Stop"], 90),
+        "SessionEnd": (["SessionEnd"], 5),
         "PostToolUseFailure": (["PostToolUseFailure"], 3),
         "SubagentStart": (["SubagentStart"], 5),
     }

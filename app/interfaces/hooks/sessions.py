@@ -321,6 +321,16 @@ feedback_loop = partial(capture, "feedback-loop")
 postcompact_capture = partial(capture, "postcompact-capture")
 
 
+def session_end(event: HookEvent, context: HookContext) -> str:
+    """
+    Store the jobs of a turn that the session was left in, whose Stop never came; done jobs change nothing.
+
+    A client ends its hooks soon: then a server does the jobs, or the next hook.
+    """
+    capture("decision-extractor", event, context)
+    return capture("handoff-generator", event, context)
+
+
 def precompact_extract(event: HookEvent, context: HookContext) -> str:
     """
     Write the state of the conversation next to its transcript before the answer, as the client reads it next.
