@@ -318,10 +318,11 @@ def export(
             draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
             documents = len(lines)
         else:
-            for _, file in note_files(vault.documents, chosen):
+            roots = {folder.name: folder.root for folder in services.folders}
+            for _, file in note_files(vault.documents, chosen, services.files, roots):
                 place = draft / file.name
                 place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+                place.write_bytes(file.data)
                 documents += 1
     left_in = f"The texts of deleted files are in it: {few(removed)}. To leave them out, forget them first."
     return Export(file=str(target), documents=documents, remarks=[left_in] if removed else [])

@@ -11,10 +11,12 @@ import re
 from base64 import b64decode, b64encode
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
@@ -24,7 +26,7 @@ from clawmem.app.services.indexing.publish import apply_in_chunks
 from clawmem.app.services.indexing.update import LinkTargets, is_forgotten_text
 from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.conversations.units import conversation_of_path
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.links import note_links
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
@@ -34,7 +36,15 @@ from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
-from clawmem.ports.errors import BundleDamaged, InvalidInput, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.errors import (
+    BundleDamaged,
+    InvalidInput,
+    SourceUnreadable,
+    VaultError,
+    VaultFull,
+    VaultReadOnly,
+)
+from clawmem.ports.files import FileSource
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
 from clawmem.ports.knowledge import (
@@ -52,15 +62,26 @@ from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Trans
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
 
 
-def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[tuple[Document, NoteFile]]:
+def note_files(
+    store: DocumentStore,
+    documents: Iterable[Document],
+    files: FileSource | None = None,
+    roots: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[tuple[Document, NoteFile]]:
     """
-    Yield *documents* as Markdown files with different names, which every file system accepts and which lead nowhere else.
+    Yield *documents* as files with different names, which every file system accepts and which lead nowhere else.
 
-    The front matter of a file is repeated. That of a machine-made note is made from its record.
+    A file below *roots* that is still as it was indexed is repeated with its name. Others are Markdown with the stored
+    text and front matter. That of a machine-made note is made from its record.
     """
     taken: set[str] = set()
     for document in documents:
         body, head = store.body(document.id) or "", ""
+        data = b""
+        if files and document.stamp and document.collection in roots:
+            with suppress(SourceUnreadable):
+                data = files.read(roots[document.collection], document.path)
+        is_original = bool(data) and source_hash(data) == document.source_hash
         if document.stamp is None:
             fields = {
                 "title": document.title,
@@ -77,12 +98,13 @@ def note_files(store: DocumentStore, documents: Iterable[Document]) -> Iterator[
             head = f"---\n{fence}\n---\n"
         parts = (part for part in f"{document.collection}/{document.path}".split("/") if part)
         name = "/".join(_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in parts)
-        name += "" if name.lower().endswith((".md", ".markdown", ".txt")) else ".md"
+        name += "" if is_original or name.lower().endswith((".md", ".markdown", ".txt")) else ".md"
         if name.casefold() in taken:
             stem, dot, ending = name.rpartition(".")
             name = f"{stem}~{document.id}{dot}{ending}"
         taken.add(name.casefold())
-        yield document, NoteFile(name, head + body, len(head))
+        text = (head + body).encode("utf-8", "surrogatepass")
+        yield document, NoteFile(name, data if is_original else text, len(head))
 
 
 def memory_lines(
@@ -141,10 +163,10 @@ def memory_lines(
 
 
 class NoteFile(NamedTuple):
-    """The Markdown file of a note; its body begins at the character ``start`` of ``text``."""
+    """The file of a note; the stored body begins at the character ``start`` of its text."""
 
     name: str
-    text: str
+    data: bytes
     start: int
 
 
@@ -177,7 +199,7 @@ def write_bundle(
     notes: dict[str, dict[str, Value]] = {}
     served = 0
     for document, file in note_files(documents, every_served(documents)):
-        writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
+        writer.add(f"{_NOTES}{file.name}", [file.data])
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
         served += 1
     away = documents.latest(active=False)

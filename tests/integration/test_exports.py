@@ -24,20 +24,34 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, notes: Path, home: Path) -> None:
     """The files of the user byte for byte, and what programs wrote with front matter; a second run adds nothing."""
     remembered("diary", "write", "We chose the blue ticket machine.")
+    write_notes(
+        notes,
+        {
+            "board.md": "\n\n%% kanban: {} %%\n- card\n<!-- x -->\n",
+            "a.canvas": '{"nodes": []}',
+            "a.png": "PNG",
+        },
+    )
+    write_notes(notes, {"changed.md": "Indexed.\n"})
+    assert remembered("collection", "add", notes, "--pattern", "**/*.{md,canvas,png}").exit_code == 0
+    remembered("update")
+    (notes / "changed.md").write_text("Not indexed yet.\n", "utf-8")
     assert remembered("export", "--format", "markdown", "out").exit_code == 0
 
-    exported = {file.relative_to(home / "out").as_posix(): file for file in home.glob("out/**/*.md")}
+    exported = {file.relative_to(home / "out").as_posix(): file for file in home.glob("out/**/*.*")}
+    assert exported.pop("notes/changed.md").read_text("utf-8") == "Indexed.\n"
+    (notes / "changed.md").unlink()
     names = {*exported}
-    for file in notes.rglob("*.md"):
+    for file in notes.rglob("*.*"):
         assert exported.pop(f"notes/{file.relative_to(notes)}").read_bytes() == file.read_bytes()
     (diary,) = exported.values()
     assert "blue ticket machine" in diary.read_text("utf-8")
     assert diary.read_text("utf-8").startswith('---\ntitle: "')
     again = remembered("export", "--format", "markdown", "out")
     assert again.exit_code == 0, again.output
-    assert {file.relative_to(home / "out") for file in home.glob("out/**/*.md")} == {
-        Path(name) for name in names
-    }
+    assert {file.relative_to(home / "out") for file in home.glob("out/**/*.*")} - {
+        Path("notes/changed.md")
+    } == {Path(name) for name in names}
     remembered("backup", home / "copy.sqlite")
     refused = remembered("--vault", home / "copy.sqlite", "export", "--format", "markdown", notes)
     assert (refused.exit_code, "one of your notes" in refused.stderr) == (2, True)
