@@ -5,8 +5,6 @@ Exceptions that clawmem raises deliberately.
 ``code`` identifies the error for programs, ``exit_code`` is the exit code of the command line.
 """
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -159,16 +157,12 @@ class ExtraMissing(ConfigError):
     code = "EXTRA_MISSING"
 
     def __init__(self, what: str, *, extra: str) -> None:
-        from importlib.metadata import distribution  # slow to import
-
-        # From the place of this installation: an index may have another project of the same name.
-        source = json.loads(distribution("clawmem").read_text("direct_url.json") or "{}")
-        place = "+".join(filter(None, [source.get("vcs_info", {}).get("vcs"), source.get("url")]))
-        package = f"clawmem[{extra}]{place and f' @ {place}'}"
-        ways = {"uv/tools/": "uv tool install --force", "pipx/venvs/": "pipx install --force"}
-        folder = sys.prefix.replace("\\", "/")
-        way = next((ways[part] for part in ways if part in folder), f"{sys.executable} -m pip install")
-        super().__init__(f"This needs {what}, which is not installed. Run: {way} '{package}'")
+        # By a place and never by name: an index may have another project that is called clawmem.
+        package = f"'./clawmem[{extra}]'"
+        super().__init__(
+            f"This needs {what}, which is not installed. From the folder or wheel that you installed clawmem from, run:"
+            f" pip install {package}, or: uv tool install --force {package}, or: pipx install --force {package}"
+        )
 
 
 class LocatedError(ClawmemError):

@@ -146,7 +146,7 @@ class TestAMissingPackage:
         done = without(package, "rebuild", "--backend", package)
 
         assert (done.exit_code, done.stdout) == (4, "")
-        assert f"pip install 'clawmem[{package}]" in done.stderr
+        assert f"pip install './clawmem[{package}]" in done.stderr
         assert done.stderr.count("\n") == 1
         assert info(remembered)["backend"] == "sqlite"
         assert "haruka.md" in remembered("search", "ticket machines").stdout
@@ -162,9 +162,9 @@ class TestAMissingPackage:
 
         assert updated.exit_code == 0
         assert "The lexical index lags" in updated.stderr
-        assert "pip install 'clawmem[tantivy]" in updated.stderr
+        assert "pip install './clawmem[tantivy]" in updated.stderr
         assert "comet.md" in asked.stdout
         assert "degraded: lexical" in asked.stderr
-        assert "pip install 'clawmem[tantivy]" in status.stdout
+        assert "pip install './clawmem[tantivy]" in status.stdout
         assert invoke("update").exit_code == 0
         assert invoke("doctor", "--verify").exit_code == 0

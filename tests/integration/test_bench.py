@@ -170,7 +170,7 @@ class TestCommand:
         done = invoke("bench", "retrieval", judged)
 
         assert done.exit_code == 4
-        assert "pip install 'clawmem[bench]" in done.stderr
+        assert "pip install './clawmem[bench]" in done.stderr
 
 
 class TestArtefacts:

@@ -180,7 +180,7 @@ def test_a_missing_extra_names_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
     monkeypatch.setitem(sys.modules, "duckdb", None)
     monkeypatch.delitem(sys.modules, "clawmem.adapters.duckdb.analytics", raising=False)
-    with pytest.raises(ExtraMissing, match=r"pip install 'clawmem\[duckdb\] @ file:"):
+    with pytest.raises(ExtraMissing, match=r"pip install './clawmem\[duckdb\]'"):
         lazy("adapters.duckdb.analytics:DuckdbAnalytics", "duckdb")()
     with pytest.raises(ModuleNotFoundError):
         lazy("adapters.nothing:Nothing", "duckdb")()

@@ -35,7 +35,7 @@ class TestOpening:
             "except ExtraMissing as error: print(error)"
         )
 
-        assert "pip install 'clawmem[lancedb]" in run_program(program, place.folder, timeout=60).stdout
+        assert "pip install './clawmem[lancedb]" in run_program(program, place.folder, timeout=60).stdout
 
     def test_reading_only(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
         """Opened for reading it answers, and refuses every change."""
