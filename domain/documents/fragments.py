@@ -117,22 +117,14 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
     names, titles = searchable_names(document), dict[str, str]()
     for part in fragments:
         if part.heading not in titles:  # a first heading equal to the title counts once
-            above = (
-                "" if part.heading == document.title else part.heading.removeprefix(f"{document.title} › ")
-            )
+            above = f"{part.heading} › ".removeprefix(f"{document.title} › ").removesuffix(" › ")
             titles[part.heading] = index_text(with_names(f"{document.title} {above}".rstrip(), names))
         if part.kind in GRAIN_OF:
-            columns = (
-                f" {index_text(part.context)}" if part.kind is FragmentKind.LINE and part.context else ""
-            )
-            yield LexicalEntry(
-                FragmentKey(document.id, part.seq),
-                GRAIN_OF[part.kind],
-                document.collection,
-                titles[part.heading] + columns,
-                index_text(f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text),
-                document.authored_at,
-            )
+            is_row = part.kind is FragmentKind.LINE and part.context
+            title = titles[part.heading] + (f" {index_text(part.context)}" if is_row else "")
+            text = index_text(f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text)
+            key, grain = FragmentKey(document.id, part.seq), GRAIN_OF[part.kind]
+            yield LexicalEntry(key, grain, document.collection, title, text, document.authored_at)
 
 
 def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Placed]:
