@@ -46,6 +46,7 @@ class Passages(NamedTuple):
     specificity: float
     by_meaning: bool = False
     failure: str = ""
+    is_task: bool = False
 
 
 def confidence(
@@ -65,7 +66,7 @@ def confidence(
         if passages.failure:
             trace.degraded[LATE_INTERACTION] = passages.failure
         fingerprint = work.space if work.legs.get(VECTOR) else None
-        answered = relevance.answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
+        answered = relevance.answer_probability(evidence_of(lexical, work, passages), fingerprint)
     except ClawmemError as error:  # an unavailable index cannot provide statistics either
         trace.note(f"how likely it is cannot be told: {error}")
         return work
@@ -108,9 +109,7 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
 
 
-def evidence_of(
-    lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages
-) -> relevance.Evidence:
+def evidence_of(lexical: LexicalIndex, work: Work, passages: Passages) -> relevance.Evidence:
     """Return the evidence that any candidate answers."""
     # A cosine is fitted with words by meaning.
     vectors = work.legs.get(VECTOR) if passages.by_meaning else None
@@ -120,7 +119,7 @@ def evidence_of(
         specificity=passages.specificity,
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
-        is_task=relevance.is_task(request.question.text),
+        is_task=passages.is_task,
     )
 
 
@@ -148,8 +147,8 @@ def passages_of(
     question, entries = request.question, max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
     # A note need not have the verb of a request for work on something of the writer: with it .034 of BEAM's questions got no
     # block, without it .006.
-    verb = "" if relevance.is_task(question.text) else relevance.task_verb(words(question.text))
-    forms = question.forms
+    is_task, forms = relevance.is_task(question.text), question.forms
+    verb = "" if is_task else relevance.task_verb(words(question.text))
     weights = {
         word: rarity(entries, lexical.holding(term, Grain.DOCUMENT))
         for word, term in zip(forms.words, forms.relaxed.terms[:WORDS_LOOKED_UP], strict=False)
@@ -166,7 +165,7 @@ def passages_of(
     lost = {key: [weights[word] for word in lacking] for key, lacking in absent.items()}
     shared = {key: 1 - math.fsum(rest) / (total or 1.0) for key, rest in lost.items()}
     least_miss = min((max(rest, default=0.0) for rest in lost.values()), default=math.inf)
-    equal_words = Passages(shared, shared, least_miss, total)
+    equal_words = Passages(shared, shared, least_miss, total, is_task=is_task)
     if STOP_WORDS.issuperset(words(question.text)):
         return equal_words._replace(specificity=0.0, by_meaning=late is not None)
     if late is None:
@@ -189,6 +188,7 @@ def passages_of(
         min((max(rest, default=0.0) for rest in missing.values()), default=math.inf) * similarities.weight,
         similarities.weight,
         by_meaning=True,
+        is_task=is_task,
     )
 
 
