@@ -19,6 +19,9 @@ NOTES = {
     "heading.md": "---\ntags: [spring]\n---\n# To write\n",
     "rates 2024.md": "# Rates 2024\n\nWhat I charge this year, before tax.\n\n## Prices\nLesson: £34 an hour\n"
     "Glazing: £90\nRepair: £19 an hour\n",
+    "olives.md": "# Olives\n\n## March\nSalting the olives takes 12 hours.\n\n"
+    + "We rinsed the jars in the yard.\n" * 12
+    + "\n## April\nJars are closed now.\n\nShorter salting of olives next time: 8 hours instead of 12.\n",
     "supplies.md": "# Supplies\n\n| Material | per bag |\n|---|---|\n| White grog 2 mm | £62 |\n| Feldspar | £88 |\n\n"
     "Closed on Mondays.\n\nUpdate 20 September: white grog now £68.\n\nFeldspar is mined in 3 countries.\n",
 }
@@ -64,3 +67,9 @@ def test_lines_with_the_answer_are_shown(first: Callable[[str], dict[str, Any]])
     ):
         assert first(question)["snippet"] == text
     assert first("when is the next kiln inspection")["snippet"].startswith("Next kiln inspection: 9 August.")
+
+
+def test_a_later_line_that_says_what_changed_is_added(first: Callable[[str], dict[str, Any]]) -> None:
+    shown = first("how many hours does salting the olives take")["snippet"]
+    assert shown.startswith("Salting the olives takes 12 hours.")
+    assert shown.endswith("\n…\nShorter salting of olives next time: 8 hours instead of 12.")

@@ -26,6 +26,7 @@ from clawmem.domain.retrieval.snippets import (
     is_bare,
     snippet,
 )
+from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
@@ -79,11 +80,20 @@ class Result:
         return Markdown(self.body, first_line=0).heading_above(line - self.document.body_line)
 
     def snippet(self) -> Snippet:
-        """Return the lines that answer; `LEFT_OUT` for instructions in, or next to, those of an unverified document."""
+        """
+        Return the lines that answer; `LEFT_OUT` for instructions in, or next to, those of an unverified document.
+
+        The first later line of a verified note that says what changed about them is added.
+        """
         shown = self._shown
-        if is_verified(self.document.origin) or not injection_within(self.body, *self._place(shown)):
+        if not is_verified(self.document.origin):
+            is_order = injection_within(self.body, *self._place(shown))
+            return shown._replace(text=LEFT_OUT) if is_order else shown
+        if self.unit is Unit.LINE or self.document.content_type == CONVERSATION:
             return shown
-        return shown._replace(text=LEFT_OUT)
+        later = self.body[self._place(shown)[1] :].split("\n")
+        change = next((line for line in later if states_change(line, self.words, shown.text)), "")
+        return shown._replace(text=f"{shown.text}\n…\n{change.strip()[:MAX_LENGTH]}") if change else shown
 
     @cached_property
     def _shown(self) -> Snippet:
