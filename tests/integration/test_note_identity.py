@@ -293,6 +293,11 @@ SAUNA = "# Sauna\n\nAlder for the benches, not aspen. The stove comes in May.\n"
     ("old", "new", "target"),
     [
         ({"s.md": SAUNA}, {"old/sauna.md": SAUNA + "\nOne more line.\n"}, "old/sauna.md"),
+        (
+            {"a.md": "---\nphone: 12\n---\n", "b.md": ""},
+            {"c.md": "---\nphone: 12\n---\n", "d.md": ""},
+            "c.md",
+        ),
         ({"a/s.md": SAUNA, "b/s.md": SAUNA}, {"c/b/s.md": SAUNA, "c/a/s.md": SAUNA}, "c/a/s.md"),
         ({"a.md": SAUNA, "b.md": ZED + "x"}, {"b.md": SAUNA, "a.md": ZED + "x"}, "b.md"),
         ({"a.md": SAUNA, "b.md": ZED + "x"}, {"c.md": SAUNA, "a.md": ZED + "x"}, "c.md"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ from clawmem.ports.errors import ExtraMissing, InvalidInput, SourceMissing, Sour
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
+from clawmem.ports.records import Document, InactiveReason, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
@@ -283,6 +283,7 @@ class _Pass:
         self._force = force
         self._allow_empty = allow_empty
         self._roots = {**update.roots, folder.name: folder.root}
+        self._excluded = Counter[str]()
         self._batch: list[_Change] = []
         self._new: list[_Change] = []  # files that may be those of notes which are gone
         self._gone: list[Document] = []
@@ -301,7 +302,7 @@ class _Pass:
             records = {path: self._documents.at(folder.name, path) for path in folder.only}
             known = {path: document for path, document in records.items() if document}
         exclusions = Exclusions(update.files, folder)
-        scan = scan_folder(update.files, folder, exclusions)
+        self._excluded, scan = exclusions.counts, scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
             remedy = (
                 "its documents are kept as they are. If it was moved, run: clawmem collection add NEW_FOLDER"
@@ -335,11 +336,11 @@ class _Pass:
                 self._commit()
             progress(done, len(scan.files))
         self._commit_new()
-        report.excluded |= dict(exclusions.counts.most_common())
+        report.excluded |= dict(self._excluded.most_common())
         special = "the rule that pipes, sockets and devices are not read"
         skipped = {LINKS: len(scan.links), special: len(scan.special)}
         report.excluded |= {rule: count for rule, count in skipped.items() if count}
-        self._remove(scan, known, exclusions)
+        self._remove(len(served), exclusions)
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
         claims = update.claims.aim(update.transactions)
@@ -362,7 +363,7 @@ class _Pass:
             self.report.unchanged += was_served
             return
         if identity.is_forgotten(known):
-            self.report.excluded["forgetting"] = 1 + self.report.excluded.get("forgetting", 0)
+            self._excluded["forgetting"] += 1
             return
         try:
             data = self._update.files.read(self._folder.root, file.path)
@@ -370,7 +371,7 @@ class _Pass:
                 self._batch.append(_Change(file, known))
                 return
             parsed = self._parse(file, data, known)
-            if former := self._former(file, known, parsed.document.hash) if parsed.body else None:
+            if former := self._former(file, known, parsed.document):
                 self._taken.add(former.id)
                 parsed = self._parse(file, data, former)  # it keeps the time of its last change
             change = _Change(file, known, parsed, former)
@@ -378,23 +379,23 @@ class _Pass:
             (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
             if error.code == ExtraMissing.code:
-                rule = f"a missing package ({error.reason.rstrip('.')})"
-                self.report.excluded[rule] = 1 + self.report.excluded.get(rule, 0)
+                self._excluded[f"a missing package ({error.reason.rstrip('.')})"] += 1
             else:
                 self._miss(str(error))
 
-    def _former(self, file: SourceFile, known: Document | None, text: str) -> Document | None:
+    def _former(self, file: SourceFile, known: Document | None, document: Document) -> Document | None:
         """
-        Return the document that moved to *file*: one with the hash *text* that has left its place, the nearest by its path.
+        Return the record that moved to *file*: one with the text of *document* that has left its place, the nearest by path.
 
-        A served document goes before a removed one. Of several new files with this text, the first one is the document,
-        and the others are copies.
+        A served one goes before a removed one. Of several new files with this text, the first one is the document, and
+        the others are copies. Without a text, the whole file is compared, such as a picture.
         """
-        if known and known.inactive is None and known.hash == text:
+        if known and known.inactive is None and known.hash == document.hash:
             return None
-        holders = [
-            note for note in self._documents.holding(text) if note.stamp and note.id not in self._taken
-        ]
+        holders = self._documents.holding(document.hash) if document.body_length else self._gone
+        holders = [note for note in holders if note.stamp and note.id not in self._taken]
+        if not document.body_length:
+            holders = [note for note in holders if note.source_hash == document.source_hash]
         moved = [note for note in holders if note.inactive is None and self._has_left(note)]
         if known is None or known.inactive is InactiveReason.REMOVED:
             moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
@@ -497,25 +498,22 @@ class _Pass:
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
         return "updated" if was_served else "added", problem
 
-    def _remove(self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions) -> None:
+    def _remove(self, served: int, exclusions: Exclusions) -> None:
         """
-        Remove the documents of *known* that *scan* misses.
+        Remove the documents whose files are gone, of *served* ones.
 
         If nearly all files are gone, or the pattern does not match them any more, their documents are kept, unless
         the caller allows otherwise: the disk may not be mounted, or the pattern may be mistyped.
         """
         folder, owners = self._folder, Ownership(self._folder.inside)
-        paths = {file.path for file in scan.files}
-        served = {path: note for path, note in known.items() if note.inactive is None and note.stamp}
-        missing, lost = dict[str, Document](), set[str]()
-        for path, note in served.items():
-            if path in paths or is_hidden(path, scan.unreadable) or not self._is_unchanged(path, note):
-                continue
-            missing[path] = note
-            if not exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None:
-                lost.add(path)
+        missing = {note.path: note for note in self._gone if self._is_unchanged(note.path, note)}
+        lost = {
+            path
+            for path in missing
+            if not exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None
+        }
         names = sorted(lost)[:5]
-        if len(lost) >= max(LEAST_LOST, NEARLY_ALL * len(served)) and not self._allow_empty:
+        if len(lost) >= max(LEAST_LOST, NEARLY_ALL * served) and not self._allow_empty:
             self._miss(
                 f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, nearly "
                 f"all, so they are kept, such as {', '.join(names)}. Is its disk mounted, and is the pattern "
