@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -377,18 +377,15 @@ class ImportMemories:
             ids[item.id] += 1
             unique = item.id if ids[item.id] == 1 else f"{item.id} ({ids[item.id]})"
             text = item.text.encode("utf-8", "replace").decode()
-            values = [value for _, value in item.properties]
-            redacted, title, *rest = redact_parts([text, item.title, *item.tags, *item.aliases, *values])
-            parts = iter(rest)
+            redacted, title, *tags = redact_parts([text, item.title, *item.tags])
+            pairs = ((name, redact(f"{name}: {value}")) for name, value in item.properties)
             memory = item._replace(
                 id=unique,
                 text=redacted,
                 title=title,
-                tags=tuple(islice(parts, len(item.tags))),
-                aliases=tuple(islice(parts, len(item.aliases))),
-                properties=tuple(
-                    (name, value) for (name, _), value in zip(item.properties, parts, strict=True)
-                ),
+                tags=tuple(tags),
+                aliases=tuple(map(redact, item.aliases)),
+                properties=tuple((name, pair.removeprefix(f"{name}: ")) for name, pair in pairs),
             )
             report.redacted += memory[1:] != item._replace(text=text)[1:]
             memories.append(memory)
