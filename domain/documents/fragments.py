@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
+from clawmem.domain.documents.markdown import Block, BlockKind, Markdown, is_machine_text
 from clawmem.domain.documents.names import searchable_names, with_names
 from clawmem.domain.text.words import index_text
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
@@ -31,7 +31,6 @@ GRAIN_OF = {
 
 _SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
 _SPACE = re.compile(r"\s")
-_EMBED = re.compile(r"!\[\[[^\[\]\n]+\]\]")  # its text stands in another note
 
 
 Placed = tuple[int, int, str, str]  # start and end in the body, headings above, and a label
@@ -95,8 +94,7 @@ def fragment(
             is_bare = not below or (below[0].kind is BlockKind.HEADING and below[0].level <= block.level)
             if not block.label or not is_bare:
                 continue
-        text = body[block.start : block.end]
-        if "![[" in text and not _EMBED.sub("", text).strip("-*+> \t\n"):
+        if is_machine_text(body[block.start : block.end]):
             continue
         label = block.label if block.kind is BlockKind.TURN else ""
         columns = block.label if block.kind is BlockKind.ROW else ""

@@ -19,6 +19,11 @@ _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
 _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
+# Lines that Logseq writes for itself, and links of Obsidian that show another note in their place.
+_MACHINE_LINE = re.compile(
+    r"(?:[-*+>] *)*(?:(?:id|collapsed)::.*|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
+    r"|\{\{(?:query|embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
+)
 _OPENING = re.compile(r"`+|<!--|%%|\$\$")
 _COMMENTS = {"<!--": "-->", "%%": "%%"}
 _BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
@@ -221,6 +226,11 @@ def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
             place = text.index(closing_mark, place) + len(closing_mark)
         if is_closed:
             yield mark, opening.start(), place
+
+
+def is_machine_text(text: str) -> bool:
+    """Whether *text* has no word of its writer: properties, days and queries of Logseq, and embedded notes."""
+    return all(_MACHINE_LINE.fullmatch(line.strip()) for line in text.split("\n") if line.strip())
 
 
 def column_names(header: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.documents.markdown import HEADING, header_of, is_delimiter
+from clawmem.domain.documents.markdown import HEADING, header_of, is_delimiter, is_machine_text
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
@@ -16,6 +16,8 @@ Place = tuple[int, int]  # character offsets: the first one, and the one after t
 
 # Integer weights, so that equal scores compare as equal: a term counts 1, an intent term 0.3, the found fragment 2.
 _TERM, _INTENT_TERM, _FOUND = 100, 30, 200
+# The target of a link that is shown by another text, and a canvas: their words say little about the line.
+_UNSHOWN = re.compile(r"\[\[[^\[\]|\n]*(?:\||\.canvas\]\])|(?<=\])\([^()\s]*\)")
 _SENTENCE_END = re.compile(r"[.!?;:…]\W{0,3}(?=\s)\s+")
 
 
@@ -104,6 +106,7 @@ def _best(
     lowered, above = body.lower(), 0
     if len(lowered) != len(body):  # a few capitals have two small letters
         lowered = body
+    lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lowered)
     if found and _worth(lowered, wanted) and not _worth(lowered[slice(*found)], wanted):
         found = None  # found by its meaning, while others hold the words
     texts = [body[start:end] for start, end in pieces]
@@ -173,11 +176,10 @@ def holds_any(text: str, terms: Sequence[str]) -> bool:
 
 
 def is_bare(line: str) -> bool:
-    """Whether *line* is a heading, or contains only tags."""
-    if "#" not in line:
-        return False
-    parts = line.replace(",", " ").split()
-    return HEADING.match(line) is not None or all(part[0] == "#" and len(part) > 1 for part in parts)
+    """Whether *line* is a heading, or contains only tags, or what a program wrote for itself."""
+    parts = line.replace(",", " ").split() if "#" in line else ["-"]
+    is_tags = all(part[0] == "#" and len(part) > 1 for part in parts)
+    return is_tags or HEADING.match(line) is not None or is_machine_text(line)
 
 
 def choose_chunk(

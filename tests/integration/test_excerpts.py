@@ -22,6 +22,10 @@ NOTES = {
     "olives.md": "# Olives\n\n## March\nSalting the olives takes 12 hours.\n\n"
     + "We rinsed the jars in the yard.\n" * 12
     + "\n## April\nJars are closed now.\n\nShorter salting of olives next time: 8 hours instead of 12.\n",
+    "journal.md": "- DONE Glue the violet caps\n  id:: 65f0a1b2-1111-4222-8333-444455556666\n- TODO Call the glazier\n"
+    "  SCHEDULED: <2025-04-07 Mon>\n- {{query (and [[Violet]] (task TODO))}}\n",
+    "benches.md": "# Benches\n\nAlder, not aspen: it does not splinter.\n\nScrews from below. See [[Sauna bench wood|the plan]] and "
+    "[a page](sauna-bench-wood.html).\n",
     "supplies.md": "# Supplies\n\n| Material | per bag |\n|---|---|\n| White grog 2 mm | £62 |\n| Feldspar | £88 |\n\n"
     "Closed on Mondays.\n\nUpdate 20 September: white grog now £68.\n\nFeldspar is mined in 3 countries.\n",
 }
@@ -51,6 +55,22 @@ def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
         assert (found["start_line"], found["end_line"]) == lines
         assert found["snippet"] == text
         assert found["likelihood"] == "likely"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("violet caps", "- DONE Glue the violet caps"),
+        ("violet query task", "- DONE Glue the violet caps"),
+        ("call the glazier", "- TODO Call the glazier"),
+        ("which alder for the sauna bench", "Alder, not aspen: it does not splinter."),
+    ],
+)
+def test_lines_of_programs_are_not_shown(
+    first: Callable[[str], dict[str, Any]], question: str, text: str
+) -> None:
+    """Properties, days and queries of Logseq are no entry, and the target of a link that shows another text is no word."""
+    assert first(question)["snippet"].partition("\n")[0] == text
 
 
 def test_a_day_without_entry_is_not_answered(first: Callable[[str], dict[str, Any]]) -> None:
