@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.adapters.conversations.members import (
+    MAX_TEXT,
     Member,
     NotAConversation,
     Record,
@@ -41,8 +42,12 @@ class _Turn(NamedTuple):
 
 def read_text(decode: Decode, member: Member) -> Iterator[ImportedConversation]:
     """Yield the chat in a text; a file whose lines mark no turns is no conversation."""
+    with member.open() as file:
+        data = file.read(MAX_TEXT + 1)
+    if len(data) > MAX_TEXT:
+        raise Unreadable(f"it has more than {MAX_TEXT} bytes, too many for a chat in plain text")
     try:
-        text = decode(member.content())
+        text = decode(data)
     except ValueError as error:
         raise Unreadable(str(error)) from error
     for form in _FORMS:
@@ -160,7 +165,7 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
     fallbacks = [part.text("fallback", "text") for part in record.objects("attachments")]  # of apps
     layout = "\n".join(map(_layout, record.objects("blocks")))
     text = record.text("text") or layout or "\n".join(filter(None, fallbacks))
-    text = with_attachments(_plain(text, names), record.objects("files"), "name")
+    text = with_attachments(_plain(text, names), record.objects("files"))
     speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))

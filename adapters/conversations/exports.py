@@ -124,6 +124,8 @@ def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
 
 
 BUSY_MS = 2_000  # an agent writes for milliseconds
+# Events that OpenClaw has compressed count as unreadable lines.
+_EVENTS = "select coalesce(event_json, 'compressed') from transcript_events where session_id = ? order by seq"
 
 
 def read_database(member: Member) -> Conversations:
@@ -133,26 +135,23 @@ def read_database(member: Member) -> Conversations:
         with closing(apsw.Connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)) as database:
             database.set_busy_timeout(BUSY_MS)
             names = {name for (name,) in database.execute("select name from sqlite_schema")}
-            for tables, reader in _READERS.items():
-                if names.issuperset(tables):
-                    yield from reader(database, member)
-                    return
-        raise NotAConversation("it is the database of a program that is not known")
+            if "transcript_events" in names:  # of OpenClaw
+                for (name,) in database.execute(
+                    "select distinct session_id from transcript_events order by 1"
+                ):
+                    events = database.execute(_EVENTS, (name,))
+                    yield from read_openclaw(member, (f"{event}\n".encode() for (event,) in events), name)
+            elif names.issuperset(("session", "message", "part")):
+                yield from _opencode_rows(database)
+            elif names.issuperset(("sessions", "messages")):
+                yield from _hermes_rows(database)
+            else:
+                raise NotAConversation("it is the database of a program that is not known")
     except (apsw.Error, UnicodeError) as error:
         raise Unreadable(f"its database cannot be read ({error})") from error
 
 
-def _openclaw_rows(database: apsw.Connection, member: Member) -> Conversations:
-    """Yield the sessions; events that the agent has compressed count as unreadable lines."""
-    query = (
-        "select coalesce(event_json, 'compressed') from transcript_events where session_id = ? order by seq"
-    )
-    for (name,) in database.execute("select distinct session_id from transcript_events order by 1"):
-        events = database.execute(query, (name,))
-        yield from read_openclaw(member, (f"{event}\n".encode() for (event,) in events), name)
-
-
-def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
+def _opencode_rows(database: apsw.Connection) -> Conversations:
     """Yield the sessions, without those of subagents, and without summaries."""
     sessions = "select id, title, directory, time_created from session where parent_id is null order by id"
     query = "select id, time_created, data from message where session_id = ? order by time_created, id"
@@ -177,7 +176,7 @@ _STRUCTURED = "\0json:"  # before content that is a list of parts
 _SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are stored as well
 
 
-def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
+def _hermes_rows(database: apsw.Connection) -> Conversations:
     """
     Yield the sessions, without those of subagents.
 
@@ -206,14 +205,6 @@ def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
         yield ImportedConversation("hermes", name, title, messages, started, _project_labels(directory))
 
 
-_READERS = {
-    ("transcript_events",): _openclaw_rows,
-    ("session", "message", "part"): _opencode_rows,
-    ("sessions", "messages"): _hermes_rows,
-}
-"""Reader by the tables that it needs."""
-
-
 # -- data exports of ChatGPT and Claude.ai ---------------------------------------------------------------
 
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
@@ -225,50 +216,43 @@ _HIDDEN_CHANNELS = ("commentary", "analysis")
 def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     """Yield the conversations of a file, custom instructions as preferences, and a fault for each damaged one."""
     for chat in member.objects():
-        if isinstance(chat.get("mapping"), dict):
-            yield from _conversation(chat, member)
-        else:
+        if not isinstance(chat.get("mapping"), dict):
             name = chat.text("title", "conversation_id", "id") or "without a title"
             yield ReadFault(member.place, f"the conversation {name} is damaged, its mapping is no object")
-
-
-def _conversation(chat: Record, member: Member) -> Iterator[ImportedConversation | ReadFault]:
-    nodes = chat.object("mapping")
-    messages = _chatgpt_branch(nodes, chat.text("current_node"))
-    if len(nodes) > 1 and not any(Record(node).text("parent") for node in nodes.values()):
-        reason = "has messages without links to the ones before; only the last one was read"
-        yield ReadFault(member.place, f"the conversation {chat.text('title') or 'without a title'} {reason}")
-    started = chat.time("create_time")
-    yield ImportedConversation(
-        "chatgpt",
-        chat.text("conversation_id", "id") or f"{member.place}#{started}",
-        chat.text("title"),
-        [imported for message in messages if (imported := _chatgpt_message(message))],
-        started,
-        labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
-        updated=chat.time("update_time"),
-    )
-    for content in (message.object("content") for message in messages):
-        if content.get("content_type") == "user_editable_context":
-            text = paragraphs(content.text("user_profile"), content.text("user_instructions"))
-            yield ImportedConversation(
-                "chatgpt",
-                f"custom instructions: {text}",
-                "Custom instructions for ChatGPT",
-                [ImportedMessage("custom instructions", text, started, Speaker.USER)],
-                content_type="preference",
+            continue
+        nodes = {name: Record(node) for name, node in chat["mapping"].items()}
+        parents = {name: node.text("parent") for name, node in nodes.items()}
+        by_name = {name: message for name, node in nodes.items() if (message := node.object("message"))}
+        current = chat.text("current_node")
+        if current not in nodes:  # without one, the message that was written last
+            written = {name: message.get("create_time") or 0 for name, message in by_name.items()}
+            current = max(written, key=lambda name: written[name], default="")
+        messages = [by_name[name] for name in branch(current, parents) if name in by_name]
+        if len(nodes) > 1 and not any(parents.values()):
+            reason = "has messages without links to the ones before; only the last one was read"
+            yield ReadFault(
+                member.place, f"the conversation {chat.text('title') or 'without a title'} {reason}"
             )
-
-
-def _chatgpt_branch(mapping: Record, current: str) -> list[Record]:
-    """Return the messages from the root to the current node; without one, to the message that was written last."""
-    nodes = {name: Record(node) for name, node in mapping.items()}
-    messages = {name: message for name, node in nodes.items() if (message := node.object("message"))}
-    if current not in nodes:
-        written = {name: message.get("create_time") or 0 for name, message in messages.items()}
-        current = max(messages, key=lambda name: written[name], default="")
-    path = branch(current, {name: node.text("parent") for name, node in nodes.items()})
-    return [messages[name] for name in path if name in messages]
+        started = chat.time("create_time")
+        yield ImportedConversation(
+            "chatgpt",
+            chat.text("conversation_id", "id") or f"{member.place}#{started}",
+            chat.text("title"),
+            [imported for message in messages if (imported := _chatgpt_message(message))],
+            started,
+            labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
+            updated=chat.time("update_time"),
+        )
+        for content in (message.object("content") for message in messages):
+            if content.get("content_type") == "user_editable_context":
+                text = paragraphs(content.text("user_profile"), content.text("user_instructions"))
+                yield ImportedConversation(
+                    "chatgpt",
+                    f"custom instructions: {text}",
+                    "Custom instructions for ChatGPT",
+                    [ImportedMessage("custom instructions", text, started, Speaker.USER)],
+                    content_type="preference",
+                )
 
 
 def _chatgpt_message(message: Record) -> ImportedMessage | None:
@@ -294,7 +278,7 @@ def _chatgpt_message(message: Record) -> ImportedMessage | None:
         text = _CITATION.sub("", text)
     else:
         return None
-    text = with_attachments(text, about.objects("attachments"), "name")
+    text = with_attachments(text, about.objects("attachments"))
     return ImportedMessage(message.text("id"), text, message.time("create_time"), Speaker(role))
 
 
@@ -305,7 +289,13 @@ def read_conversations(member: Member) -> Iterator[ImportedConversation]:
     """Yield the conversations of a file, and the texts of attached files as notes."""
     for chat in member.objects():
         project = chat.object("project").text("name") or chat.text("project_uuid")
-        messages = _branch(chat.objects("chat_messages"), chat.text("current_leaf_message_uuid"))
+        messages, leaf = chat.objects("chat_messages"), chat.text("current_leaf_message_uuid")
+        by_id = {message.text("uuid"): message for message in messages}
+        parents = {name: message.text("parent_message_uuid") for name, message in by_id.items()}
+        if not by_id.keys().isdisjoint(parents.values()):  # the export records branches
+            if leaf not in by_id:
+                leaf = max(reversed(messages), key=lambda message: message.text("created_at")).text("uuid")
+            messages = [by_id[name] for name in branch(leaf, parents) if name in by_id]
         key = chat.text("uuid") or f"{member.place}#{chat.get('created_at')}"
         yield ImportedConversation(
             SOURCE,
@@ -323,36 +313,18 @@ def read_conversations(member: Member) -> Iterator[ImportedConversation]:
                     yield _note(f"{key} {message.get('uuid')} {name}", name, text, message, project)
 
 
-def _branch(messages: list[Record], leaf: str) -> list[Record]:
-    """
-    Return the messages that lead to *leaf*, without one to the message that was written last.
-
-    If the export records no branches, all are returned in the order of the file.
-    """
-    by_id = {message.text("uuid"): message for message in messages}
-    parents = {name: message.text("parent_message_uuid") for name, message in by_id.items()}
-    if by_id.keys().isdisjoint(parents.values()):
-        return messages
-    if leaf not in by_id:
-        leaf = max(reversed(messages), key=lambda message: message.text("created_at")).text("uuid")
-    return [by_id[name] for name in branch(leaf, parents) if name in by_id]
-
-
 def _message(message: Record) -> ImportedMessage:
-    text = paragraphs(*map(_block, message.objects("content"))) or message.text("text")
-    text = with_attachments(text, [*message.objects("attachments"), *message.objects("files")], "file_name")
+    texts = []
+    for block in message.objects("content"):
+        if block.get("type") == "text":
+            texts.append(block.text("text"))
+        elif block.get("type") == "tool_use" and block.get("name") == "artifacts":
+            written = block.object("input")  # a document, or its new part
+            texts += [written.text("title"), written.text("content", "new_str")]
+    files = [*message.objects("attachments"), *message.objects("files")]
+    text = with_attachments(paragraphs(*texts) or message.text("text"), files)
     role = Speaker.USER if message.get("sender") in ("human", "user") else Speaker.ASSISTANT
     return ImportedMessage(message.text("uuid"), text, message.time("created_at"), role)
-
-
-def _block(block: Record) -> str:
-    """Return the text of a block, or what a call of the tool `artifacts` writes: a document, or its new part."""
-    if block.get("type") == "text":
-        return block.text("text")
-    if block.get("type") == "tool_use" and block.get("name") == "artifacts":
-        written = block.object("input")
-        return paragraphs(written.text("title"), written.text("content", "new_str"))
-    return ""
 
 
 def read_projects(member: Member) -> Iterator[ImportedConversation]:
@@ -433,8 +405,7 @@ class DiskExports(ConversationExports):
             Format("chat-json", chats.read_json, r'"role"\s*:\s*"|"messages"\s*:\s*\['),
         ]
 
-    def files(self, paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
-        return export_files(paths)
+    files = staticmethod(export_files)
 
     def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
         for file in filter(_is_zip, changed):

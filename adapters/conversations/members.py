@@ -97,9 +97,9 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in values.items() if value)
 
 
-def with_attachments(text: str, files: list[Record], key: str) -> str:
-    """Return *text* with the names of attached *files*, their members *key*."""
-    names = list(dict.fromkeys(filter(None, (file.text(key) for file in files))))[:20]
+def with_attachments(text: str, files: list[Record]) -> str:
+    """Return *text* with the names of attached *files*."""
+    names = list(dict.fromkeys(filter(None, (file.text("file_name", "name") for file in files))))[:20]
     return paragraphs(text, f"[attached: {', '.join(names)}]" if names else "")
 
 
@@ -217,14 +217,6 @@ class Member:
         with suppress(Unreadable):
             return list(member.objects()) if member else []
         return []
-
-    def content(self) -> bytes:
-        """Return the whole file. Raises `Unreadable` above `MAX_TEXT`."""
-        with self.open() as file:
-            data = file.read(MAX_TEXT + 1)
-        if len(data) > MAX_TEXT:
-            raise Unreadable(f"it has more than {MAX_TEXT} bytes, too many for a chat in plain text")
-        return data
 
 
 def _refuse_bomb(packed: int, size: int) -> None:

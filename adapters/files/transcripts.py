@@ -3,8 +3,9 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -58,7 +59,9 @@ class DiskTranscripts:
                     raise SourceUnreadable(path, f"it has {size} bytes, {LARGEST} are the most")
                 start = since if since.offset <= size else BEGINNING
                 begin = _line_after(file, start, size - LONGEST_PART)
-                return _collected(_whole_lines(file, begin.offset, size), begin, path)
+                file.seek(begin.offset)
+                lines = iter(lambda: file.readline(size - file.tell()), b"")
+                return _collected(takewhile(lambda line: line.endswith(b"\n"), lines), begin, path)
         except OSError as error:
             raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
 
@@ -86,13 +89,6 @@ def _line_after(file: BinaryIO, since: Cursor, start: int) -> Cursor:
     return Cursor(line + bool(rest), file.tell(), since.turns)
 
 
-def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
-    """Yield the lines from *start*, the beginning of a line, to the last line break before *size*."""
-    file.seek(start)
-    while (line := file.readline(size - file.tell())).endswith(b"\n"):
-        yield line
-
-
 def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> TranscriptPart:
     """Return the messages on *lines*; several lines with the same id become one message."""
     number, offset, unreadable = start.line, start.offset, 0
@@ -117,22 +113,18 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
             unreadable += line.endswith(b"\n")
             continue
         key = (is_sidechain, message.id)
-        messages[key] = _joined(messages[key], message) if key in messages else message
+        if first := messages.get(key):  # a line that a resumed session copied adds nothing
+            text, files = first.text, tuple(dict.fromkeys((*first.files, *message.files)))
+            if message.speaker is not Speaker.USER and message.text not in text.split("\n\n"):
+                text = f"{text}\n\n{message.text}".strip()
+            message = replace(first, text=text, files=files)
+        messages[key] = message
     own, aside = (
         tuple(message for (is_aside, _), message in messages.items() if is_aside is wanted)
         for wanted in (False, True)
     )
     prompts = sum(message.speaker is Speaker.USER for message in own)
     return TranscriptPart(own, Cursor(number, offset, start.turns + prompts), aside, unreadable)
-
-
-def _joined(first: TranscriptMessage, second: TranscriptMessage) -> TranscriptMessage:
-    """Merge another line of the same message. A line that a resumed session copied adds nothing."""
-    if second.speaker is Speaker.USER or second.text in first.text.split("\n\n"):
-        text = first.text
-    else:
-        text = f"{first.text}\n\n{second.text}".strip()
-    return replace(first, text=text, files=tuple(dict.fromkeys((*first.files, *second.files))))
 
 
 # The formats are internal to the clients and change without notice, so every field is validated, and lines that are not
