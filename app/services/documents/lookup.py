@@ -15,14 +15,7 @@ from rapidfuzz.utils import default_process
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.address import (
-    Address,
-    folded,
-    is_place_end,
-    name_matcher,
-    read_address,
-    unicode_forms,
-)
+from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
@@ -123,7 +116,8 @@ class Lookup:
             InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
         """
         readings = read_address(text)  # the most literal first
-        linked = read_address(f"[[{text.strip()}]]") if "#" in text.strip()[1:] else ()  # note#heading
+        name = readings[0].name
+        linked = read_address(f"[[{name}]]") if "#" in name[1:] else ()  # note#heading
         rules = (self._by_place, self._by_end, self._gone_with_end, self._by_name)
         for rule, address in chain(product(rules, readings), product(rules, linked)):
             if documents := rule(address):
@@ -210,7 +204,8 @@ class Lookup:
         """Return the documents with this file name, title or alias: the served ones, those with the file name, else others."""
         is_called = name_matcher(address)
         served = verified_if_any([*filter(is_called, every_served(self.documents))])
-        files = [note for note in served if folded(file_name(note.path)) == folded(address.name)]
+        names = unicode_forms(address.name.casefold())
+        files = [note for note in served if file_name(note.path).casefold() in names]
         return files or served or self._inactive(is_called)
 
     def _by_docid(self, address: Address) -> list[Document]:
