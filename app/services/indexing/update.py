@@ -379,7 +379,7 @@ class _Pass:
             (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
             if error.code == ExtraMissing.code:
-                self._excluded[f"a missing package ({error.reason.rstrip('.')})"] += 1
+                self._excluded["packages that are not installed"] += 1
             else:
                 self._miss(str(error))
 
