@@ -42,7 +42,7 @@ _TASK_DAY = re.compile(
 )
 # A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
 _TAG = re.compile(
-    r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]"
+    r"#(?<!\S#)(?:\[\[([^\[\]\n]+)\]\]"
     r"|(?=[\d/-]*[^\W\d]|[\d/-]*[^\x00-\x7f])((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))"
 )
 _NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
@@ -106,11 +106,13 @@ def inline_fields(note: Markdown) -> InlineFields:
 
     The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
-    tasks = [*_TASK_DAY.finditer(note.prose)] if _TASK_DAY.search(note.body) else []
+    if not any(mark in note.body for mark in ("::", "📅", "⏳", "DEADLINE:", "SCHEDULED:")):
+        return InlineFields()
+    tasks = [*_TASK_DAY.finditer(note.prose)]
     days = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks if task["day"]]
     fields, closed = days[:MAX_FIELDS], [task.span() for task in tasks if not task["day"]]
     names: dict[bool, list[str]] = {True: [], False: []}
-    for match in _FIELD.finditer(note.prose) if "::" in note.body else ():
+    for match in _FIELD.finditer(note.prose):
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
         if name.casefold() in ("due", "scheduled") and any(a <= match.start() < z for a, z in closed):
             continue
