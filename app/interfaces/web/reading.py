@@ -91,7 +91,7 @@ class Prompt(NamedTuple):
 
     recall: Recall
     receipt: Receipt | None
-    used: Mapping[int, bool]  # by number of the document
+    used: dict[int, bool]  # by number of the document
 
 
 def prompts(services: Services, limit: int, document: Document | None = None, days: int = 30) -> list[Prompt]:
@@ -100,20 +100,20 @@ def prompts(services: Services, limit: int, document: Document | None = None, da
 
     A reminder is recorded after the block of its prompt.
     """
-    turns: dict[int, Prompt] = {}
-    last: dict[tuple[str, str], int] = {}
+    turns: dict[tuple[str | None, str], Prompt] = {}  # the last one with a text in a session
+    prompts: list[Prompt] = []
     for recall in services.vault.telemetry.recalls(iso_utc(services.clock.now_ms() - days * DAY_MS)):
-        place = (recall.session_id or "", recall.query_hash)
+        key = recall.session_id, recall.query_hash
         used = {hit.document_id: hit.was_referenced for hit in recall.hits}
         if recall.verb == CONTEXT_SURFACING and recall.session_id:
-            last[place] = recall.id
-            turns[recall.id] = Prompt(recall, None, used)
-        elif recall.verb == REMINDER and (number := last.get(place)):
-            turns[number] = turns[number]._replace(used={**turns[number].used, **used})
-    chosen = [prompt for prompt in turns.values() if document is None or document.id in prompt.used]
-    receipts = services.vault.receipts
+            turns[key] = Prompt(recall, None, used)
+            prompts.append(turns[key])
+        elif recall.verb == REMINDER and key in turns:
+            turns[key].used.update(used)
+    chosen = [prompt for prompt in prompts if document is None or document.id in prompt.used]
     return [
-        prompt._replace(receipt=receipt_of(receipts, prompt.recall)) for prompt in chosen[: -limit - 1 : -1]
+        prompt._replace(receipt=receipt_of(services.vault.receipts, prompt.recall))
+        for prompt in chosen[: -limit - 1 : -1]
     ]
 
 

@@ -103,9 +103,7 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
     read = {note.collection: note.indexed_at for note in by_reading}  # when its first note was read
     # The time of a file on the day on which its folder was first read may be that of a copy.
     dated = [
-        n
-        for n in latest
-        if n.has_own_date or not read[n.collection][:10] <= n.modified_at <= read[n.collection]
+        n for n in latest if n.has_own_date or not (at := read[n.collection])[:10] <= n.modified_at <= at
     ]
     new = [note for note in dated if note.authored_at >= week]
     decisions = reading.dated(services, [note for note in latest if note.content_type == "decision"][:20])

@@ -254,8 +254,8 @@ class Remember:
         found: list[dict[Document, int]] = [{}, {}]
         for document, body in self._current(query_forms(" ".join(topic)).relaxed):
             if document.id != saved.id:
-                lines = body.splitlines() or [""]
-                shared = max(corrects(topic, f"{document.title}\n{line}") for line in lines)
+                lines = [f"{document.title}\n{line}" for line in body.splitlines() or [""]]
+                shared = max(corrects(topic, line) for line in lines)
                 found[CORRECTION.match(body) is not None][document] = shared
         likely: list[Document] = []
         for notes in found:

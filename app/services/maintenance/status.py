@@ -141,9 +141,9 @@ class Status:
         if advice := self.language_advice():
             yield advice
         unknown = {collection.name for collection in collections if not collection.path}
-        is_from_file = [note.stamp is not None for note in served if note.collection in unknown]
-        memories = len(is_from_file)  # with files of unknown folders, this is a copy of a vault
-        if memories and not any(is_from_file) and not Path(f"{info.location}{BACKUP_MARK}").exists():
+        stamps = [note.stamp for note in served if note.collection in unknown]
+        memories = len(stamps)  # with files of unknown folders, this is a copy of a vault
+        if memories and not any(stamps) and not Path(f"{info.location}{BACKUP_MARK}").exists():
             yield f"Memories that are in no file and in no backup: {memories}. Run: clawmem backup FILE"
 
 

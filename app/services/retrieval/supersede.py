@@ -137,19 +137,15 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     first = [n for n in first if best[n].best not in turns]
     dated = [n for n in first if documents[n].has_own_date]
     bodies = work.texts.bodies(first)
+    # A correction may be of the same day.
+    until = {n: None if versions.CORRECTION.match(bodies.get(n, "")) else DAY for n in dated}
     topic = content_words(question.text)
     order = list(work.candidates)
     for older in first:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
-        # A correction may be of the same day; other notes of a day say no order.
-        later = (
-            n
-            for n in dated
-            if documents[n].authored_at[:DAY] > note.authored_at[:DAY]
-            or (versions.CORRECTION.match(bodies.get(n, "")) and documents[n].authored_at > note.authored_at)
-        )
+        later = (n for n in dated if documents[n].authored_at[: until[n]] > note.authored_at[: until[n]])
         newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
         if not newer:
             continue
