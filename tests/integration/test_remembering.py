@@ -77,6 +77,9 @@ def test_every_interface_saves_and_names_who_wrote(world: InterfaceWorld) -> Non
         )
     again = world.rest("POST", "/remember", text="the neighbour waters the plants on sundays")
     assert (again["action"], again["file"]) == ("known", said["assistant"]["file"])
+    again = world.mcp("memory_remember", text=again["title"], supersedes=said["rest"]["file"])[1]
+    assert (again["action"], again["file"]) == ("saved", said["assistant"]["file"])
+    assert again["supersedes"] == said["rest"]["file"]
 
 
 def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> None:

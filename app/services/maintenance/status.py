@@ -122,15 +122,11 @@ class Status:
             average_access_count=round(sum(note.access_count for note in served) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
             recent_sessions=self.sessions.recent(5),
-            next_steps=[*self._next_steps(info, collections, embeddings, served)][:3],
+            next_steps=[*self._next_steps(collections, embeddings, served)][:3],
         )
 
     def _next_steps(
-        self,
-        info: VaultInfo,
-        collections: list[Collection],
-        embeddings: EmbeddingCounts,
-        served: Sequence[Document],
+        self, collections: list[Collection], embeddings: EmbeddingCounts, served: Sequence[Document]
     ) -> Iterator[str]:
         for collection in collections:
             if collection.documents and collection.path and not Path(collection.path).is_dir():
@@ -143,7 +139,7 @@ class Status:
         unknown = {collection.name for collection in collections if not collection.path}
         stamps = [note.stamp for note in served if note.collection in unknown]
         memories = len(stamps)  # with files of unknown folders, this is a copy of a vault
-        if memories and not any(stamps) and not Path(f"{info.location}{BACKUP_MARK}").exists():
+        if memories and not any(stamps) and not Path(f"{self.storage.info().location}{BACKUP_MARK}").exists():
             yield f"Memories that are in no file and in no backup: {memories}. Run: clawmem backup FILE"
 
 
