@@ -149,7 +149,8 @@ def opened_for(
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
     if opens is Opening.CREATED:
-        require_folder(settings)
+        if not operation.settings:  # the folder of a vault of its own is made with it
+            require_folder(settings)
         set_apart(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})
