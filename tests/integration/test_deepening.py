@@ -68,18 +68,20 @@ class TestOtherWords:
         without, helped = deep(home, Models()), deep(home, models)
 
         assert "boat.md" not in places(without)
-        assert places(helped)[-1] == "boat.md"
+        assert "boat.md" in places(helped)[1:]
         assert places(helped)[0] == places(without)[0]
 
 
 class TestASecondReading:
     def test_what_it_lifts_is_said(self, home: Home, servers: Servers) -> None:
         """A note that was too far behind the best is near enough when a reranker puts it first."""
+        nearer = {f"log/{n}.md": f"# Day {n}\n\nBackups of day {n} go to the box.\n" for n in range(4)}
+        home.take_in(home.folder / "notes", nearer)
         models = reading(servers, scoring_each(lambda text: 6.0 if "on a disk" in text else -6.0))
 
         without, helped = deep(home, Models()), deep(home, models)
 
-        assert places(without) == ["decisions/backups.md", "ops/restore.md"]
+        assert "people/ann.md" not in places(without)
         assert "people/ann.md" in places(helped)
 
 
