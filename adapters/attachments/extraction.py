@@ -131,21 +131,22 @@ def read_canvas(data: bytes) -> ExtractedText:
         for edge in canvas.get("edges", ())
         if edge.get("label")
     ]
-    blocks = [*map(_card, nodes), *(["# Connections", "\n".join(connections)] if connections else [])]
+    blocks = []
+    for node in nodes:
+        match node["type"]:
+            case "text":
+                text = node["text"].strip()
+                has_heading = not text or text.startswith("#")
+                blocks.append(text if has_heading else f"## {_card_name(node)}\n\n{text}")
+            case "file":
+                blocks.append(f"## {node['file']}\n\n![[{node['file']}{node.get('subpath', '')}]]")
+            case "link":
+                blocks.append(f"## Link\n\n{node['url']}")
+            case _:
+                blocks.append(f"# {node.get('label') or 'Group'}")
+    if connections:
+        blocks += ["# Connections", "\n".join(connections)]
     return ExtractedText("\n\n".join(filter(None, blocks)), has_links=True)
-
-
-def _card(node: Mapping[str, str]) -> str:
-    match node["type"]:
-        case "text":
-            text = node["text"].strip()
-            return text if not text or text.startswith("#") else f"## {_card_name(node)}\n\n{text}"
-        case "file":
-            return f"## {node['file']}\n\n![[{node['file']}{node.get('subpath', '')}]]"
-        case "link":
-            return f"## Link\n\n{node['url']}"
-        case _:
-            return f"# {node.get('label') or 'Group'}"
 
 
 def _card_name(node: Mapping[str, str]) -> str:

@@ -43,7 +43,17 @@ class Hooks:
 
     def install(self, settings: Values) -> None:
         self.remove(settings, {})
-        for event, group in self._groups().items():
+        groups: dict[str, Values] = {}
+        for hook in (hook for hook in self.hooks if hook.event in self.style.events):
+            event = self.style.events[hook.event]
+            command = [*self.program, "hook", event, *hook.options]
+            run: Values = {"command": command[0], "args": command[1:]}
+            if self.style.in_shell:
+                run = {"command": shlex.join(command)}
+            timeout = hook.patience_s * (1000 if self.style.milliseconds else 1)
+            matcher = {"matcher": hook.matcher} if self.style.has_matcher else {}
+            groups[event] = {**matcher, "hooks": [{"type": "command", **run, "timeout": timeout}]}
+        for event, group in groups.items():
             _member(_member(settings, "hooks", dict, "hooks"), event, list, f"hooks.{event}").insert(0, group)
 
     def remove(self, settings: Values, original: Values) -> None:
@@ -65,19 +75,6 @@ class Hooks:
                     is_split = isinstance(handler.get("args"), list)
                     command = server_command(handler) if is_split else handler["command"]
                     yield ConfiguredCommand(command, event=event)
-
-    def _groups(self) -> dict[str, Values]:
-        groups: dict[str, Values] = {}
-        for hook in (hook for hook in self.hooks if hook.event in self.style.events):
-            event = self.style.events[hook.event]
-            command = [*self.program, "hook", event, *hook.options]
-            run: Values = {"command": command[0], "args": command[1:]}
-            if self.style.in_shell:
-                run = {"command": shlex.join(command)}
-            timeout = hook.patience_s * (1000 if self.style.milliseconds else 1)
-            matcher = {"matcher": hook.matcher} if self.style.has_matcher else {}
-            groups[event] = {**matcher, "hooks": [{"type": "command", **run, "timeout": timeout}]}
-        return groups
 
 
 def _hooks(settings: Values) -> dict[str, list[Values]]:

@@ -96,23 +96,21 @@ class Json5Edit(NamedTuple):
             else:
                 _delete(node, at)
         for name in reversed([name for name in value if name not in names]):
-            self._insert(node, name, self._node(value[name], inner), outer)
+            key, member = String(name, json.dumps(name, ensure_ascii=False)), self._node(value[name], inner)
+            if node.keys:
+                node.keys[0].wsc_before = [*node.leading_wsc, *node.keys[0].wsc_before]
+                node.leading_wsc = []
+            else:
+                member.wsc_after = [self.newline + outer]
+            key.wsc_before, member.wsc_before = [self.newline + inner], [" "]
+            node.keys.insert(0, key)
+            node.values.insert(0, member)
         return node
 
     def _node(self, value: object, indent: str) -> Value:
         text = json.dumps(value, ensure_ascii=False, indent=self.indent)
         model = load_json5(text.replace("\n", self.newline + indent), loader=ModelLoader())
         return model.value  # type: ignore[no-any-return]
-
-    def _insert(self, box: JSONObject, name: str, node: Value, outer: str) -> None:
-        key = String(name, json.dumps(name, ensure_ascii=False))
-        if box.keys:
-            box.keys[0].wsc_before, box.leading_wsc = [*box.leading_wsc, *box.keys[0].wsc_before], []
-        else:
-            node.wsc_after = [self.newline + outer]
-        key.wsc_before, node.wsc_before = [self.newline + outer + self.indent], [" "]
-        box.keys.insert(0, key)
-        box.values.insert(0, node)
 
 
 def _has_comment(blanks: list[str | Comment]) -> bool:

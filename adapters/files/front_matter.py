@@ -52,8 +52,14 @@ def parse_yaml(text: str) -> dict[str, object]:
                 _flow(key): [*map(_item, value)] if isinstance(value, list) else _item(value)
                 for key, value in (data.items() if isinstance(data, dict) else ())
             }
-    except Exception as error:  # ruamel raises arbitrary exceptions, including RecursionError
-        raise ValueError(_reason(error, text)) from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except Exception as error:  # ruamel raises arbitrary exceptions
+        mark = getattr(error, "problem_mark", None)
+        last_line = text.rstrip().count("\n")  # an unclosed bracket is noticed at the end of the text
+        where = f" in line {min(mark.line, last_line) + 2}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error) or type(error).__name__
+        raise ValueError(" ".join(str(problem).split())[:120] + where) from error
     raise ValueError("not a mapping of keys to values")
 
 
@@ -70,13 +76,3 @@ def _flow(value: object) -> str:
         return "[" + ", ".join(map(_flow, value)) + "]"
     text = str(value)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _reason(error: Exception, text: str) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    mark = getattr(error, "problem_mark", None)
-    last_line = text.rstrip().count("\n")  # an unclosed bracket is noticed at the end of the text
-    where = f" in line {min(mark.line, last_line) + 2}" if mark else ""
-    problem = getattr(error, "problem", None) or str(error) or type(error).__name__
-    return " ".join(str(problem).split())[:120] + where

@@ -126,13 +126,28 @@ def claude_mem(place: Path) -> Memories:
         for row in store.execute(
             "select id, project, text, type, created_at, * from observations order by id"
         ):
-            yield _observation(row)
+            files = dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified"))))
+            parts = (
+                text(row, "subtitle"),
+                text(row, "narrative") or text(row, "text"),
+                "\n".join(f"- {fact}" for fact in words(row.get("facts"))),
+                f"Files: {', '.join(files)}" if files else "",
+            )
+            yield ForeignMemory(
+                f"observation-{row['id']}",
+                "\n\n".join(filter(None, parts)),
+                text(row, "title"),
+                _TYPES.get(text(row, "type"), "observation"),
+                text(row, "created_at"),
+                tuple(filter(None, (text(row, "type"), *words(row.get("concepts"))))),
+                project=text(row, "project"),
+            )
         if has_table(store, "session_summaries"):
             for row in store.execute("select * from session_summaries order by id"):
-                parts = [(part.replace("_", " ").capitalize(), text(row, part)) for part in _PARTS]
+                named = [(part.replace("_", " ").capitalize(), text(row, part)) for part in _PARTS]
                 yield ForeignMemory(
                     f"summary-{row['id']}",
-                    "\n\n".join(f"**{part}:** {value}" for part, value in parts if value),
+                    "\n\n".join(f"**{part}:** {value}" for part, value in named if value),
                     text(row, "request")[:80],
                     "handoff",
                     text(row, "created_at"),
@@ -141,26 +156,6 @@ def claude_mem(place: Path) -> Memories:
         if has_table(store, "user_prompts"):
             for _ in store.execute("select 1 from user_prompts"):
                 yield Unmatched("prompt")
-
-
-def _observation(row: Row) -> ForeignMemory:
-    files = ", ".join(dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified")))))
-    facts = "\n".join(f"- {fact}" for fact in words(row.get("facts")))
-    parts = (
-        text(row, "subtitle"),
-        text(row, "narrative") or text(row, "text"),
-        facts,
-        files and f"Files: {files}",
-    )
-    return ForeignMemory(
-        f"observation-{row['id']}",
-        "\n\n".join(filter(None, parts)),
-        text(row, "title"),
-        _TYPES.get(text(row, "type"), "observation"),
-        text(row, "created_at"),
-        tuple(filter(None, (text(row, "type"), *words(row.get("concepts"))))),
-        project=text(row, "project"),
-    )
 
 
 # -- ClawMem: documents, relations, facts, pins, snoozes and confidence -----------------------------------

@@ -37,7 +37,18 @@ class LanceLexicalIndex(LanceIndex):
     table_name: ClassVar[str] = "words"
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        self._put(map(_row, entries))
+        for entry in entries:
+            title, text = (stems(part.replace(BOUNDARY, " ")) for part in (entry.title, entry.text))
+            parts = [title] * (TITLE_WEIGHT if title else 0) + [text]
+            words = {word[:LONGEST_BEGINNING] for word in (*title, *text)}
+            beginnings = {word[:length] for word in words for length in range(1, len(word) + 1)}
+            row = {
+                **scope_columns(entry, entry.grain),
+                "grain": entry.grain.value,
+                entry.grain.value: f" {BOUNDARY} ".join(" ".join(part) for part in parts),
+                _beginnings(entry.grain): " ".join(sorted(beginnings)),
+            }
+            self._put([row])
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         with self._latest() as table:
@@ -115,20 +126,6 @@ class LanceLexicalIndex(LanceIndex):
             for term in (Term("a"), Term("a", prefix=True), Term("a the")):
                 question = self._question(table, LexicalQuery((term,)), grain)
                 table.search(question, query_type="fts").select(["_score"]).limit(1).to_arrow()
-
-
-def _row(entry: LexicalEntry) -> Row:
-    title, text = (stems(part.replace(BOUNDARY, " ")) for part in (entry.title, entry.text))
-    parts = [title] * (TITLE_WEIGHT if title else 0) + [text]
-    words = {word[:LONGEST_BEGINNING] for word in (*title, *text)}
-    return {
-        **scope_columns(entry, entry.grain),
-        "grain": entry.grain.value,
-        entry.grain.value: f" {BOUNDARY} ".join(" ".join(part) for part in parts),
-        _beginnings(entry.grain): " ".join(
-            sorted({word[:length] for word in words for length in range(1, len(word) + 1)})
-        ),
-    }
 
 
 def _beginnings(grain: Grain) -> str:

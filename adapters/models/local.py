@@ -60,8 +60,12 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path | None = None) -> None:
         """Find the files in *folder*, by default of the installed package; raise `EmbeddingError` if one is missing."""
-        package = folder or _package()
-        self._files = package / _WEIGHTS, package / _TOKENIZER
+        if folder is None:
+            spec = find_spec("wordllama")  # finds the package without importing it
+            if spec is None or not spec.submodule_search_locations:
+                raise _missing("the wordllama package is not installed")
+            folder = Path(spec.submodule_search_locations[0])
+        self._files = folder / _WEIGHTS, folder / _TOKENIZER
         for path in self._files:
             if not path.is_file():
                 raise _missing(f"{path} does not exist")
@@ -156,13 +160,6 @@ def _missing(reason: str) -> EmbeddingError:
     return EmbeddingError(
         f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
     )
-
-
-def _package() -> Path:
-    spec = find_spec("wordllama")  # finds the package without importing it
-    if spec is None or not spec.submodule_search_locations:
-        raise _missing("the wordllama package is not installed")
-    return Path(spec.submodule_search_locations[0])
 
 
 class TokenVectors(NamedTuple):

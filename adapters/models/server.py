@@ -21,7 +21,6 @@ from clawmem.ports.errors import (
     ConfigError,
     InputTooLong,
     ModelAnswerInvalid,
-    ModelError,
     ModelRefused,
     ModelUnavailable,
 )
@@ -414,24 +413,21 @@ class HttpServer:
         with suppress(ValueError, RecursionError):
             data = json.loads(response.content)
         fault = data.get("error") if isinstance(data, dict) else None
-        if fault or not response.is_success:
-            raise self._failure(response, data)
-        if not isinstance(data, dict):
-            raise ModelAnswerInvalid(self.label, f"it is no JSON object: {self._message(response, data)!r}")
-        return data
-
-    def _failure(self, response: httpx2.Response, data: Any) -> ModelError:
+        if response.is_success and not fault and isinstance(data, dict):
+            return data
         status, message = response.status_code, self._message(response, data)
+        if response.is_success and not fault:
+            raise ModelAnswerInvalid(self.label, f"it is no JSON object: {message!r}")
         if 300 <= status < 400:
             place = shown(response.headers.get("location", "another address"))
-            return ModelRefused(self.label, f"it redirects to {place!r}")
+            raise ModelRefused(self.label, f"it redirects to {place!r}")
         if _TOO_LONG.search(message):
-            return InputTooLong(self.label)
+            raise InputTooLong(self.label)
         reason = f"HTTP {status}{_MEANINGS.get(status, '')}: {message}".rstrip(": ")
         if status in _LATER:
             wait_s = requested_wait_s(response.headers.get("retry-after", ""), self._now_ms())
-            return ModelUnavailable(self.label, reason, retry_after_s=wait_s)
-        return ModelRefused(self.label, reason)
+            raise ModelUnavailable(self.label, reason, retry_after_s=wait_s)
+        raise ModelRefused(self.label, reason)
 
     def _message(self, response: httpx2.Response, data: Any) -> str:
         """

@@ -25,7 +25,6 @@ from tantivy import (
     IndexWriter,
     Occur,
     Query,
-    Schema,
     SchemaBuilder,
     Searcher,
 )
@@ -72,18 +71,16 @@ _TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
 _BEYOND = 256  # candidates beyond the limit
 
 
-def _schema() -> Schema:
-    builder = SchemaBuilder()
-    builder.add_text_field(WORDS, tokenizer_name="whitespace", index_option="position", stored=True)
-    builder.add_integer_field(KEY, indexed=True, fast=True)
-    builder.add_integer_field(DOCUMENT, indexed=True)
-    builder.add_text_field(COLLECTION, tokenizer_name="raw", index_option="basic")
-    builder.add_integer_field(AUTHORED, fast=True)
-    builder.add_integer_field(LENGTH, fast=True)
-    return builder.build()
-
-
-SCHEMA = _schema()
+SCHEMA = (
+    SchemaBuilder()
+    .add_text_field(WORDS, tokenizer_name="whitespace", index_option="position", stored=True)
+    .add_integer_field(KEY, indexed=True, fast=True)
+    .add_integer_field(DOCUMENT, indexed=True)
+    .add_text_field(COLLECTION, tokenizer_name="raw", index_option="basic")
+    .add_integer_field(AUTHORED, fast=True)
+    .add_integer_field(LENGTH, fast=True)
+    .build()
+)
 
 
 def open_index(folder: Path) -> Index:
@@ -168,7 +165,15 @@ class GrainIndex:
         if is_deleting:
             writer.delete_documents_by_query(doomed)
         for entry in sorted(entries, key=lambda entry: entry.key):
-            writer.add_document(_document(entry))
+            document, title, text = Document(), stems(entry.title), stems(entry.text)
+            for part in [title] * TITLE_WEIGHT + [text]:  # no phrase matches across two values of a field
+                document.add_text(WORDS, _stored(part))
+            document.add_integer(LENGTH, len(title) + len(text))
+            document.add_integer(KEY, _packed(entry.key))
+            document.add_integer(DOCUMENT, entry.key.document_id)
+            document.add_text(COLLECTION, entry.collection)
+            document.add_integer(AUTHORED, time_number(entry.authored_at))
+            writer.add_document(document)
         return is_deleting or bool(entries)
 
     def faults(self) -> list[str]:
@@ -188,19 +193,6 @@ class GrainIndex:
 def count(searcher: Searcher, query: Query) -> int:
     """Return the number of entries that match a query."""
     return int(searcher.search(query, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
-
-
-def _document(entry: LexicalEntry) -> Document:
-    document = Document()
-    title, text = stems(entry.title), stems(entry.text)
-    for part in [title] * TITLE_WEIGHT + [text]:  # no phrase matches across two values of a field
-        document.add_text(WORDS, _stored(part))
-    document.add_integer(LENGTH, len(title) + len(text))
-    document.add_integer(KEY, _packed(entry.key))
-    document.add_integer(DOCUMENT, entry.key.document_id)
-    document.add_text(COLLECTION, entry.collection)
-    document.add_integer(AUTHORED, time_number(entry.authored_at))
-    return document
 
 
 def _packed(key: FragmentKey) -> int:
@@ -269,7 +261,18 @@ def ranked(searcher: Searcher, query: LexicalQuery, limit: int, scope: Scope) ->
         return []
     occur = Occur.Must if query.every else Occur.Should
     question = [(Occur.Must, Query.boolean_query([(occur, term.query) for term in terms]))]
-    question += [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in _filters(scope)]
+    filters = []
+    if scope.collections:
+        filters.append(Query.term_set_query(SCHEMA, COLLECTION, sorted(scope.collections)))
+    if scope.authored_from is not None or scope.authored_until is not None:
+        since, until = (t and time_number(t) for t in (scope.authored_from, scope.authored_until))
+        filters.append(
+            # tantivy requires include_upper for an open end
+            Query.range_query(SCHEMA, AUTHORED, FieldType.Integer, since, until, include_upper=until is None)
+        )
+    if scope.documents is not None:
+        filters.append(Query.term_set_query(SCHEMA, DOCUMENT, sorted(scope.documents)))
+    question += [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in filters]
     most = min(limit + _BEYOND, max(1, searcher.num_docs))
     addresses = [a for _, a in searcher.search(Query.boolean_query(question), most, count=False).hits]
     lengths = searcher.aggregate(Query.all_query(), {"average": {"avg": {"field": LENGTH}}})
@@ -288,21 +291,6 @@ def ranked(searcher: Searcher, query: LexicalQuery, limit: int, scope: Scope) ->
         place = FragmentKey(int(key or 0) >> _SEQ_BITS, int(key or 0) & ((1 << _SEQ_BITS) - 1))
         hits.append(Hit(place, round(score, _DIGITS)))
     return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
-
-
-def _filters(scope: Scope) -> list[Query]:
-    filters = []
-    if scope.collections:
-        filters.append(Query.term_set_query(SCHEMA, COLLECTION, sorted(scope.collections)))
-    if scope.authored_from is not None or scope.authored_until is not None:
-        since, until = (t and time_number(t) for t in (scope.authored_from, scope.authored_until))
-        filters.append(
-            # tantivy requires include_upper for an open end
-            Query.range_query(SCHEMA, AUTHORED, FieldType.Integer, since, until, include_upper=until is None)
-        )
-    if scope.documents is not None:
-        filters.append(Query.term_set_query(SCHEMA, DOCUMENT, sorted(scope.documents)))
-    return filters
 
 
 def _phrase_query(words: list[str]) -> Query:

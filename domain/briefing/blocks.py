@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -223,14 +223,14 @@ def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
     letters, stop words and the origin of a sentence are skipped. Phrases of equal frequency are sorted by number of
     words descending, then alphabetically.
     """
-    counts = Counter(phrase for text in texts for phrase in set(_phrases(text)))
+    counts = Counter[tuple[str, ...]]()
+    for text in texts:
+        phrases = set[tuple[str, ...]]()
+        for paragraph in _PROVENANCE.sub("", text).split("\n\n"):
+            row = [word for word in words(paragraph) if len(word) >= SHORTEST and word not in STOP_WORDS]
+            for length in (2, 3):
+                phrases.update(tuple(row[at : at + length]) for at in range(len(row) - length + 1))
+        counts.update(phrases)
     often = [(phrase, count) for phrase, count in counts.items() if count >= LEAST]
     often.sort(key=lambda entry: (-entry[1], -len(entry[0]), entry[0]))
     return [Phrase(" ".join(phrase), count) for phrase, count in islice(often, MOST)]
-
-
-def _phrases(text: str) -> Iterator[tuple[str, ...]]:
-    for paragraph in _PROVENANCE.sub("", text).split("\n\n"):
-        row = [word for word in words(paragraph) if len(word) >= SHORTEST and word not in STOP_WORDS]
-        for length in (2, 3):
-            yield from (tuple(row[place : place + length]) for place in range(len(row) - length + 1))

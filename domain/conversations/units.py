@@ -137,23 +137,17 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     length = 0
     for exchange in _exchanges(messages):
         added = sum(len(message.text) for message in exchange)
-        if open_ and (length + added > MAX_SHARED or _is_late(exchange, open_)):
+        is_late = False
+        if open_ and exchange[0].at_ms - open_[-1].at_ms > PAUSE_MS:  # a few words ("Thanks!") are not
+            is_other_day = exchange[0].at_ms // DAY_MS != open_[-1].at_ms // DAY_MS
+            is_late = length >= MIN_TALK or (is_other_day and min(length, added) >= MIN_UNIT)
+        if open_ and (length + added > MAX_SHARED or is_late):
             yield Unit(tuple(open_))
             open_, length = [], 0
         open_ += exchange
         length += added
     if open_:
         yield Unit(tuple(open_))
-
-
-def _is_late(exchange: Sequence[CleanMessage], before: Sequence[CleanMessage]) -> bool:
-    """Whether *exchange* does not belong to the talk *before*; a few words ("Thanks!") on another day do."""
-    said, last = exchange[0].at_ms, before[-1].at_ms
-    if said - last <= PAUSE_MS:
-        return False
-    lengths = [sum(len(message.text) for message in part) for part in (before, exchange)]
-    is_other_day = said // DAY_MS != last // DAY_MS and min(lengths) >= MIN_UNIT
-    return lengths[0] >= MIN_TALK or is_other_day
 
 
 def _exchanges(messages: Iterable[CleanMessage]) -> Iterator[list[CleanMessage]]:

@@ -110,11 +110,6 @@ class TraversedDocument(NamedTuple):
     depth: int
 
 
-def relation_weight(intent: Intent, kind: RelationKind) -> float:
-    """Return the weight of a kind of relation for a question with *intent*."""
-    return STRUCTURE[intent].get(kind, OTHER_STRUCTURE)
-
-
 def traverse(
     anchors: Mapping[int, float],
     intent: Intent,
@@ -153,7 +148,12 @@ def traverse(
         for document_id, several in ways.items():
             cosine = max(-1.0, min(1.0, similarity(document_id)))
             scores = (
-                step_score(passed_on[step.start], relation_weight(intent, step.kind), cosine, step.weight)
+                step_score(
+                    passed_on[step.start],
+                    STRUCTURE[intent].get(step.kind, OTHER_STRUCTURE),
+                    cosine,
+                    step.weight,
+                )
                 for step in several
             )
             level.append(TraversedDocument(document_id, max(scores), depth))
@@ -225,11 +225,7 @@ def forward_push(
         Pairs (document, weight) with weights above 0.0001, by weight descending, then id ascending; at most
         *budget*, anchors included.
     """
-
-    @cache  # several paths begin with the same hop
-    def hops(nodes: frozenset[int], kind: RelationKind) -> list[Step]:
-        return steps(edges, nodes, intent, (kind,))
-
+    hops = cache(lambda nodes, kind: steps(edges, nodes, intent, (kind,)))  # several paths begin alike
     largest: dict[int, float] = {}
     for path in META_PATHS[intent]:
         for document_id, weight in push_along(path, anchors, hops).items():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import Document
@@ -16,28 +17,21 @@ LEASE_MS = 10 * 60_000
 class LaneName(StrEnum):
     """The two lanes: frequent small tasks, and large tasks at quiet times."""
 
-    LIGHT = "light"
-    HEAVY = "heavy"
+    LIGHT = "light", "light-consolidation", 5 * 60_000, 15_000, 15.0
+    HEAVY = "heavy", "heavy-maintenance", 30 * 60_000, 30_000, 30.0
 
-    @property
-    def lease(self) -> str:
-        """Name of the lease that the worker of the lane holds."""
-        return "heavy-maintenance" if self is LaneName.HEAVY else "light-consolidation"
+    lease: str  # that the worker of the lane holds
+    interval_ms: int  # default pause between two ticks
+    least_interval_ms: int  # that can be configured
+    drain_s: float  # time to wait for the end of a tick when the lane is stopped
 
-    @property
-    def interval_ms(self) -> int:
-        """Default pause between two ticks."""
-        return 30 * 60_000 if self is LaneName.HEAVY else 5 * 60_000
-
-    @property
-    def least_interval_ms(self) -> int:
-        """Shortest pause that can be configured."""
-        return 30_000 if self is LaneName.HEAVY else 15_000
-
-    @property
-    def drain_s(self) -> float:
-        """Time to wait for the end of a tick when the lane is stopped."""
-        return 30.0 if self is LaneName.HEAVY else 15.0
+    def __new__(
+        cls, value: str, lease: str, interval_ms: int, least_interval_ms: int, drain_s: float
+    ) -> Self:
+        lane = str.__new__(cls, value)
+        lane._value_, lane.lease, lane.drain_s = value, lease, drain_s
+        lane.interval_ms, lane.least_interval_ms = interval_ms, least_interval_ms
+        return lane
 
 
 class SkipReason(StrEnum):
@@ -114,12 +108,16 @@ def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], l
         recalled_at: Time of the last recall by document id; may be empty.
         limit: Maximum number of documents; none if below 1.
     """
-
-    def last_use(document: Document) -> tuple[str, str, str, int]:
-        last = recalled_at.get(document.id) or document.last_accessed_at or document.authored_at
-        return document.collection, last, document.authored_at, document.id
-
-    return sorted(documents, key=last_use)[: max(limit, 0)]
+    by_use = sorted(
+        documents,
+        key=lambda document: (
+            document.collection,
+            recalled_at.get(document.id) or document.last_accessed_at or document.authored_at,
+            document.authored_at,
+            document.id,
+        ),
+    )
+    return by_use[: max(limit, 0)]
 
 
 def newest_first(documents: Iterable[Document], limit: int) -> list[Document]:

@@ -38,7 +38,12 @@ def clean(text: str) -> str:
         text = _ANSI.sub("", text)
         text = _LINE_ENDS.sub("\n", text)
         text = _UNWANTED.sub(_joiner_or_nothing, text).translate(_WIDE_BRACKETS)
-        text = _LOOKALIKE_TAG.sub(_plain_bracket, text)
+        text = _LOOKALIKE_TAG.sub(
+            lambda tag: (
+                f"<{tag[0][1:]}" if unmask(tag["name"]).text.startswith((*_OUR_TAGS, *_ROLES)) else tag[0]
+            ),
+            text,
+        )
     return text
 
 
@@ -53,11 +58,6 @@ def _joiner_or_nothing(match: re.Match[str]) -> str:
 def _may_join(character: str) -> bool:
     # A bracket may become a plain one, which joins nothing.
     return character > "\u02ff" and character not in _BRACKETS and not _UNWANTED.match(character)
-
-
-def _plain_bracket(match: re.Match[str]) -> str:
-    name = unmask(match["name"]).text
-    return "<" + match[0][1:] if name.startswith((*_OUR_TAGS, *_ROLES)) else match[0]
 
 
 def escape(text: str) -> str:

@@ -6,7 +6,7 @@ value that may be a word, a path, an expression or a placeholder is not a secret
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -199,12 +199,16 @@ def _named(text: str) -> Iterator[SecretSpan]:
             name = _NAME.search(match["name"])
             if not name or (pattern is _ASSIGNED and not _is_setting(text, match)):
                 continue
-            is_shell = match["name"].isupper() and text[match.end("name")] == "="
-            value = match["quoted"] or match["bare"]
-            kind = "password" if name["password"] else "secret"
+            value, group = match["quoted"] or match["bare"], "quoted" if match["quoted"] else "bare"
             shortest = _SHORTEST_KEY if name["key"] else _SHORTEST_VAGUE
-            if _is_password(value, is_shell) if name["password"] else _is_key(value, shortest):
-                yield SecretSpan(*match.span("quoted" if match["quoted"] else "bare"), kind)
+            if len(value) < (_SHORTEST_PASSWORD if name["password"] else shortest) or _is_stand_in(value):
+                continue
+            is_sign = _is_mixed(value) and not _is_expression(value)
+            if name["password"]:  # letters alone are one only if a shell sets a variable
+                if is_sign or (match["name"].isupper() and text[match.end("name")] == "="):
+                    yield SecretSpan(*match.span(group), "password")
+            elif is_sign and not _JOINED_WORDS.match(value):
+                yield SecretSpan(*match.span(group), "secret")
 
 
 def _is_setting(text: str, match: re.Match[str]) -> bool:
@@ -213,19 +217,6 @@ def _is_setting(text: str, match: re.Match[str]) -> bool:
         return True
     before = _BEFORE_SETTING.search(text, max(0, match.start() - 48), match.start())
     return before is not None and _AFTER_SETTING.match(text, match.end("bare")) is not None
-
-
-def _is_password(value: str, is_shell: bool) -> bool:
-    """Whether *value* may be a password; letters alone only if a shell sets a variable."""
-    if len(value) < _SHORTEST_PASSWORD or _is_stand_in(value):
-        return False
-    return is_shell or (_is_mixed(value) and not _is_expression(value))
-
-
-def _is_key(value: str, shortest: int) -> bool:
-    if len(value) < shortest or _is_stand_in(value) or _is_expression(value):
-        return False
-    return _is_mixed(value) and not _JOINED_WORDS.match(value)
 
 
 def _is_stand_in(value: str) -> bool:
@@ -261,23 +252,14 @@ def key_material_in(data: bytes) -> str | None:
     """
     if data.startswith(_SQLITE):
         return "an SQLite database"
-    text = _text(data[:READ_CHARS]).strip()
+    try:
+        text = decode(data[:READ_CHARS])[0].strip()
+    except ValueError:
+        text = data[:READ_CHARS].decode("utf-8", "replace").strip()
     secrets = find_secrets(text)
     keys = sum(secret.end - secret.start for secret in secrets if secret.kind == "private key")
     if text.startswith(_OTHER_KEYS) or 2 * keys > len(text):
         return "a private key"
-    return "a list of credentials" if _is_list_of_credentials(text, secrets) else None
-
-
-def _text(data: bytes) -> str:
-    try:
-        return decode(data)[0]
-    except ValueError:
-        return data.decode("utf-8", "replace")
-
-
-def _is_list_of_credentials(text: str, secrets: Sequence[SecretSpan]) -> bool:
-    """Whether at least `MOSTLY` of the lines, apart from blank lines and comments, are credentials."""
     lines = credentials = end = 0
     for line in text.splitlines(keepends=True):
         start, end, content = end, end + len(line), line.strip()
@@ -285,4 +267,4 @@ def _is_list_of_credentials(text: str, secrets: Sequence[SecretSpan]) -> bool:
             lines += 1
             covered = sum(max(0, min(end, secret.end) - max(start, secret.start)) for secret in secrets)
             credentials += covered > COVERED * len(content)
-    return lines > 0 and credentials >= MOSTLY * lines
+    return "a list of credentials" if lines and credentials >= MOSTLY * lines else None

@@ -146,10 +146,9 @@ def is_picture(word: str) -> bool:
 
 def _with_signs(text: str) -> str:
     text = _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
-    return text if text.isascii() else _PICTURE.sub(_spelled, text)
-
-
-def _spelled(picture: re.Match[str]) -> str:
+    if text.isascii():
+        return text
     # A number in the end is no ending that a stemmer takes off.
-    is_picture = unicodedata.category(picture[0]) == "So"
-    return f" emoji{ord(picture[0])} " if is_picture else picture[0]
+    return _PICTURE.sub(
+        lambda sign: f" emoji{ord(sign[0])} " if unicodedata.category(sign[0]) == "So" else sign[0], text
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from clawmem.adapters.models.local import StaticEmbedder, StaticWords
@@ -57,11 +55,9 @@ def test_words_without_a_vector_weigh_alike() -> None:
     assert matches.nearest == ((0.0, 0.0), (0.0, 0.0))
 
 
-def test_nothing_is_opened_before_the_first_comparison(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_opened_before_the_first_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the vectors it can be made, and says with the first comparison what is missing."""
-    monkeypatch.setattr("clawmem.adapters.models.local._package", lambda: tmp_path)
+    monkeypatch.setattr("clawmem.adapters.models.local.find_spec", lambda name: None)
     late = StaticWords()
 
     with pytest.raises(EmbeddingError, match="cannot be loaded"):

@@ -10,7 +10,7 @@ from bindings_graph import Table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.graph.traversal import Bounds, relation_weight, scaled, steps, traverse
+from clawmem.domain.graph.traversal import OTHER_STRUCTURE, STRUCTURE, Bounds, scaled, steps, traverse
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import RelationKind
 
@@ -91,7 +91,7 @@ def test_asking_for_few_similarities_changes_nothing(
     scores: Scores = {}
     for step in steps(table, anchors, intent):
         cosine = cosines.get(step.end, 0.0)
-        transition = math.exp(0.6 * relation_weight(intent, step.kind) + 0.4 * cosine)
+        transition = math.exp(0.6 * STRUCTURE[intent].get(step.kind, OTHER_STRUCTURE) + 0.4 * cosine)
         score = 0.9 * anchors[step.start] + transition * step.weight
         if step.end not in anchors:
             scores[step.end] = max(score, scores.get(step.end, 0.0))
