@@ -38,8 +38,20 @@ class Contract:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, promised in _promised(cls).items():
-            _refuse_silence(cls, name, promised)
-            _adapt(cls, name, promised)
+            # Search the whole MRO, because a mix-in next to the contract could hide a test as well.
+            actual = inspect.getattr_static(cls, name)
+            is_stand_in = "stands_for" in getattr(actual, "__dict__", {})
+            marks = getattr(actual, "pytestmark", [])
+            is_explained = any(mark.name == "xfail" and mark.kwargs.get("reason") for mark in marks)
+            if actual is not promised and not (is_stand_in or is_explained):
+                raise TypeError(
+                    f"{cls.__name__}.{name} overrides a contract test; mark it xfail(reason=...)."
+                )
+            lacking = _needed(promised) - cls.capabilities
+            if lacking and not is_explained:
+                setattr(cls, name, _skipped(cls, promised, lacking))
+            elif is_stand_in:
+                setattr(cls, name, promised)  # the subclass has a capability that its parent lacked
 
 
 def needs(capability: Capability) -> Callable[[Test], Test]:
@@ -67,29 +79,6 @@ def _promised(cls: type[Contract]) -> dict[str, Any]:
             if name.startswith("test_"):
                 promised.setdefault(name, test)
     return promised
-
-
-def _refuse_silence(cls: type[Contract], name: str, promised: Any) -> None:
-    # Search the whole MRO, because a mix-in next to the contract could hide a test as well.
-    actual = inspect.getattr_static(cls, name)
-    if actual is promised or "stands_for" in getattr(actual, "__dict__", {}):
-        return
-    if not _is_explained(actual):
-        raise TypeError(f"{cls.__name__}.{name} overrides a contract test; mark it xfail(reason=...).")
-
-
-def _is_explained(test: Any) -> bool:
-    marks = getattr(test, "pytestmark", [])
-    return any(mark.name == "xfail" and mark.kwargs.get("reason") for mark in marks)
-
-
-def _adapt(cls: type[Contract], name: str, promised: Any) -> None:
-    lacking = _needed(promised) - cls.capabilities
-    actual = inspect.getattr_static(cls, name)
-    if lacking and not _is_explained(actual):
-        setattr(cls, name, _skipped(cls, promised, lacking))
-    elif "stands_for" in getattr(actual, "__dict__", {}):
-        setattr(cls, name, promised)  # the subclass has a capability that its parent lacked
 
 
 def _needed(test: Any) -> frozenset[Capability]:

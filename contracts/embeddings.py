@@ -50,19 +50,12 @@ class EmbeddingWorklistContract(VaultContract):
     """Worklist of texts to be embedded. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_pending_texts_in_reading_order(self, vault: Vault) -> None:
-        """The worklist is ordered by document, then fragment, each text under its SHA-256."""
-        save(vault, "z.md", "Zeta.\nAlpha.")
-        save(vault, "a.md", "Mu.")
+        """The worklist is ordered by document, then fragment, each text once, under its SHA-256."""
+        save(vault, "z.md", "Zeta.\nAlpha.\nZeta.")
+        save(vault, "a.md", "Alpha.\nMu.")
 
         expected = [(sha(text), text) for text in ("Zeta.", "Alpha.", "Mu.")]
         assert vault.embeddings.pending(10) == expected
-
-    def test_each_text_once(self, vault: Vault) -> None:
-        """A text that occurs in several fragments and documents is listed once, at its first occurrence."""
-        save(vault, "a.md", "Same.\nOther.\nSame.")
-        save(vault, "b.md", "Same.")
-
-        assert pending_texts(vault) == ["Same.", "Other."]
 
     def test_context_goes_before_the_text(self, vault: Vault) -> None:
         """The embedded text is the context, a line end and the text; without a context it is the text alone."""
@@ -73,18 +66,15 @@ class EmbeddingWorklistContract(VaultContract):
         assert pending_texts(vault) == ["Title › 2024\nOne.", "One."]
 
     def test_ends_are_stripped(self, vault: Vault) -> None:
-        """White space at both ends is not embedded, so it does not make a different text."""
-        save(vault, "a.md", "  One. \t\nOne.")
-
-        assert vault.embeddings.pending(10) == [(sha("One."), "One.")]
-
-    def test_blank_texts_are_never_embedded(self, vault: Vault) -> None:
-        """A fragment that contains only white space has no text to embed."""
+        """White space at both ends is not embedded, so it makes no other text; nor is white space alone."""
         body = " \n\t\nOne."
         blank = Fragment(0, FragmentKind.PASSAGE, 1, 2, 0, 3, body[:3])
         vault.documents.save(document("a.md", body), body, [blank])
-
         assert vault.embeddings.pending(10) == []
+
+        save(vault, "a.md", "  One. \t\nOne.")
+
+        assert vault.embeddings.pending(10) == [(sha("One."), "One.")]
 
     @pytest.mark.parametrize("kind", FragmentKind)
     def test_lines_are_never_embedded(self, vault: Vault, kind: FragmentKind) -> None:

@@ -21,7 +21,7 @@ from clawmem.contracts.samples import (
     save,
 )
 from clawmem.ports.indexes import K1, B
-from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Hit, LexicalQuery, Scope, Term
+from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
 # All examples of a run share one store, and all inheriting suites share one test function.
@@ -189,34 +189,33 @@ def assert_told_apart(vault: Vault, groups: Sequence[Sequence[str]]) -> None:
 class LexicalRankingContract(VaultContract):
     """Ranking of entries. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_rarer_words_count_more(self, vault: Vault) -> None:
-        """Of two entries that match one word each, the one with the rarer word is first."""
-        vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler()])
-        vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
+    @pytest.mark.parametrize(
+        ("entries", "terms"),
+        [
+            (
+                [
+                    entry(1, "common alpha beta"),
+                    entry(2, "rare alpha beta"),
+                    *(entry(number, "common gamma delta") for number in range(50, 54)),
+                ],
+                ("common", "rare"),
+            ),
+            ([entry(1, "budget plain plain"), entry(2, "budget budget plain")], ("budget",)),
+            ([entry(1, "budget plain", title="other"), entry(2, "other plain", title="budget")], ("budget",)),
+            (
+                [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget")],
+                ("spring", "budget"),
+            ),
+        ],
+        ids=["rarer words", "repeated words", "titles", "more of the words"],
+    )
+    def test_what_counts_more(
+        self, vault: Vault, entries: Sequence[LexicalEntry], terms: Sequence[str]
+    ) -> None:
+        """Of entries of equal length, that with the rarer word is first, or with more occurrences or words, or in its title."""
+        vault.lexical.put([*entries, *filler()])
 
-        assert found_by(vault, "common", "rare")[0] == 2
-
-    def test_repeated_words_count_more(self, vault: Vault) -> None:
-        """Of two entries of equal length, the one with more occurrences of the word is first."""
-        vault.lexical.put([entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler()])
-
-        assert found_by(vault, "budget") == [2, 1]
-
-    def test_titles_count_more(self, vault: Vault) -> None:
-        """Of two entries of equal length, the one with the word in its title is first."""
-        vault.lexical.put(
-            [entry(1, "budget plain", title="other"), entry(2, "other plain", title="budget"), *filler()]
-        )
-
-        assert found_by(vault, "budget") == [2, 1]
-
-    def test_more_of_the_words_count_more(self, vault: Vault) -> None:
-        """Of entries of equal length, the one that matches more of the words is first."""
-        vault.lexical.put(
-            [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget"), *filler()]
-        )
-
-        assert found_by(vault, "spring", "budget")[0] == 2
+        assert found_by(vault, *terms)[0] == 2
 
     def test_scores_are_positive_and_tell_apart(self, vault: Vault) -> None:
         """Scores are positive, in descending order, and differ between entries of different length."""

@@ -45,13 +45,12 @@ class OutboxContract(VaultContract):
     def test_what_no_index_sees_is_no_change(self, vault: Vault) -> None:
         """New stat values of an unchanged file and failed embedding attempts are not logged."""
         number = save(vault, "a.md", "One.")
-        registered(vault)
+        since = registered(vault).since
 
-        def unseen() -> None:
-            vault.documents.touch(number, SourceStamp(1, 2))
-            vault.embeddings.fail([sha("One.")])
+        vault.documents.touch(number, SourceStamp(1, 2))
+        vault.embeddings.fail([sha("One.")])
 
-        assert changed_by(vault, unseen, Role.VECTORS) == ()
+        assert vault.outbox.after(since, Role.VECTORS).document_ids == ()
 
     def test_head_moves_with_every_change(self, vault: Vault) -> None:
         """The head contains the vault's id, increases, and has a new epoch after each change."""
@@ -79,21 +78,19 @@ class OutboxContract(VaultContract):
         assert vault.outbox.after(marker, Role.LEXICAL, 2) == ((), marker)
         assert vault.outbox.after(vault.outbox.indexes()[0].since, Role.LEXICAL, 0).document_ids == ()
 
-    def test_a_known_marker(self, vault: Vault) -> None:
-        """Markers of this history are known, at its beginning, within it and at its head."""
+    def test_known_markers(self, vault: Vault) -> None:
+        """
+        Markers of this history are known, at its beginning, within it and at its head.
+
+        A marker of another vault, of another history, or ahead of this one is not known.
+        """
         since = registered(vault).since
         save(vault, "a.md")
         within = vault.outbox.head()
         save(vault, "b.md")
-
-        assert [vault.outbox.knows(marker) for marker in (since, within, vault.outbox.head())] == [True] * 3
-
-    def test_a_strange_marker(self, vault: Vault) -> None:
-        """A marker of another vault, of another history, or ahead of this one is not known."""
-        registered(vault)
-        save(vault)
         head = vault.outbox.head()
 
+        assert [vault.outbox.knows(marker) for marker in (since, within, head)] == [True] * 3
         for strange in (
             Marker("other", head.seq, head.epoch),
             Marker(head.vault, head.seq, "other"),
@@ -204,13 +201,6 @@ class OutboxIndexContract(VaultContract):
 def registered(vault: Vault) -> IndexRecord:
     """Register an index, so that changes are logged."""
     return vault.outbox.register(Role.LEXICAL, "engine")
-
-
-def changed_by(vault: Vault, change: Callable[[], object], role: Role) -> tuple[int, ...]:
-    """Return the documents that *change* logs for a role."""
-    before = vault.outbox.head()
-    change()
-    return vault.outbox.after(before, role).document_ids
 
 
 def states(records: Iterable[IndexRecord]) -> dict[int, IndexState]:

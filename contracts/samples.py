@@ -113,12 +113,7 @@ def entry(
 
 def any_of(*terms: str | Term) -> LexicalQuery:
     """Return a query for any of the terms."""
-    return LexicalQuery(tuple(_term(term) for term in terms))
-
-
-def all_of(*terms: str | Term) -> LexicalQuery:
-    """Return a query for all of the terms."""
-    return LexicalQuery(tuple(_term(term) for term in terms), every=True)
+    return LexicalQuery(tuple(Term(term) if isinstance(term, str) else term for term in terms))
 
 
 def filler(grain: Grain = Grain.PASSAGE) -> list[LexicalEntry]:
@@ -148,7 +143,7 @@ def found_by(
     scope: Scope = EVERYTHING,
 ) -> list[int]:
     """Return the document ids of the lexical index's hits, best first."""
-    query = all_of(*terms) if every else any_of(*terms)
+    query = any_of(*terms)._replace(every=every)
     hits = hits_of(vault, query, grain=grain, limit=limit, scope=scope)
     return [hit.key.document_id for hit in hits]
 
@@ -209,7 +204,3 @@ def embed_all(vault: Vault) -> None:
     """Store the same vector for every text of the embedding worklist."""
     texts = vault.embeddings.pending(100)
     vault.embeddings.store(MODEL, {name: unit_vector(1, 2) for name, _ in texts})
-
-
-def _term(term: str | Term) -> Term:
-    return term if isinstance(term, Term) else Term(term)

@@ -120,7 +120,8 @@ class CaptureContract(VaultContract):
         vault.captures.add(sighting(first, "a", seen_at=EIGHT))
         earliest = vault.captures.earliest
 
-        assert [_source(earliest("p1", "decision", since)) for since in ("", EIGHT, NINE, TEN)] == [*"aabb"]
+        sightings = [earliest("p1", "decision", since) for since in ("", EIGHT, NINE, TEN)]
+        assert [found and found.source for found in sightings] == [*"aabb"]
         assert earliest("p1", "decision", "2024-03-04T10:00:00.001Z") is None
         assert earliest("p1", "preference") is earliest("p2", "decision") is None
 
@@ -176,8 +177,3 @@ class UsageContract(VaultContract):
         assert [*vault.usage.partners(a).items()] == [(c, 2), (b, 1)]
         assert [*vault.usage.partners(b).items()] == [(a, 1), (c, 1)]
         assert vault.usage.partners(UNKNOWN) == {}
-
-
-def _source(found: Sighting | None) -> str:
-    assert found is not None, "nothing was found"
-    return found.source

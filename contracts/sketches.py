@@ -62,29 +62,25 @@ class SketchContract(VaultContract):
         assert vault.sketches.of([key, FragmentKey(key.document_id, 7), FragmentKey(99, 0)]) == {key: b"x"}
 
     def test_another_model_begins_anew(self, vault: Vault) -> None:
-        """Beginning with another model deletes the sketches; with the same model it keeps them."""
+        """
+        Beginning with another model deletes the sketches; with the same model it keeps them.
+
+        Only the model of the last `begin` may store sketches, and none before the first one.
+        """
         (key,) = lines(vault, "a.md", 1)
+        with pytest.raises(ModelMismatch):
+            vault.sketches.store(MODEL, {key: b"x"})
         vault.sketches.begin(MODEL)
         vault.sketches.store(MODEL, {key: b"x"})
         vault.sketches.begin(MODEL)
         assert vault.sketches.of([key]) == {key: b"x"}
 
         vault.sketches.begin(OTHER)
+        with pytest.raises(ModelMismatch):
+            vault.sketches.store(MODEL, {key: b"x"})
 
         assert vault.sketches.of([key]) == {}
         assert vault.sketches.pending(10) == [key]
-
-    def test_sketches_of_another_model_are_refused(self, vault: Vault) -> None:
-        """Only the model of the last `begin` may store sketches, and none before the first one."""
-        (key,) = lines(vault, "a.md", 1)
-        with pytest.raises(ModelMismatch):
-            vault.sketches.store(MODEL, {key: b"x"})
-        vault.sketches.begin(MODEL)
-
-        with pytest.raises(ModelMismatch):
-            vault.sketches.store(OTHER, {key: b"x"})
-
-        assert vault.sketches.of([key]) == {}
 
 
 def lines(vault: Vault, path: str, count: int) -> list[FragmentKey]:

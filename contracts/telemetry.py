@@ -62,19 +62,13 @@ class TelemetryReadContract(Contract):
     """Windows, order and deletion. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_oldest_first(self, telemetry: Telemetry) -> None:
-        """Recalls are returned by time, then by id, regardless of insertion order."""
+        """Recalls are returned by time, then by id, regardless of insertion order; a window includes its beginning."""
         for day, document_id in ((WEDNESDAY, 1), (MONDAY, 2), (TUESDAY, 3), (MONDAY, 4)):
             telemetry.record(recall(day, document_id))
 
         found = [(recall.asked_at, recall.hits[0].document_id) for recall in telemetry.recalls()]
 
         assert found == [(MONDAY, 2), (MONDAY, 4), (TUESDAY, 3), (WEDNESDAY, 1)]
-
-    def test_window(self, telemetry: Telemetry) -> None:
-        """A window includes its beginning."""
-        for day in (MONDAY, TUESDAY, WEDNESDAY):
-            telemetry.record(recall(day, 1, 2))
-
         assert times(telemetry, since=TUESDAY) == [TUESDAY, WEDNESDAY]
 
     def test_mark_referenced(self, telemetry: Telemetry) -> None:
@@ -233,17 +227,10 @@ class ModelFailuresContract(Contract):
 
         assert failures.latest() == {ModelRole.GENERATOR: given}
 
-    def test_the_last_one_counts(self, failures: ModelFailures) -> None:
-        """A later failure replaces the one before, even if the model had recovered from that."""
-        failures.record(replace(failure(), answered_at=MONDAY))
-
-        failures.record(failure(failed_at=TUESDAY))
-
-        assert failures.latest() == {ModelRole.RERANKER: failure(failed_at=TUESDAY)}
-
-    def test_a_role_each(self, failures: ModelFailures) -> None:
-        """Each role has its own failure, and the failures are returned in the order of the roles."""
+    def test_the_last_one_of_each_role_counts(self, failures: ModelFailures) -> None:
+        """A later failure of a role replaces the one before, even after a recovery; they come by role."""
         for role in reversed(ModelRole):
-            failures.record(failure(role))
+            failures.record(replace(failure(role), answered_at=MONDAY))
+            failures.record(failure(role, TUESDAY))
 
-        assert list(failures.latest().items()) == [(role, failure(role)) for role in ModelRole]
+        assert list(failures.latest().items()) == [(role, failure(role, TUESDAY)) for role in ModelRole]

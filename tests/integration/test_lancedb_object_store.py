@@ -12,7 +12,7 @@ import pytest
 from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.contracts.samples import all_of, any_of, entry, unit_vector, vector_of
+from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
 from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, Marker
@@ -57,7 +57,7 @@ def test_words(place: IndexPlace) -> None:
     index.optimize()
 
     assert other.marker() == LATER
-    assert len(other.search(all_of("spring", "budget"), Grain.PASSAGE, 500)) == 198
+    assert len(other.search(any_of("spring", "budget")._replace(every=True), Grain.PASSAGE, 500)) == 198
     assert [hit.key.document_id for hit in other.search(any_of("harbour"), Grain.PASSAGE, 5)] == [8]
     assert other.faults() == []
     assert not Path(place.folder).exists()
