@@ -318,7 +318,8 @@ def test_moved_and_changed_files(
     for path in old:
         (folder / path).unlink()
     write_notes(folder, new)
-    world("update")
+    done = world("update")
+    assert (f"{first} was pinned, and its file is gone" in done.stdout) == (not target)
     pinned = [path for path in new if is_served(f"desk/{path}") and known(f"desk/{path}").is_pinned]
     assert pinned == list(filter(None, [target]))
     assert not target or known(f"desk/{target}").id == number

@@ -520,6 +520,11 @@ class _Pass:
                 f"{folder.pattern} correct? To remove them, run: clawmem update --allow-empty"
             )
             missing = {path: note for path, note in missing.items() if path not in lost}
+        self.report.problems += [
+            f"{path} was pinned, and its file is gone. If it has another text and name now, pin it again."
+            for path in sorted(lost & missing.keys())
+            if missing[path].pinned
+        ]
 
         def withdraw(note: Document) -> int:
             is_unchanged = self._is_unchanged(note.path, note)
