@@ -182,9 +182,15 @@ class Differences(Result):
         return [*(f"Damaged and rebuilt: the {role} index." for role in self.rebuilt), *remedy]
 
 
+def _differences_text(result: Differences) -> Iterator[str]:
+    yield from result.differences[:10] or ["Files, records and indexes agree."]
+    if (more := len(result.differences) - 10) > 0:
+        yield f"and {more:,} more; --json lists all"
+
+
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: result.differences or "Files, records and indexes agree.",
+    text=_differences_text,
     route="/verify",
     command="doctor --verify",
     opens=Opening.CURRENT,
