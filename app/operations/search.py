@@ -120,7 +120,7 @@ def answer_of(
 ) -> SearchAnswer:
     """Return *answer* as a record, with contexts in *settings*; a compact one has the beginnings of snippets."""
     results = []
-    for result in answer.results:
+    for place, result in enumerate(answer.results):
         document, shown, confidence = result.document, result.snippet(), result.confidence
         keys: dict[str, Any] = {
             **place_from(document, result.docid),
@@ -130,7 +130,7 @@ def answer_of(
             "age": age(result.age_days),
             "start_line": shown.start_line,
             "end_line": shown.end_line,
-            "snippet": " ".join(shown.text.split())[:200] if compact else shown.text,
+            "snippet": " ".join(shown.text.split())[: 200 if place else 400] if compact else shown.text,
             "superseded_by": successor_of(result.superseded_by),
             "changed_by": successor_of(result.changed_by),
         }

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from clawmem.domain.retrieval.planning import Clause, Route
     from clawmem.ports.sessions import Session
 
+# Characters of the first result, which is read most. Of 155 right first results of questions by three authors .77 show the
+# literal answer in 300 characters, and .85 in 600.
+FIRST_LENGTH = 600
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
@@ -203,6 +206,7 @@ def describe(
             unit=request.unit,
             superseded_by=newer.get(document.id),
             changed_by=candidate.changed_by,
+            shown_length=MAX_LENGTH if place else FIRST_LENGTH,
         )
-        for candidate, document in served
+        for place, (candidate, document) in enumerate(served)
     )

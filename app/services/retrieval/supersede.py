@@ -7,6 +7,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.retrieval.relevance import SHORT_NOTE
+from clawmem.domain.text.likeness import has_words
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
@@ -35,7 +37,7 @@ def supersede(
     is_past = question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST)
     found = {c.document_id for c in work.candidates}
     pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
-    newer = versions.successors(pairs)
+    newer = _without_parts(work, request, versions.successors(pairs))
     candidates: Sequence[Candidate] = work.candidates
     if pairs and not is_past:
         candidates = with_successors(stores, work, request, newer)
@@ -58,6 +60,24 @@ def supersede(
             _lift(listed, order[place], order[place + 1 :], VERSION)
     arranged = [listed.pop(c.document_id, c) for c in candidates]
     return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
+
+
+def _without_parts(work: Work, request: RetrievalRequest, newer: Newer) -> Newer:
+    """
+    Return *newer* without one-line successors that lack two words of the question which the older note has.
+
+    "The plumber is Jo Tan now" replaces one fact of a page; a question about other facts of the page means the page.
+    """
+    ids = {*newer, *(n for those in newer.values() for n in those)}
+    documents, bodies = work.texts.documents(ids), work.texts.bodies(ids)
+    terms, phrases = request.question.forms.words, request.question.phrases
+    hits = {n: sum(has_words(terms, body, phrases)) for n, body in bodies.items()}
+
+    def replaces(number: int, older: int) -> bool:
+        is_short = number in documents and documents[number].body_length <= SHORT_NOTE
+        return not is_short or hits.get(older, 0) < hits.get(number, 0) + 2
+
+    return {older: [n for n in those if replaces(n, older)] for older, those in newer.items()}
 
 
 def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term: str) -> None:
