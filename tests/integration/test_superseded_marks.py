@@ -112,3 +112,20 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
     assert "perhaps no longer so: see notes/stack/platform.md (2026-06-10)" in world.cli("query", question)
     past = world.json("query", "which language did we formerly use for new services")["results"]
     assert "stack/go.md" in [note["path"] for note in past[:2]]
+
+
+def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
+    """A memory that supersedes a page comes first where a question is about it, and below where the page says more."""
+    (world.home / "notes" / "van.md").write_text(
+        "---\ndate: 2026-01-02\n---\n# Delivery van\n\n- Driver of the van: Bernd\n- Exceptional permit: number 4711, until June\n"
+        "- Tyres of the second axle: new in 2025\n- Insurance: with Nordkust, 310 a year, paid by the office in March\n"
+        "- Parked behind the mill, the key hangs in the kitchen\n",
+        "utf-8",
+    )
+    world.cli("update")
+    world.cli("remember", "The driver of the van is Pjotr.", "--supersedes", "notes/van.md")
+    first = {
+        question: world.cli("query", question, "-n", "1").partition(":")[0]
+        for question in ("number of the exceptional permit of the van", "who is the driver of the van")
+    }
+    assert [file.endswith("van.md") for file in first.values()] == [True, False], first

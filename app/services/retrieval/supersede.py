@@ -74,8 +74,8 @@ def _without_parts(work: Work, request: RetrievalRequest, newer: Newer) -> Newer
     hits = {n: sum(has_words(terms, body, phrases)) for n, body in bodies.items()}
 
     def replaces(number: int, older: int) -> bool:
-        is_short = number in documents and documents[number].body_length <= SHORT_NOTE
-        return not is_short or hits.get(older, 0) < hits.get(number, 0) + 2
+        is_short = [n in documents and documents[n].body_length <= SHORT_NOTE for n in (number, older)]
+        return is_short != [True, False] or hits.get(older, 0) < hits.get(number, 0) + 2
 
     return {older: [n for n in those if replaces(n, older)] for older, those in newer.items()}
 
@@ -160,12 +160,15 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     # A correction may be of the same day.
     until = {n: None if versions.CORRECTION.match(bodies.get(n, "")) else DAY for n in dated}
     topic = content_words(question.text)
+    texts = {n: f"{documents[n].title} {bodies.get(n, '')}" for n in first}
+    hits = {n: sum(has_words(question.forms.words, texts[n], question.phrases)) for n in first}
     order = list(work.candidates)
     for older in first:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
         later = (n for n in dated if documents[n].authored_at[: until[n]] > note.authored_at[: until[n]])
+        later = (n for n in later if hits[older] < hits[n] + 2)  # else the question is about another part
         newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
         if not newer:
             continue
