@@ -50,8 +50,8 @@ LINKS = "the rule that symbolic links are not followed"
 LEAST_LOST = 10  # documents; fewer are removed without a question
 NEARLY_ALL = 0.9  # share of the documents of a collection
 
-# A note that was renamed and edited: the share of its phrases that a new file has, and the most pairs compared.
-LEAST_MOVED, MOST_PAIRS = 0.6, 1000
+# A note that was moved and edited: the share of its phrases that a new file has, and the most pairs with other names.
+LEAST_MOVED, MOST_PAIRS = 0.6, 2500
 
 ORIGIN = "links"  # the writer of the relations that follow from links
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
@@ -375,7 +375,7 @@ class _Pass:
                 self._taken.add(former.id)
                 parsed = self._parse(file, data, former)  # it keeps the time of its last change
             change = _Change(file, known, parsed, former)
-            waits = is_new and not former and self._gone and len(self._new) < MOST_PAIRS
+            waits = not (known or former) and self._gone and len(self._new) < MOST_PAIRS
             (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
             if error.code == ExtraMissing.code:
@@ -427,7 +427,8 @@ class _Pass:
             (likeness(self._documents.body(note.id) or "", change.parsed.body), change, note)
             for note in gone
             for change in self._new
-            if change.parsed and len(gone) * len(self._new) <= MOST_PAIRS
+            if len(gone) * len(self._new) <= MOST_PAIRS or _is_namesake(note, change.file)
+            if change.parsed
         ]
         pairs = [pair for pair in pairs if pair[0] >= LEAST_MOVED]
         pairs.sort(key=lambda pair: (pair[0], _nearness(pair[2], pair[1].file)), reverse=True)
@@ -545,9 +546,12 @@ class _Pass:
         self.report.problems.append(problem)
 
 
+def _is_namesake(note: Document, file: SourceFile) -> bool:
+    return posixpath.basename(note.path) == posixpath.basename(file.path)
+
+
 def _nearness(note: Document, file: SourceFile) -> tuple[bool, float]:
-    is_namesake = posixpath.basename(note.path) == posixpath.basename(file.path)
-    return is_namesake, edit_similarity(note.path, file.path)
+    return _is_namesake(note, file), edit_similarity(note.path, file.path)
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:
