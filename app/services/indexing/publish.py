@@ -30,12 +30,13 @@ def apply_in_chunks(
     items: Iterable[Item],
     apply: Callable[[Item], Result],
     *,
+    finish: Callable[[], object] = lambda: None,
     chunk_s: float = CHUNK_S,
 ) -> Iterator[Result]:
     """
     Yield the result of *apply* for each item after its transaction was committed.
 
-    A transaction ends with the first item that takes it past *chunk_s*. An interrupted
+    A transaction ends with *finish*, after the first item that takes it past *chunk_s*. An interrupted
     caller keeps what was committed before, and gets those results before the interrupt. The caller must exhaust the
     iterator.
 
@@ -50,6 +51,7 @@ def apply_in_chunks(
                 ends = monotonic() + chunk_s
                 while waiting and (not results or monotonic() < ends):
                     results.append(apply(waiting.popleft()))
+                finish()
         except InterruptedAfterCommit:
             yield from results
             raise
@@ -98,8 +100,20 @@ class Publisher:
         fragments: Sequence[Fragment],
         declared: Declarations | None = NO_DECLARATIONS,
     ) -> int:
+        """Save a document with its index entries and return its id; see `save`."""
+        document = self.save(document, body, fragments, declared)
+        self.index([(document, fragments)])
+        return document.id
+
+    def save(
+        self,
+        document: Document,
+        body: str,
+        fragments: Sequence[Fragment],
+        declared: Declarations | None = NO_DECLARATIONS,
+    ) -> Document:
         """
-        Save a document with its index entries and return its id.
+        Save a document and return it with its id; `index` has to follow in the same transaction.
 
         With ``None`` as *declared*, the former declarations remain. A document supersedes others only if the user or an
         assistant wrote it.
@@ -115,9 +129,15 @@ class Publisher:
             vault.successions.claim(document_id, claims)
             vault.properties.put(document_id, declared.properties)
         self.facts.reapply(document_id)
-        vault.lexical.remove(document_id)
-        vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
-        return document_id
+        return document._replace(id=document_id)
+
+    def index(self, saved: Sequence[tuple[Document, Sequence[Fragment]]]) -> None:
+        """
+        Index saved documents. One call for many is faster: FTS5 merges what was added before every other change.
+        """
+        for document, _ in saved:
+            self._vault.lexical.remove(document.id)
+        self._vault.lexical.put([entry for document in saved for entry in lexical_entries(*document)])
 
     def withdraw(self, document_ids: Sequence[int], reason: InactiveReason) -> int:
         """

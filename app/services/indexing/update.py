@@ -34,7 +34,7 @@ from clawmem.ports.errors import ExtraMissing, InvalidInput, SourceMissing, Sour
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.records import Document, InactiveReason, SourceFile
+from clawmem.ports.records import Document, Fragment, InactiveReason, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
@@ -289,6 +289,7 @@ class _Pass:
         self._gone: list[Document] = []
         self._changed: dict[str, SourceFile] = {}  # new and changed files
         self._texts: dict[str, str] = {}
+        self._saved: list[tuple[Document, Sequence[Fragment]]] = []  # in this transaction
         self._taken: set[int] = set()  # documents that moved
         self._placed: dict[int, Document] = {}  # their records, and of those that changed places with them
         self.report = PassReport(folder.name)
@@ -461,11 +462,17 @@ class _Pass:
 
     def _commit(self) -> None:
         batch, self._batch = self._batch, []
-        for count, problem in apply_in_chunks(self._update.transactions, batch, self._apply):
+        for count, problem in apply_in_chunks(
+            self._update.transactions, batch, self._apply, finish=self._index
+        ):
             if count:
                 setattr(self.report, count, getattr(self.report, count) + 1)
             if problem:
                 self.report.problems.append(problem)
+
+    def _index(self) -> None:
+        self._update.publisher.index(self._saved)
+        self._saved.clear()
 
     def _apply(self, change: _Change) -> tuple[str, str]:
         """
@@ -495,7 +502,8 @@ class _Pass:
         if former:
             self._documents.move(former.id, parsed.document.collection, parsed.document.path)
             self._placed |= self._documents.many([former.id, *([place.id] if place else [])])
-        publisher.publish(parsed.document, parsed.body, parsed.fragments, parsed.declared)
+        saved = publisher.save(parsed.document, parsed.body, parsed.fragments, parsed.declared)
+        self._saved.append((saved, parsed.fragments))
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
         return "updated" if was_served else "added", problem
 
