@@ -217,26 +217,22 @@ class EmbeddingStateContract(VaultContract):
     """Failures, states and counts of embeddings. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_synced_when_complete(self, vault: Vault) -> None:
-        """A document is pending until its last text has a vector, then synced; other documents are unaffected."""
+        """
+        A document is pending until its last text has a vector, then synced; other documents are unaffected.
+
+        So long it counts as one without a vector; an inactive one does not count.
+        """
         saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
+        gone = save(vault, "c.md", "Four.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-        assert state(vault, saved) is EmbedState.PENDING
+        assert (state(vault, saved), vault.embeddings.documents_without()) == (EmbedState.PENDING, 3)
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        assert vault.embeddings.documents_without() == 2
 
         vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
 
         assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
-
-    def test_documents_without_a_vector_are_counted(self, vault: Vault) -> None:
-        """A document counts until its last text has a vector; an inactive one does not count."""
-        save(vault, "a.md", "One.\nTwo.")
-        gone = save(vault, "b.md", "Three.\nFour.")
-        assert vault.embeddings.documents_without() == 2
-
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
         assert vault.embeddings.documents_without() == 1
-        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
-        assert vault.embeddings.documents_without() == 0
 
     def test_three_failures(self, vault: Vault) -> None:
         """A text leaves the worklist at its third failure, not before, and its documents become failed."""
@@ -264,7 +260,11 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1, pending=2, failed=1, orphaned=1)
 
     def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
-        """Cleaning deletes exactly the vectors that no active document uses and returns their number."""
+        """
+        Cleaning deletes exactly the vectors that no active document uses and returns their number.
+
+        After the last one there is no model, and any other may begin, with any length.
+        """
         here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B, sha("Three."): VECTOR_B})
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
@@ -273,13 +273,8 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.clean() == 0
         assert_vectors(vault.embeddings.of_document(here), [vector_of(here, 0, VECTOR_A)])
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
-
-    def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
-        """After cleaning deleted the last vector there is no model, and any other may begin, with any length."""
-        vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A})
-
+        vault.documents.deactivate([here], InactiveReason.REMOVED)
         assert vault.embeddings.clean() == 1
-
         assert vault.embeddings.fingerprint() is None
         vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
         assert vault.embeddings.fingerprint() == "model-b"

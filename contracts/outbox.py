@@ -159,27 +159,23 @@ class OutboxIndexContract(VaultContract):
         }
 
     def test_the_vault_itself_can_serve_again(self, vault: Vault) -> None:
-        """Serving None retires the role's index; removing the last index deletes the logged changes."""
+        """
+        Serving None retires the role's index; removing the last index deletes the logged changes.
+
+        Markers from before are unknown after a new index is registered.
+        """
         record = registered(vault)
         vault.outbox.serve(record, Role.LEXICAL)
         save(vault)
 
         vault.outbox.serve(None, Role.LEXICAL)
         assert states(vault.outbox.indexes()) == {record.generation: IndexState.RETIRED}
+        before = vault.outbox.head()
         vault.outbox.unregister(record)
 
         assert list(vault.outbox.indexes()) == []
         assert not vault.outbox.knows(record.since)
-
-    def test_a_new_beginning_knows_nothing_of_the_old(self, vault: Vault) -> None:
-        """Markers from before the last index was removed are unknown after a new one is registered."""
-        first = registered(vault)
-        save(vault)
-        before = vault.outbox.head()
-        vault.outbox.unregister(first)
-
         again = registered(vault)
-
         assert again.since.seq > before.seq
         assert not vault.outbox.knows(before)
 

@@ -30,18 +30,16 @@ class SessionContract(VaultContract):
         assert [found.id for found in vault.sessions.recent(10)] == ["d", "c", "a", "b"]
         assert [found.id for found in vault.sessions.recent(2)] == ["d", "c"]
 
-    def test_both_ends_belong_to_a_session(self, vault: Vault) -> None:
-        """A session contains every moment from its start to its end, inclusive, and none a millisecond outside."""
+    def test_the_session_of_a_moment(self, vault: Vault) -> None:
+        """
+        A session contains every moment from its start to its end, inclusive, and none a millisecond outside.
+
+        Of several sessions at a moment the latest start wins, ties by id; one never ended hides no later one.
+        """
         vault.sessions.save(Session("s1", EIGHT, NINE))
+        moments = (EIGHT, NINE, "2024-03-04T07:59:59.999Z", JUST_AFTER_NINE)
+        assert [_covering(vault, moment) for moment in moments] == ["s1", "s1", None, None]
 
-        assert [_covering(vault, moment) for moment in (EIGHT, NINE)] == ["s1", "s1"]
-        assert [_covering(vault, moment) for moment in ("2024-03-04T07:59:59.999Z", JUST_AFTER_NINE)] == [
-            None,
-            None,
-        ]
-
-    def test_of_several_the_one_that_began_last(self, vault: Vault) -> None:
-        """Of several sessions at a moment the latest start wins, ties by id; one never ended hides no later one."""
         vault.sessions.save(Session("forgotten", EIGHT))
         vault.sessions.save(Session("b", NINE, TEN))
         vault.sessions.save(Session("a", NINE, TEN))

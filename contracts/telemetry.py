@@ -105,20 +105,22 @@ class ReceiptContract(VaultContract):
     """Explanations of past answers. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_receipt_comes_back(self, vault: Vault) -> None:
-        """A receipt has the id and the time of its recall, and its content byte for byte."""
-        number = vault.telemetry.record(recall(MONDAY, 1), ANY_BYTES)
+        """
+        A receipt has the id and the time of its recall, and its content byte for byte; it may be empty.
 
-        assert vault.receipts.get(number) == StoredReceipt(number, MONDAY, ANY_BYTES)
-        assert vault.receipts.get(number + 1) is None
+        A recall that was stored without a receipt has none.
+        """
+        without, *numbers = (
+            vault.telemetry.record(recall(MONDAY, 1), data) for data in (None, ANY_BYTES, b"")
+        )
 
-    def test_a_recall_without_one(self, vault: Vault) -> None:
-        """A recall stored without a receipt has none; an empty receipt is stored."""
-        without = vault.telemetry.record(recall(MONDAY, 1))
-        empty = vault.telemetry.record(recall(MONDAY, 1), b"")
-
-        assert vault.receipts.get(without) is None
-        assert vault.receipts.get(empty) == StoredReceipt(empty, MONDAY, b"")
-        assert vault.receipts.counts() == ReceiptCounts(1, 0)
+        assert [vault.receipts.get(number) for number in (without, numbers[-1] + 1)] == [None, None]
+        stored = [
+            StoredReceipt(number, MONDAY, data)
+            for number, data in zip(numbers, (ANY_BYTES, b""), strict=True)
+        ]
+        assert [vault.receipts.get(number) for number in numbers] == stored
+        assert vault.receipts.counts() == ReceiptCounts(2, len(ANY_BYTES))
 
     def test_some_are_forgotten(self, vault: Vault) -> None:
         """The named receipts are deleted and their recalls remain; an unknown id changes nothing."""

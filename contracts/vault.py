@@ -23,13 +23,6 @@ class Interrupted(BaseException):
 class VaultTransactionContract(VaultContract):
     """Joint transactions of records and indexes. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_a_block_that_ends_is_visible(self, vault: Vault) -> None:
-        """After the block all of its changes are visible: document, fragments, words, vectors."""
-        with vault.transactions.writing():
-            saved = write_everywhere(vault, "a.md", "budget")
-
-        assert_holds(vault, [saved])
-
     @needs(Capability.TRANSACTIONS)
     @pytest.mark.parametrize("error", [ValueError, Interrupted])
     def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
@@ -106,7 +99,11 @@ class VaultTransactionContract(VaultContract):
         assert_holds(vault, [saved])
 
     def test_not_reentrant(self, vault: Vault) -> None:
-        """A nested block is refused with RuntimeError; the outer one continues and is committed."""
+        """
+        A nested block is refused with RuntimeError; the outer one continues and is committed.
+
+        Then all of its changes are visible: document, fragments, words, vectors.
+        """
         with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
             with pytest.raises(RuntimeError), vault.transactions.writing():

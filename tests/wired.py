@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -139,4 +140,6 @@ def lanes_of(
     plan: LaneSettings = USUAL,
 ) -> Lanes:
     """Return the lanes of *vault*, whose clock shows *hour*."""
-    return Lanes(vault.journal, vault.telemetry, clock, lane_of, work, lambda at_ms: hour, plan)
+    ahead = hour - datetime.fromtimestamp(clock.now_ms() / 1000, UTC).hour
+    clock._zone = timezone(timedelta(hours=ahead))
+    return Lanes(vault.journal, vault.telemetry, clock, lane_of, work, plan)

@@ -263,7 +263,7 @@ class LanceIndex(ABC):
         finally:
             self._is_committing, self._rows, self._removed = False, {}, set()
         with suppress(VaultError), translated(self._store.uri):
-            self._optimize_if_due()  # if it fails, it is repeated after a later commit
+            self._optimize(self._table, when_due=True)  # if it fails, it is repeated after a later commit
 
     def remove(self, document_id: int) -> None:
         with self._change():
@@ -317,20 +317,21 @@ class LanceIndex(ABC):
         with self._latest() as table:
             self._optimize(table)
 
-    def _optimize_if_due(self) -> None:
-        """Optimize if later searches need it; a large table in at most a tenth of the time of this process."""
-        table = self._table
-        if time.monotonic() < self._rest_until and table.count_rows() > SMALL:
-            return
-        fragments = table.stats()["fragment_stats"]["num_fragments"]
-        statistics = [table.index_stats(index.name) for index in table.list_indices()]
-        unindexed = max((index.num_unindexed_rows for index in statistics if index), default=0)
-        if fragments > MOST_FRAGMENTS or unindexed > MOST_UNINDEXED:
-            self._optimize(table)
+    def _optimize(self, table: Any, *, when_due: bool = False) -> None:
+        """
+        Join small fragments, bring all indexes up to date, and delete old versions.
 
-    def _optimize(self, table: Any) -> None:
-        """Join small fragments, bring all indexes up to date, and delete old versions."""
+        *when_due* does so if later searches need it, for a large table in at most a tenth of the time of this process.
+        """
         began = time.monotonic()
+        if when_due:
+            if began < self._rest_until and table.count_rows() > SMALL:
+                return
+            fragments = table.stats()["fragment_stats"]["num_fragments"]
+            statistics = [table.index_stats(index.name) for index in table.list_indices()]
+            unindexed = max((index.num_unindexed_rows for index in statistics if index), default=0)
+            if fragments <= MOST_FRAGMENTS and unindexed <= MOST_UNINDEXED:
+                return
         self._create_indexes(table, renew=True)
         if table.count_rows() >= SCALAR_INDEX_FROM:
             columns = {column for index in table.list_indices() for column in index.columns}

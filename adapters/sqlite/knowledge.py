@@ -367,7 +367,15 @@ class SqliteRelations(Store):
         sql = _STRONGEST.format(near=near, far=far, direction=direction, within=within)
         nodes, names = json.dumps(sorted(set(document_ids))), json.dumps(sorted(kinds))
         values = {**bindings, "nodes": nodes, "kinds": names, "limit": max(limit, 0)}
-        return [_relation(row) for row in self._db.rows(sql, values)]
+        relations = []
+        for source, target, kind, *rest, metadata, origin, other in self._db.rows(sql, values):
+            try:
+                trust = least_trusted([Origin(origin), Origin(other)])
+                relation_fields = (source, target, RelationKind(kind), *rest, json.loads(metadata), trust)
+            except ValueError as error:
+                raise invalid_record() from error
+            relations.append(Relation._make(relation_fields))
+        return relations
 
     outbound = partialmethod(_strongest, "outbound")
     inbound = partialmethod(_strongest, "inbound")
@@ -378,15 +386,6 @@ class SqliteRelations(Store):
             metadata = json.dumps(dict(relation.metadata), ensure_ascii=False, sort_keys=True)
             count += self._db.change(sql, (*relation[:6], metadata))
         return count
-
-
-def _relation(row: Row) -> Relation:
-    source, target, kind, *rest, metadata, source_origin, target_origin = row
-    try:
-        trust = least_trusted([Origin(source_origin), Origin(target_origin)])
-        return Relation._make((source, target, RelationKind(kind), *rest, json.loads(metadata), trust))
-    except ValueError as error:
-        raise invalid_record() from error
 
 
 _NOTES = """

@@ -38,8 +38,3 @@ class LocalZone(tzinfo):
 
 _EPOCH = datetime(1970, 1, 1)
 LOCAL = LocalZone()
-
-
-def local_hour(at_ms: int) -> int:
-    """Return the hour of the day, 0 to 23, in the local time zone at a moment."""
-    return datetime.fromtimestamp(at_ms / 1000).astimezone().hour

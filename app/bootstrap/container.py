@@ -147,7 +147,6 @@ class Gateways(containers.DeclarativeContainer):
     memory_files: Callable[[str], Any] = gateway("files.memory_folder:MemoryFolder")
     parse_yaml = Object(adapter("files.front_matter:parse_yaml"))
     extract = Object(adapter("attachments.extraction:extract_text"))
-    hour_of = Object(adapter("system.clock:local_hour"))
     run_command: Callable[..., str] = gateway("system.commands:failure_of_command")
 
     # conversations and other programs

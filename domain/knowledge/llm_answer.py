@@ -125,17 +125,14 @@ def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
     array and the incomplete member of an object are dropped. Of several values the first that fits *schema* is
     returned, otherwise the first. Numbers that JSON cannot represent become None.
     """
-    values = list(_values(_without_thoughts(text[:MAX_CHARS].strip())))
-    fitting = (value for value in values if schema is not None and not fitted(value, schema)[1])
-    return next(fitting, values[0] if values else None)
-
-
-def _without_thoughts(text: str) -> str:
-    """Return *text* without the thoughts that stand before the first JSON value; tags within a value are its text."""
+    text = text[:MAX_CHARS].strip()
+    # Thoughts before the first JSON value are left out; tags within a value are its text.
     while (thought := _THOUGHTS.search(text)) and not _OPENING.search(text, 0, thought.start()):
         text = text[: thought.start()] + text[thought.end() :]
     end = _END_OF_THOUGHTS.match(text)
-    return text[end.end() :] if end and _OPENING.search(text, end.end()) else text
+    values = list(_values(text[end.end() :] if end and _OPENING.search(text, end.end()) else text))
+    fitting = (value for value in values if schema is not None and not fitted(value, schema)[1])
+    return next(fitting, values[0] if values else None)
 
 
 def _values(text: str) -> Iterator[Any]:

@@ -197,8 +197,12 @@ def _named(text: str) -> Iterator[SecretSpan]:
     for pattern in (_ASSIGNED, _FLAG):
         for match in pattern.finditer(text):
             name = _NAME.search(match["name"])
-            if not name or (pattern is _ASSIGNED and not _is_setting(text, match)):
+            if not name:
                 continue
+            if pattern is _ASSIGNED and not match["quoted"] and match["joint"].strip(" \t\"']") == ":":
+                before = _BEFORE_SETTING.search(text, max(0, match.start() - 48), match.start())
+                if not before or not _AFTER_SETTING.match(text, match.end("bare")):
+                    continue  # ``name: value`` in the middle of a sentence
             value, group = match["quoted"] or match["bare"], "quoted" if match["quoted"] else "bare"
             shortest = _SHORTEST_KEY if name["key"] else _SHORTEST_VAGUE
             if len(value) < (_SHORTEST_PASSWORD if name["password"] else shortest) or _is_stand_in(value):
@@ -209,14 +213,6 @@ def _named(text: str) -> Iterator[SecretSpan]:
                     yield SecretSpan(*match.span(group), "password")
             elif is_sign and not _JOINED_WORDS.match(value):
                 yield SecretSpan(*match.span(group), "secret")
-
-
-def _is_setting(text: str, match: re.Match[str]) -> bool:
-    """Whether *match* is no ``name: value`` in the middle of a sentence."""
-    if match["quoted"] or match["joint"].strip(" \t\"']") != ":":
-        return True
-    before = _BEFORE_SETTING.search(text, max(0, match.start() - 48), match.start())
-    return before is not None and _AFTER_SETTING.match(text, match.end("bare")) is not None
 
 
 def _is_stand_in(value: str) -> bool:

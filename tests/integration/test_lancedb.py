@@ -83,7 +83,7 @@ class TestWords:
     ) -> None:
         """Between two rounds of upkeep new entries are found, and removed ones are not."""
         lexical.put(made_up(range(2100), seed=3))
-        monkeypatch.setattr(lexical, "_optimize_if_due", lambda: None)
+        monkeypatch.setattr(lexical, "_optimize", lambda table, when_due: None)
 
         lexical.put([entry(5000, "nightingale")])
         lexical.put([entry(5001, "nightingale"), entry(7, "nightingale")])

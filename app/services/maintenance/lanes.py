@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
@@ -320,7 +321,6 @@ class Lanes:
 
     Args:
         work_lease: Returns the `WorkLease` for the name of a lease and ``lease_ms``.
-        hour_of: Returns the local hour of the day for an epoch time in milliseconds.
     """
 
     journal: Journal
@@ -328,7 +328,6 @@ class Lanes:
     clock: Clock
     work_lease: Callable[..., WorkLease]
     phases: Phases
-    hour_of: Callable[[int], int]
     plan: LaneSettings
 
     def tick(
@@ -354,7 +353,8 @@ class Lanes:
             now_ms = self.clock.now_ms()
             questions = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - schedule.RECENT_MS)))
             window = schedule.Window(self.plan.window_start, self.plan.window_end)
-            if reason := schedule.gate(window, self.hour_of(now_ms), questions, self.plan.max_usages):
+            hour = datetime.fromtimestamp(now_ms / 1000, self.clock.zone()).hour
+            if reason := schedule.gate(window, hour, questions, self.plan.max_usages):
                 return [self._skip(name, GATE, reason.value)]
         lease = self.work_lease(name.lease, lease_ms=schedule.LEASE_MS)
         try:
