@@ -359,7 +359,7 @@ class Facts:
                 enders = self.triples.recorded(name, MOST_HELD, direction, predicate=predicate)
                 stating |= {ender.document_id for ender in enders}
         ended: list[tuple[Triple, Triple]] = []  # each with the fact that ends it
-        for document in self.documents.many(sorted(stating)).values():
+        for document in self.documents.many(sorted(stating)).values() if stating else ():
             stated = self.triples.of_document(document.id) if is_verified(document.origin) else []
             statements = {in_ids(fact) for fact in stated}
             for last in stated:
