@@ -21,7 +21,7 @@ _TURN = re.compile(
 _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
 # Lines that Logseq writes for itself, and links of Obsidian that show another note in their place.
 _MACHINE_LINE = re.compile(
-    r"(?:[-*+>] *)*(?:(?:id|collapsed)::.*|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
+    r"\A(?:(?:id|collapsed)::.*|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
     r"|\{\{(?:query|embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
 )
 _OPENING = re.compile(r"`+|<!--|%%|\$\$")
@@ -230,7 +230,9 @@ def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
 
 def is_machine_text(text: str) -> bool:
     """Whether *text* has no word of its writer: properties, days and queries of Logseq, and embedded notes."""
-    return all(_MACHINE_LINE.fullmatch(line.strip()) for line in text.split("\n") if line.strip())
+    return all(
+        _MACHINE_LINE.fullmatch(line.strip().lstrip("-*+> ")) for line in text.split("\n") if line.strip()
+    )
 
 
 def column_names(header: str) -> str:
