@@ -37,7 +37,12 @@ class Contract:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, promised in _promised(cls).items():
+        promises: dict[str, Any] = {}  # each test of the contracts above, in its original definition
+        for base in reversed(cls.__mro__[1:]):
+            for name, test in vars(base).items() if issubclass(base, Contract) else ():
+                if name.startswith("test_"):
+                    promises.setdefault(name, test)
+        for name, promised in promises.items():
             # Search the whole MRO, because a mix-in next to the contract could hide a test as well.
             actual = inspect.getattr_static(cls, name)
             is_stand_in = "stands_for" in getattr(actual, "__dict__", {})
@@ -68,17 +73,6 @@ def assert_canonical(cls: type[Contract]) -> None:
     """Fail with the names of the missing capabilities if the suite *cls* runs without all of them."""
     lacking = sorted(ALL - cls.capabilities)
     assert not lacking, f"{cls.__name__} lacks {', '.join(lacking)}; a canonical backend lacks nothing."
-
-
-def _promised(cls: type[Contract]) -> dict[str, Any]:
-    """Return every test of the contract classes above *cls*, in its original definition."""
-    above = [base for base in reversed(cls.__mro__[1:]) if issubclass(base, Contract)]
-    promised: dict[str, Any] = {}
-    for base in above:
-        for name, test in vars(base).items():
-            if name.startswith("test_"):
-                promised.setdefault(name, test)
-    return promised
 
 
 def _needed(test: Any) -> frozenset[Capability]:

@@ -29,23 +29,19 @@ class LateInteractionContract(Contract):
     """Late interaction. Supply ``late``: any ``LateInteraction``, based on words or on characters only."""
 
     def test_a_row_for_each_text_and_a_column_for_each_word(self, late: LateInteraction) -> None:
-        """There is one row per text, and one column and one weight per word."""
+        """There is one row per text, and one column and one weight per word; a text without words is near to none."""
         matches = late.compare((*QUESTION, "kettle"), (*TEXTS, (), TEXTS[0]))
 
         assert len(matches.weights) == 4
         assert [len(row) for row in matches.nearest] == [4] * 5
+        assert matches.nearest[3] == (0.0,) * 4
 
     def test_a_word_is_nearest_to_itself(self, late: LateInteraction) -> None:
-        """A word that the text contains has similarity 1, at any position."""
+        """A word that the text contains has similarity 1, at any position; one that it does not contain has less."""
         for word in QUESTION:
-            ((near,),) = late.compare((word,), (("bees", word, "honey"),)).nearest
+            ((near,), (far,)) = late.compare((word,), (("bees", word, "honey"), ("tomatoes", "sun"))).nearest
             assert near == pytest.approx(1.0, abs=NEARLY)
-
-    def test_another_word_is_further_away(self, late: LateInteraction) -> None:
-        """A word that the text does not contain has a lower similarity than one that it contains."""
-        ((held,), (strange,)) = late.compare(("kettle",), (("kettle",), ("tomatoes", "sun"))).nearest
-
-        assert strange < held - 0.1
+            assert far < 0.9
 
     def test_the_order_of_the_words_plays_no_part(self, late: LateInteraction) -> None:
         """Reversing a text changes nothing; reversing the query reverses the columns and the weights."""
@@ -64,13 +60,6 @@ class LateInteractionContract(Contract):
 
         assert together.nearest[: len(TEXTS)] == tuple(matches.nearest[0] for matches in alone)
         assert {together.weights} == {matches.weights for matches in alone}
-
-    def test_what_is_not_known_is_near_to_nothing(self, late: LateInteraction) -> None:
-        """A text without words has similarity 0 to every word."""
-        matches = late.compare(QUESTION, [(), TEXTS[0], (), ()])
-
-        assert [matches.nearest[n] for n in (0, 2, 3)] == [(0.0,) * len(QUESTION)] * 3
-        assert matches.nearest[1] == late.compare(QUESTION, TEXTS[:1]).nearest[0]
 
     @pytest.mark.parametrize("word", ODD_WORDS.values(), ids=ODD_WORDS)
     def test_any_word_can_be_compared(self, late: LateInteraction, word: str) -> None:

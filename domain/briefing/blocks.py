@@ -159,17 +159,26 @@ def fact_of(title: str, body: str) -> str:
     quotations, code and tables are none.
     """
     paragraphs = re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)).split("\n\n")
-    stated, *later = [*filter(None, map(_statements, paragraphs))] or [[]]
+    statements = [
+        [
+            sentence
+            for sentence in sentences(paragraph)
+            if sentence.endswith((".", "!", "。"))
+            and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
+        ]
+        for paragraph in paragraphs
+    ]
+    stated, *later = [*filter(None, statements)] or [[]]
     marked = [
         sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
     ]
     shown = marked[-1:] or stated[:2]
-    rest = stated[stated.index(shown[-1]) + 1 :] if shown else []
+    after = stated[stated.index(shown[-1]) + 1 :] if shown else []
     if words(title) == words(" ".join(shown))[: len(words(title))]:
         title = ""
     changes = [
         text[n : n + 2]
-        for text in (rest, *later)
+        for text in (after, *later)
         for n, sentence in enumerate(text)
         if words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"]) or CHANGE.search(sentence)
     ]
@@ -177,15 +186,6 @@ def fact_of(title: str, body: str) -> str:
     whole = " ".join([*shown, *change])
     statement = whole if len(title) + len(whole) < LONGEST - 1 else " ".join(change or shown)
     return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
-
-
-def _statements(paragraph: str) -> list[str]:
-    return [
-        sentence
-        for sentence in sentences(paragraph)
-        if sentence.endswith((".", "!", "。"))
-        and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
-    ]
 
 
 def listing(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:
