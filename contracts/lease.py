@@ -15,10 +15,9 @@ from clawmem.ports.storage import Lease, LeaseStore
 UNKNOWN = "0" * 32  # a token that no acquisition returned
 
 # Steps of a history: the action, the holder, one of the leases so far, the pause before the step, and the lifetime.
-ACTIONS = ("acquire", "renew", "check", "release")
 HISTORIES = st.lists(
     st.tuples(
-        st.sampled_from(ACTIONS),
+        st.sampled_from(("acquire", "renew", "check", "release")),
         st.sampled_from("ab"),
         st.integers(0, 5),
         st.integers(0, 60),

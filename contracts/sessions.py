@@ -7,7 +7,6 @@ from clawmem.ports.sessions import Cursor, Session, Sighting
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE, TEN, ELEVEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10, 11))
-JUST_AFTER_NINE = "2024-03-04T09:00:00.001Z"
 
 
 class SessionContract(VaultContract):
@@ -37,7 +36,7 @@ class SessionContract(VaultContract):
         Of several sessions at a moment the latest start wins, ties by id; one never ended hides no later one.
         """
         vault.sessions.save(Session("s1", EIGHT, NINE))
-        moments = (EIGHT, NINE, "2024-03-04T07:59:59.999Z", JUST_AFTER_NINE)
+        moments = (EIGHT, NINE, "2024-03-04T07:59:59.999Z", "2024-03-04T09:00:00.001Z")
         assert [_covering(vault, moment) for moment in moments] == ["s1", "s1", None, None]
 
         vault.sessions.save(Session("forgotten", EIGHT))

@@ -31,7 +31,6 @@ _FORMS = (
     re.compile(rf"^\*\*(?P<name>{_NAME}):?\*\*:?(?: \((?P<at>{_TIME})\))?:?[ \t]*(?P<text>.*)$"),
     _BARE,
 )
-_DAY = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?!\d)")
 
 
 class _Turn(NamedTuple):
@@ -69,8 +68,8 @@ def read_text(decode: Decode, member: Member) -> Iterator[ImportedConversation]:
                 name = "" if name.casefold() in _USERS | _ASSISTANTS else name
             at = turn.at.replace(",", "").replace("  ", " ") or None
             messages.append(ImportedMessage(str(number), "\n".join(turn.lines).strip(), at, role, name))
-        day = _DAY.search(f"{member.name} {title}")
-        started = day[1] if day else None
+        day = re.search(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)", f"{member.name} {title}")
+        started = day[0] if day else None
         yield ImportedConversation("text", member.place, title or member.stem, messages, started)
         return
     raise NotAConversation("it has no turns such as 'User:' and 'Assistant:'")
@@ -121,7 +120,6 @@ def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConve
 # -- Slack ----------------------------------------------------------------------------------------------
 
 _SKIPPED = re.compile(r"(?:channel|group|bot|pinned|reminder|sh_room|tombstone|huddle)_?\w*")
-_SPOKEN = frozenset({"bot_message", "thread_broadcast"})
 _MENTION = re.compile(r"<(@|#|!)?([^<>|\n]{1,2000})(?:\|([^<>\n]{0,500}))?>")
 
 
@@ -160,7 +158,9 @@ def read_slack(member: Member) -> Iterator[ImportedConversation | ReadFault]:
 
 def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None:
     kind = record.text("subtype")
-    if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
+    if record.get("type") != "message" or (
+        kind not in ("bot_message", "thread_broadcast") and _SKIPPED.fullmatch(kind)
+    ):
         return None
     fallbacks = [part.text("fallback", "text") for part in record.objects("attachments")]  # of apps
     layout = "\n".join(map(_layout, record.objects("blocks")))

@@ -210,7 +210,6 @@ def _hermes_rows(database: apsw.Connection) -> Conversations:
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
 # With the blank before it, if no word follows: "sells it <mark>, about 9 EUR".
 _CITATION = re.compile(rf"[ \t]?{_MARK}(?=[\s.,;:!?)]|\Z)|{_MARK}")
-_HIDDEN_CHANNELS = ("commentary", "analysis")
 
 
 def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
@@ -260,7 +259,7 @@ def _chatgpt_message(message: Record) -> ImportedMessage | None:
     about, content = message.object("metadata"), message.object("content")
     role, recipient = message.object("author").get("role"), message.text("recipient") or "all"
     is_hidden = message.get("weight") == 0 or about.get("is_visually_hidden_from_conversation")
-    if role not in ("user", "assistant") or is_hidden or message.get("channel") in _HIDDEN_CHANNELS:
+    if role not in ("user", "assistant") or is_hidden or message.get("channel") in ("commentary", "analysis"):
         return None
     parts = [Record({"text": part} if isinstance(part, str) else part) for part in content.get("parts") or ()]
     text = paragraphs(

@@ -13,7 +13,6 @@ from clawmem.ports.records import Scan, SourceFile, SourceStamp
 MAX_FILE = 1_000_000_000  # bytes; a file is read into memory, and a larger one is no note
 # Non-blocking, because opening a pipe without a writer would otherwise wait forever.
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 Selects = Callable[[str], bool]
 
@@ -116,7 +115,9 @@ class DiskFiles:
             folder = os.path.realpath(os.path.join(base, folder))  # noqa: PTH118
             if ".." in PurePath(path).parts or os.path.commonpath((base, folder)) != base:
                 raise PermissionError(errno.EACCES, "it lies outside the folder")
-            with open_regular_file(Path(folder, name), _NO_LINKS) as file:  # which refuses a link at the end
+            with open_regular_file(
+                Path(folder, name), getattr(os, "O_NOFOLLOW", 0)
+            ) as file:  # which refuses a link at the end
                 status = os.fstat(file.fileno())
                 if status.st_size > MAX_FILE:
                     raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")

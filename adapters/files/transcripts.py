@@ -19,7 +19,6 @@ _CHUNK = 1 << 20
 
 _WRITERS = frozenset("Edit MultiEdit NotebookEdit Write replace write_file".split())
 _READERS = frozenset("NotebookRead Read read_file".split())
-_GEMINI_RECORDS = frozenset({"sessionId", "$set", "$rewindTo"})  # members of lines that are no messages
 # Files that Codex changes, in the text of its tool.
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S[^\n]{0,4096})$", re.MULTILINE)
 # Elements that the client or a hook inserts into a message; neither user nor model wrote them. An unclosed one extends
@@ -32,7 +31,6 @@ _INSERTED = re.compile(
     r".*?(?:</\1>|\Z)|\[Request interrupted by user[^\]]{0,200}\]",
     re.DOTALL,
 )
-_INSTRUCTIONS = "# AGENTS.md instructions"  # that Codex inserts
 # Beginnings of summaries, and of requests for one, that clients put into a conversation when they compact it.
 _SUMMARIES = (
     "This session is being continued from a previous conversation",
@@ -165,8 +163,7 @@ def message_of(line: bytes, number: int, transcript: str = "") -> tuple[Transcri
 
 def _claude_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     kind, message = entry.get("type"), entry.get("message")
-    is_record = kind is None and not entry.keys().isdisjoint(_GEMINI_RECORDS)
-    if is_record or kind not in ("user", "assistant") or entry.get("isMeta") or entry.get("isCompactSummary"):
+    if kind not in ("user", "assistant") or entry.get("isMeta") or entry.get("isCompactSummary"):
         raise NotConversation
     if not isinstance(message, dict):
         raise ValueError("no message")  # noqa: TRY004  likewise
@@ -209,7 +206,7 @@ def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> Tr
         for block in _objects(payload.get("content"))
         if block.get("type") in ("input_text", "output_text")
     )
-    text = "\n\n".join(text for text in texts if text and not text.startswith(_INSTRUCTIONS))
+    text = "\n\n".join(text for text in texts if text and not text.startswith("# AGENTS.md instructions"))
     prompt = _text(payload.get("internal_chat_message_metadata_passthrough"), "turn_id")
     return TranscriptMessage(name, number, Speaker(payload["role"]), text, at, prompt_id=prompt)
 

@@ -44,14 +44,12 @@ _TIMEOUTS = {
 }
 # LanceDB raises RuntimeError, ValueError or OSError for everything; only the message tells the cause.
 _CONFLICT = re.compile(r"conflict|concurrent(ly)? (writer|modif)", re.IGNORECASE)
-_FULL = ("no space left", "storage full", "quota exceeded")
 _UNAVAILABLE = re.compile(
     r"RetryError|HttpError|error sending request|timed out|permission ?denied|unauthenticated|forbidden"
     r"|status code: 5\d\d|\bstatus: (5\d\d|403|401)|connection (refused|reset)|too many open files",
     re.IGNORECASE,
 )
 _SOURCE_LINE = re.compile(r",? ?/\S{1,300}?\.rs:\d+(:\d+)?")
-_LONGEST_REASON = 200  # characters of LanceDB's message
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +127,9 @@ def translated(uri: str) -> Iterator[None]:
         message = str(error)
         if _CONFLICT.search(message):
             raise IndexBusy(uri) from error
-        if any(sign in message.lower() for sign in _FULL):
+        if any(sign in message.lower() for sign in ("no space left", "storage full", "quota exceeded")):
             raise VaultFull(uri) from error
-        reason = " ".join(_SOURCE_LINE.sub("", message).split())[:_LONGEST_REASON]
+        reason = " ".join(_SOURCE_LINE.sub("", message).split())[:200]
         raise (IndexUnavailable if _UNAVAILABLE.search(message) else IndexDamaged)(uri, reason) from error
     except BaseException as error:
         # LanceDB panics on invalid bytes; one of the two exceptions does not derive from Exception.
@@ -151,7 +149,6 @@ SMALL = 2000  # rows; an optimization of so few takes some tenths of a second
 REST = 9  # the pause after an optimization, as a multiple of its duration
 KEEP_VERSIONS = timedelta(minutes=10)  # for readers that still use them
 SCALAR_INDEX_FROM = 10_000  # rows
-_SEQ_BITS = 20
 _GRAINS = tuple(Grain)
 _BEYOND = 32  # hits requested beyond the limit, because LanceDB cuts equal scores arbitrarily
 
@@ -354,7 +351,7 @@ def scope_columns(entry: LexicalEntry | VectorEntry, grain: Grain = Grain.LINE) 
     """Return the values of the common columns for an entry; its key is unique in a table."""
     document_id, seq = entry.key
     return {
-        "key": (document_id << _SEQ_BITS | seq) * len(_GRAINS) + _GRAINS.index(grain),
+        "key": (document_id << 20 | seq) * len(_GRAINS) + _GRAINS.index(grain),
         "document_id": document_id,
         "seq": seq,
         "collection": entry.collection,

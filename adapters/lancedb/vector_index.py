@@ -19,7 +19,6 @@ from clawmem.ports.records import EVERYTHING, Hit, Marker, Scope, Vector, Vector
 
 PROBED_SHARE = 0.5  # of the partitions above `LanceVectorIndex.fewest_probes`
 REFINED = 3  # candidates that are rescored with full vectors, as a multiple of the limit
-_EVERY_PARTITION = 1_000_000
 
 
 class LanceVectorIndex(LanceIndex):
@@ -66,7 +65,7 @@ class LanceVectorIndex(LanceIndex):
             query = query.bypass_vector_index()
         else:
             probes = max(self.fewest_probes, math.ceil(PROBED_SHARE * count / self.partition_size))
-            query = query.minimum_nprobes(_EVERY_PARTITION if where else probes)
+            query = query.minimum_nprobes(1_000_000 if where else probes)
             # Further partitions are searched only for a limit above the number of vectors in these.
             query = query.maximum_nprobes(0).refine_factor(REFINED)
         return best(query, limit, lambda row: max(-1.0, min(1.0, 1.0 - row["_distance"])))

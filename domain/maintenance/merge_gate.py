@@ -21,7 +21,6 @@ GROUNDED = 0.6  # least share of a pattern's long words that each of its sources
 TAKEN_UP = 0.8  # least share of each source's long words that the pattern contains
 _LONG = 4  # letters of a word that indicates the topic of a text
 _STEM = 4  # letters by which words are compared: fail, fails
-_SHORTEST_NAME = 2
 
 _OTHER = re.compile(r"[^a-z0-9 ]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -193,7 +192,7 @@ def _anchors_of(
 
 
 def _names(text: str) -> list[str]:
-    names = (name.lower() for name in _CAPITALISED.findall(text) if len(name) >= _SHORTEST_NAME)
+    names = (name.lower() for name in _CAPITALISED.findall(text) if len(name) > 1)
     return [name for name in names if name not in _COMMON]
 
 

@@ -8,7 +8,6 @@ from typing import Self
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import Document
 
-HOURS = 24
 MOST_QUESTIONS = 30  # within the last ten minutes; above, the system counts as busy
 RECENT_MS = 10 * 60_000
 LEASE_MS = 10 * 60_000
@@ -59,7 +58,7 @@ class Window:
 
     def __post_init__(self) -> None:
         for hour in (self.start, self.end):
-            if hour is not None and not 0 <= hour < HOURS:
+            if hour is not None and not 0 <= hour < 24:
                 raise ConfigError(
                     f"{hour} is not an hour of the day. Set the window of the heavy lane to hours from 0 to 23."
                 )

@@ -20,8 +20,10 @@ _WIDE_BRACKETS = str.maketrans(_WIDE, "<><>")
 _LOOKALIKE_OPEN = "‹〈〈⟨˂ᐸ❮❰《«≺⧼⟪"
 _BRACKETS = frozenset(_WIDE + _LOOKALIKE_OPEN)
 _LOOKALIKE_TAG = re.compile(rf"[{_LOOKALIKE_OPEN}]\s*[/⁄∕⧸╱]?\s*(?P<name>[^\W\d_][\w-]{{2,24}})")
-_OUR_TAGS = ("vault", "instruction", "facts", "relationships")
-_ROLES = ("system", "assistant", "user", "human", "tool", "function", "antml")
+# The names of tags of clawmem, and of speakers.
+_IMITATED = tuple(
+    "vault instruction facts relationships system assistant user human tool function antml".split()
+)
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}  # the ampersand last
 
 
@@ -39,9 +41,7 @@ def clean(text: str) -> str:
         text = _LINE_ENDS.sub("\n", text)
         text = _UNWANTED.sub(_joiner_or_nothing, text).translate(_WIDE_BRACKETS)
         text = _LOOKALIKE_TAG.sub(
-            lambda tag: (
-                f"<{tag[0][1:]}" if unmask(tag["name"]).text.startswith((*_OUR_TAGS, *_ROLES)) else tag[0]
-            ),
+            lambda tag: f"<{tag[0][1:]}" if unmask(tag["name"]).text.startswith(_IMITATED) else tag[0],
             text,
         )
     return text

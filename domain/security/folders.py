@@ -25,7 +25,6 @@ LIBRARY = frozenset(
         "group containers",
     }
 )
-_OWN = "clawmem"
 UPWARDS = ".."
 
 
@@ -89,7 +88,7 @@ def _private(parts: Sequence[str]) -> Restriction | None:
         or parts[0] in PROGRAM_DATA
         or (parts[0] == "library" and not LIBRARY.isdisjoint(parts[1:2]))
     )
-    if is_of_programs and _OWN in parts:
+    if is_of_programs and "clawmem" in parts:
         return Restriction.OWN
     is_secret = is_of_programs or not SECRET.isdisjoint(parts) or parts[-1].endswith(SECRET_ENDINGS)
     return Restriction.SECRET if is_secret else None

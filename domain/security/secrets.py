@@ -153,10 +153,8 @@ _EXPRESSION = re.compile(
 )
 # ``RS256-signed``
 _JOINED_WORDS = re.compile(r"\A[A-Za-z]{2,}\d{0,4}(?:[-_./:](?:[A-Za-z]+\d{0,4}|v?\d{1,4}))+\Z")
-_SIGNS = frozenset("!#$%&*+=?@^~")
 _SHORTEST_PASSWORD, _SHORTEST_KEY, _SHORTEST_VAGUE, _SHORTEST_REPEATED = 5, 10, 20, 8
 _LONGEST_EXPRESSION = 100
-_MOST_REPEATED = 100
 
 
 def find_secrets(text: str) -> list[SecretSpan]:
@@ -167,7 +165,7 @@ def find_secrets(text: str) -> list[SecretSpan]:
     """
     spans = [*_shaped(text), *_named(text)]
     kinds = {text[start:end]: kind for start, end, kind in spans if end - start >= _SHORTEST_REPEATED}
-    for value, kind in islice(kinds.items(), _MOST_REPEATED):
+    for value, kind in islice(kinds.items(), 100):
         if _is_mixed(value):
             spans += (SecretSpan(*match.span(), kind) for match in re.finditer(re.escape(value), text))
     spans.sort(key=lambda span: (span.start, -span.end))
@@ -226,7 +224,7 @@ def _is_expression(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     """Whether *value* has letters, and digits or signs between them."""
-    return any(map(str.isalpha, value)) and any(sign.isdigit() or sign in _SIGNS for sign in value)
+    return any(map(str.isalpha, value)) and any(sign.isdigit() or sign in "!#$%&*+=?@^~" for sign in value)
 
 
 # -- files that consist of credentials: private keys, databases, password lists ---------------------------
@@ -234,9 +232,6 @@ def _is_mixed(value: str) -> bool:
 READ_CHARS = 64_000  # characters read from the beginning of a file
 MOSTLY = 0.8  # minimum share of credential lines in a list of credentials
 COVERED = 0.3  # a line is a credential if secrets fill more than this share of it
-_OTHER_KEYS = ("PuTTY-User-Key-File-", "AGE-SECRET-KEY-1", "openssh-key-v1")
-_SQLITE = b"SQLite format 3\0"
-_REMARKS = ("#", ";", "//")
 
 
 def key_material_in(data: bytes) -> str | None:
@@ -246,7 +241,7 @@ def key_material_in(data: bytes) -> str | None:
     A note that quotes a key or a password in its text is not key material; such secrets are redacted when the note
     is read.
     """
-    if data.startswith(_SQLITE):
+    if data.startswith(b"SQLite format 3\0"):
         return "an SQLite database"
     try:
         text = decode(data[:READ_CHARS])[0].strip()
@@ -254,12 +249,14 @@ def key_material_in(data: bytes) -> str | None:
         text = data[:READ_CHARS].decode("utf-8", "replace").strip()
     secrets = find_secrets(text)
     keys = sum(secret.end - secret.start for secret in secrets if secret.kind == "private key")
-    if text.startswith(_OTHER_KEYS) or 2 * keys > len(text):
+    if text.startswith(("PuTTY-User-Key-File-", "AGE-SECRET-KEY-1", "openssh-key-v1")) or 2 * keys > len(
+        text
+    ):
         return "a private key"
     lines = credentials = end = 0
     for line in text.splitlines(keepends=True):
         start, end, content = end, end + len(line), line.strip()
-        if content and not content.startswith(_REMARKS):
+        if content and not content.startswith(("#", ";", "//")):
             lines += 1
             covered = sum(max(0, min(end, secret.end) - max(start, secret.start)) for secret in secrets)
             credentials += covered > COVERED * len(content)
