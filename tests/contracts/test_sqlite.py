@@ -12,11 +12,13 @@ from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
 from clawmem.contracts.documents import (
     BodyContract,
+    ChronologyContract,
     DocumentIdentityContract,
     DocumentLifecycleContract,
     FragmentContract,
+    IdentityContract,
+    LookupContract,
 )
-from clawmem.contracts.documents_lookup import ChronologyContract, IdentityContract, LookupContract
 from clawmem.contracts.embeddings import (
     EmbeddingBuildingContract,
     EmbeddingStateContract,
