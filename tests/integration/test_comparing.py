@@ -73,7 +73,7 @@ class TestDocuments:
     def test_the_best_line_is_shown(self, vault: Vault, late: StaticWords) -> None:
         """A document is shown at the line that covers the question, not where its first word stands."""
         text = (
-            f"# Garage\n\nAnn and the rain.\n\nA {'high ' * 40}wall.\n\nA door.\n\nA {'flat ' * 40}roof.\n\n"
+            f"# Garage\n\nAnn and the rain.\n\nA {'high ' * 90}wall.\n\nA door.\n\nA {'flat ' * 90}roof.\n\n"
             "Ann bought a car from the dealer.\n\nA window.\n"
         )
         filled(vault, {"garage.md": text})

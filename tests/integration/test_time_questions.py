@@ -18,6 +18,8 @@ DIARY = {
     f"{LAST_MONTH[1]}": "Frost on the lemon tree.",
 }
 NOTES = {
+    "daily/2025-10-09.md": "# Thursday\n\nSlept badly at the hostel by the ferry.\n",
+    "daily/2025-10-12.md": "# Sunday\n\nWhere did I sleep: 9 hours in my own bed.\n",
     **{f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()},
     "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
     "We buy lithium: the old batteries lasted four months. What happened before was a leak.\n",
@@ -84,3 +86,12 @@ def test_where_work_stopped(indexed: Invoke, question: str) -> None:
     assert found_paths(indexed, "query", "--mode", "auto", question)[0] == "handoffs/2025-11-15.md"
 
     assert "- Order valve 11\n    - Paint the pipes" in indexed("query", "--mode", "auto", question).output
+
+
+def test_a_named_day_decides(indexed: Invoke) -> None:
+    """A note of the day comes before notes that share more words; an open time alone makes none likely."""
+    (first, *_) = found_paths(indexed, "query", "where did I sleep on 9 October 2025")
+    open_time = ask_json(indexed, "query", "what did I do until May 2025")["results"]
+
+    assert first.endswith("daily/2025-10-09.md")
+    assert open_time and all(one["confidence"] < 0.8 for one in open_time)

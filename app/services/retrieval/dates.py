@@ -20,7 +20,7 @@ from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Te
 # Not fitted: an estimate of how often these are recognised correctly in the question and the note.
 SELECTED = 0.8
 OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
-BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
+BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file, or of an open time
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
 MOST_BROUGHT = 100  # notes of a kind, or lines with the date of a day
 LINES_OF_TIME = 3  # notes of a time among lines
@@ -67,7 +67,11 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
         if not order:
             return work
         trace.note(f"no topic: all {len(order)} notes of the time, newest first")
-        confidence = dict.fromkeys(order, SELECTED) | dict.fromkeys(less, BY_TIME_OF_FILE)
+        is_open = (
+            question.named_time is not None and None in question.named_time[:2]
+        )  # "until May" selects too many
+        confidence = dict.fromkeys(order, BY_TIME_OF_FILE if is_open else SELECTED)
+        confidence |= dict.fromkeys(less, BY_TIME_OF_FILE)
         most, others = LINES_OF_TIME, OUT_OF_ITS_TIME
         if is_line:
             confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], SELECTED)

@@ -19,9 +19,9 @@ from clawmem.ports.records import Document
 
 # For a note whose title, alias or file name is the question: notes that link to it hold the name too.
 EXACT_NAME = 0.3
-# For a note of the kind and of the time that the question names ("decisions taken in June", "notes of last week"): both
-# decide, and relevance orders such notes.
-OF_KIND_AND_TIME = 1.0
+# For a note of the kind and of the time that the question names ("decisions taken in June", "notes of last week"), and for
+# a note of the named day ("how did I sleep on 12 May"): both decide, and relevance orders such notes.
+OF_THE_TIME = 1.0
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
 RESPELT, COMPARED = 0.05, 20
 DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
@@ -79,9 +79,11 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
     terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
     if words(question.text) in map(words, document_names(document)):
         terms["name"] = EXACT_NAME
+    named = question.named_time
     is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
-    if is_of_kind and question.named_time and is_within(document.authored_at, question.named_time):
-        terms["time"] = OF_KIND_AND_TIME
+    is_of_time = named is not None and is_within(document.authored_at, named)
+    if is_of_time and (is_of_kind or (named and named.is_day and document.has_own_date)):
+        terms["time"] = OF_THE_TIME
     return terms
 
 
