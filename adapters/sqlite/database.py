@@ -7,13 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import apsw
 
-from clawmem.adapters.sqlite.sqlite_errors import explained_errors
+from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors
 from clawmem.adapters.sqlite.vault_file import log_is_empty
 from clawmem.ports.errors import (
     ExtensionMissing,
@@ -125,14 +124,14 @@ class Database:
         self.path = path
         self.read_only = read_only
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
-        self._errors = partial(explained_errors, path, read_only=read_only)
+        self._errors = ExplainedErrors(path, read_only=read_only)
         self._owner = threading.get_ident()
         self._of_thread = threading.local()
         self._idle: list[apsw.Connection] = []
         self._is_closed = False
         self._recorder: Database | None = None
         self._recorder_lock = threading.Lock()
-        with self._errors():
+        with self._errors:
             if read_only:
                 self._idle.append(open_reader(path))
             else:
@@ -167,7 +166,7 @@ class Database:
     @contextmanager
     def connection(self) -> Iterator[apsw.Connection]:
         """Lend one connection to read with, which no other thread uses meanwhile."""
-        with self._errors():
+        with self._errors:
             if snapshot := getattr(self._of_thread, "snapshot", None):
                 yield snapshot
             elif self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner):
@@ -188,7 +187,7 @@ class Database:
         if self.path == MEMORY or has_snapshot or (not self.read_only and self.in_transaction):
             yield
             return
-        with self._errors(), self._reader() as reader:
+        with self._errors, self._reader() as reader:
             reader.execute("begin")
             self._of_thread.snapshot = reader
             try:
@@ -206,12 +205,12 @@ class Database:
 
     def write(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Run one statement on the writer and return its rows."""
-        with self._errors():
+        with self._errors:
             return list(self._writer().execute(sql, bindings))
 
     def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
         """Run one statement for each element of *bindings*."""
-        with self._errors():
+        with self._errors:
             self._writer().executemany(sql, bindings)
 
     def change(self, sql: str, bindings: Bindings = ()) -> int:

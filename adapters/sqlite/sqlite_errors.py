@@ -1,8 +1,8 @@
 """Translation of the errors of SQLite, FTS5 and sqlite-vec."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
+from types import TracebackType
 
 import apsw
 
@@ -32,13 +32,18 @@ def invalid_record() -> VaultDamaged:
     return VaultDamaged("The vault", "one of its records has an invalid value")
 
 
-@contextmanager
-def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
-    """Raise errors of clawmem for errors of SQLite in the block."""
-    try:
-        yield
-    except (apsw.Error, UnicodeError, OverflowError) as error:
-        raise _explained(error, path, read_only=read_only) from error
+class ExplainedErrors(AbstractContextManager[object]):
+    """Raises errors of clawmem for errors of SQLite in a block; a generator would take as long as a short statement."""
+
+    def __init__(self, path: str, *, read_only: bool) -> None:
+        self._path = path
+        self._read_only = read_only
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, apsw.Error | UnicodeError | OverflowError):
+            raise _explained(error, self._path, read_only=self._read_only) from error
 
 
 def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:

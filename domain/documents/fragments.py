@@ -61,13 +61,14 @@ def fragment(
 
     def add(kind: FragmentKind, placed: Placed, columns: str = "") -> None:
         start, end, heading, label = placed
-        above = [title, *(name for name in heading.split(" › ") if name != title)]
-        context = " › ".join(filter(None, above)) + dated
-        # A longer description would outweigh the text of a short passage.
-        context = f"{about[:300]}\n{context}".strip() if about else context
+        context = columns
+        if kind is not FragmentKind.LINE:
+            above = [title, *(name for name in heading.split(" › ") if name != title)]
+            context = " › ".join(filter(None, above)) + dated
+            # A longer description would outweigh the text of a short passage.
+            context = f"{about[:300]}\n{context}".strip() if about else context
         lines = note.line_at(start), note.line_at(max(start, end - 1))
         text = body[start:end]
-        context = columns if kind is FragmentKind.LINE else context
         fragments.append(Fragment(len(fragments), kind, *lines, start, end, text, label, heading, context))
 
     outline: list[tuple[Block, str]] = []  # each block with the headings above it
