@@ -59,23 +59,16 @@ class RelationWriteContract(VaultContract):
         vault.documents.set_origin([a, b], Origin.USER)
         assert outbound(vault, a) == [given]
 
-    def test_put_twice_is_put_once(self, vault: Vault) -> None:
-        """An unchanged relation is not written again and keeps its time of creation."""
+    @pytest.mark.parametrize("change", [{"weight": 0.8}, {"origin": "else"}, {"metadata": {"x": 2}}])
+    def test_put_replaces(self, vault: Vault, change: dict[str, object]) -> None:
+        """An unchanged relation keeps its time; one with a different field is replaced, including its time."""
         a, b = documents(vault, 2)
         given = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})
         vault.relations.put([given])
-
-        assert vault.relations.put([given._replace(created_at=DAYS[1])]) == 0
+        later = given._replace(created_at=DAYS[1])
+        assert vault.relations.put([later]) == 0
         assert outbound(vault, a) == [given]
-
-    @pytest.mark.parametrize("change", [{"weight": 0.8}, {"origin": "else"}, {"metadata": {"x": 2}}])
-    def test_put_replaces(self, vault: Vault, change: dict[str, object]) -> None:
-        """An existing relation with a different field is replaced, including its time."""
-        a, b = documents(vault, 2)
-        vault.relations.put([Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})])
-        after = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[1], metadata={"x": 1})._replace(
-            **change  # type: ignore[arg-type]
-        )
+        after = later._replace(**change)  # type: ignore[arg-type]
 
         assert vault.relations.put([after]) == 1
         assert outbound(vault, a) == [after]

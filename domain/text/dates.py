@@ -190,10 +190,6 @@ class _Phrase(NamedTuple):
         """Return the named day."""
         return _period("day", date(self.number("year"), self.number("number"), self.number("day")))
 
-    def week(self) -> Days:
-        """Return the named week of a year."""
-        return _period("week", date.fromisocalendar(self.number("year"), self.number("week"), 1))
-
     def years(self) -> Days:
         """Return the named year, or the years up to a second one."""
         first = self.number("year")
@@ -278,7 +274,9 @@ _TIMES = _table(
         r"{year}(?P<mark>[-/])(?P<number>\d\d)(?P=mark)(?P<day>\d\d)(?:(?:t|\s+)\d\d:[\d:.]+z?)?": _Phrase.day,
         r"(?P<day>\d\d?)\.\s?(?P<number>\d\d?)\.\s?{year}": _Phrase.day,
         "{year}-(?P<number>0[1-9]|1[0-2])": _Phrase.part,
-        r"{year}-?w(?P<week>\d\d)": _Phrase.week,
+        r"{year}-?w(?P<week>\d\d)": lambda it: _period(
+            "week", date.fromisocalendar(it.number("year"), it.number("week"), 1)
+        ),
         "(?:the year|im jahr) {year}": _Phrase.years,
     }
 )
