@@ -85,12 +85,19 @@ class ActContract(VaultContract):
     """Journal of actions on documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_entries_come_back_whole(self, vault: Vault) -> None:
-        """An entry is returned unchanged under an increasing id; its document need not exist."""
-        first, second = vault.acts.add([PINNED, SNOOZED])
+        """
+        An entry is returned unchanged under an increasing id; its document need not exist.
 
-        assert 0 < first < second
+        Forgetting clears the reasons of a document's entries; their action, actor and time stay.
+        """
+        first, second, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
+
+        assert 0 < first < second < other
         assert vault.acts.get(first) == PINNED._replace(id=first)
+        assert vault.acts.forget(7) == 1
+        assert vault.acts.get(first) == PINNED._replace(id=first, why="")
         assert vault.acts.get(second) == SNOOZED._replace(id=second)
+        assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
 
     def test_when_it_was_done_last(self, vault: Vault) -> None:
         """`last` returns by document the time of the latest entry of an action, even if the clock went backwards."""
@@ -99,15 +106,6 @@ class ActContract(VaultContract):
 
         assert vault.acts.last(Act.PIN) == {7: again.at, 8: EIGHT}
         assert vault.acts.last(Act.PURGE) == {}
-
-    def test_reasons_are_forgotten(self, vault: Vault) -> None:
-        """Forgetting clears the reasons of a document's entries; their action, actor and time stay."""
-        first, second, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
-
-        assert vault.acts.forget(7) == 1
-        assert vault.acts.get(first) == PINNED._replace(id=first, why="")
-        assert vault.acts.get(second) == SNOOZED._replace(id=second)
-        assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
 
 
 class TendingContract(VaultContract):

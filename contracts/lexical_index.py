@@ -127,20 +127,21 @@ class LexicalMatchingContract(VaultContract):
         assert sorted(found_by(vault, "spring", "budget")) == [1, 2, 3]
 
     def test_no_word_no_hit(self, vault: Vault) -> None:
-        """A term without a letter or digit alone matches nothing and raises nothing; next to a word it is ignored."""
-        vault.lexical.put([entry(1, 'budget * " ( ) - ^ ... — % 🐝')])
+        """
+        A term without a letter or digit alone matches nothing and raises nothing; next to a word it is ignored.
+
+        Quotes, stars, parentheses, colons and signs in a term are separators, not operators.
+        """
+        vault.lexical.put(
+            [entry(1, 'budget * " ( ) - ^ ... — % 🐝'), entry(2, "budgetary"), entry(3, "harbour")]
+        )
 
         for text in ("", " ", "*", '"', '""', "()", "-", "^", "...", "—", "%", "\x00", "🐝"):
             for term in (Term(text), Term(text, prefix=True)):
                 assert found_by(vault, term) == [], term
                 assert found_by(vault, term, "budget") == [1], term
-
-    def test_signs_around_a_word_mean_nothing(self, vault: Vault) -> None:
-        """Quotes, stars, parentheses, colons and signs in a term are separators, not operators."""
-        vault.lexical.put([entry(1, "budget"), entry(2, "budgetary"), entry(3, "harbour")])
-
-        for term in ('"budget"', "budget*", "(budget)", "budget:", "-budget", "+budget", "^budget"):
-            assert found_by(vault, term) == [1], term
+        for text in ('"budget"', "budget*", "(budget)", "budget:", "-budget", "+budget", "^budget"):
+            assert found_by(vault, text) == [1], text
 
     def test_asked_again_and_again(self, vault: Vault) -> None:
         """Repeated queries have equal results, and new results after every change of the index."""

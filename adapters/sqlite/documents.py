@@ -117,7 +117,19 @@ class SqliteDocuments(Store):
             if not first_hash or (former_hash != document.hash and self._db.row(sql, (first_hash, *place))):
                 of_place = sha256(document.display_path.encode("utf-8", "surrogatepass")).hexdigest()
                 first_hash = document.hash if body.strip() else of_place  # all empty texts are the same
-            document_id = int(self._db.write(_SAVE, _values(document._replace(first_hash=first_hash)))[0][0])
+            stamp = document.stamp
+            values = {
+                **document._asdict(),
+                "first_hash": first_hash,
+                "tags": json.dumps(document.tags, ensure_ascii=False),
+                "aliases": json.dumps(document.aliases, ensure_ascii=False),
+                "inactive": None,
+                "embed_state": EmbedState.PENDING.value,
+                "revision_count": 1,
+                "source_size": stamp.size if stamp else None,
+                "source_mtime_ns": stamp.mtime_ns if stamp else None,
+            }
+            document_id = int(self._db.write(_SAVE, values)[0][0])
             if former_hash not in (None, document.hash):
                 self._drop_body(former_hash)
             first, last = span(document_id)
@@ -302,20 +314,6 @@ def _kind(word: str) -> FragmentKind:
         return FragmentKind(word)
     except ValueError as error:
         raise invalid_record() from error
-
-
-def _values(document: Document) -> dict[str, Any]:
-    stamp = document.stamp
-    return {
-        **document._asdict(),
-        "tags": json.dumps(document.tags, ensure_ascii=False),
-        "aliases": json.dumps(document.aliases, ensure_ascii=False),
-        "inactive": None,
-        "embed_state": EmbedState.PENDING.value,
-        "revision_count": 1,
-        "source_size": stamp.size if stamp else None,
-        "source_mtime_ns": stamp.mtime_ns if stamp else None,
-    }
 
 
 def _document(row: Row) -> Document:
