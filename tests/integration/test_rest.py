@@ -37,6 +37,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /documents": ("/documents", {"pattern": f"{REDIS}, nowhere.md"}),
     "GET /documents/{file:path}": (f"/documents/{REDIS}", {"max_lines": 1}),
     "GET /list": ("/list", {"collection": "notes"}),
+    "GET /tasks": ("/tasks", {"until": "2026-12-31"}),
     "GET /timeline/{docid:path}": (f"/timeline/{REDIS}", {"before": 2}),
     "GET /sessions": ("/sessions", {}),
     "GET /export": ("/export", {}),
