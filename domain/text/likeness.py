@@ -135,7 +135,7 @@ def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] 
 
     A text that lacks one of *phrases* lacks all of its words.
     """
-    every = list(map(fold, words(text)))
+    every = words(text) if text.isascii() else [*map(fold, words(text))]
     joined = f" {' '.join(every)} "
     lacking = {word for phrase in phrases if f" {fold(' '.join(phrase))} " not in joined for word in phrase}
     by_initials: dict[str, set[str]] = {}
