@@ -1,6 +1,7 @@
 """Order of superseded notes, their successors, other versions of a subject, and notes that say what changed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
@@ -160,16 +161,20 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     # A correction may be of the same day.
     until = {n: None if versions.CORRECTION.match(bodies.get(n, "")) else DAY for n in dated}
     topic = content_words(question.text)
-    texts = {n: f"{documents[n].title} {bodies.get(n, '')}" for n in first}
-    hits = {n: sum(has_words(question.forms.words, texts[n], question.phrases)) for n in first}
     order = list(work.candidates)
+
+    @cache  # and only where a note says what changed: a text may have megabytes
+    def hits(number: int) -> int:
+        text = f"{documents[number].title} {bodies.get(number, '')}"
+        return sum(has_words(question.forms.words, text, question.phrases))
+
     for older in first:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
         later = (n for n in dated if documents[n].authored_at[: until[n]] > note.authored_at[: until[n]])
-        later = (n for n in later if hits[older] < hits[n] + 2)  # else the question is about another part
         newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
+        newer = [n for n in newer if hits(older) < hits(n) + 2]  # else the question is about another part
         if not newer:
             continue
         last = max(newer, key=lambda number: documents[number].authored_at)
