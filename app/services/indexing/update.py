@@ -44,8 +44,6 @@ BATCH_CHARACTERS = 200_000
 
 READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
 
-LINKS = "the rule that symbolic links are not followed"
-
 # A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
 LEAST_LOST = 10  # documents; fewer are removed without a question
 NEARLY_ALL = 0.9  # share of the documents of a collection
@@ -339,7 +337,10 @@ class _Pass:
         self._commit_new()
         report.excluded |= dict(self._excluded.most_common())
         special = "the rule that pipes, sockets and devices are not read"
-        skipped = {LINKS: len(scan.links), special: len(scan.special)}
+        skipped = {
+            "the rule that symbolic links are not followed": len(scan.links),
+            special: len(scan.special),
+        }
         report.excluded |= {rule: count for rule, count in skipped.items() if count}
         self._remove(len(served), exclusions)
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
