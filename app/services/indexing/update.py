@@ -429,8 +429,7 @@ class _Pass:
             (likeness(self._documents.body(note.id) or "", change.parsed.body), change, note)
             for note in gone
             for change in self._new
-            if len(gone) * len(self._new) <= MOST_PAIRS or _is_namesake(note, change.file)
-            if change.parsed
+            if change.parsed and (len(gone) * len(self._new) <= MOST_PAIRS or _is_namesake(note, change.file))
         ]
         pairs = [pair for pair in pairs if pair[0] >= LEAST_MOVED]
         pairs.sort(key=lambda pair: (pair[0], _nearness(pair[2], pair[1].file)), reverse=True)
