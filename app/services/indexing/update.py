@@ -52,7 +52,6 @@ NEARLY_ALL = 0.9  # share of the documents of a collection
 LEAST_MOVED, MOST_PAIRS = 0.6, 2500
 
 ORIGIN = "links"  # the writer of the relations that follow from links
-CHANGED_AT_ONCE = 32  # changed notes of one transaction
 
 
 class UnresolvedClaim(NamedTuple):
@@ -152,7 +151,7 @@ class LinkTargets:
         notes: a link from a list of a thousand notes says little about each of them. How many notes link to a note does
         not count, so a hub is not preferred.
         """
-        while changed := self.links.changed(CHANGED_AT_ONCE):
+        while changed := self.links.changed(32):  # of one transaction
             with self.transactions.writing():
                 outdated = self.links.outdated(changed)
                 notes = self.documents.many({link.document_id for link in outdated})
@@ -336,12 +335,11 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit_new()
         report.excluded |= dict(self._excluded.most_common())
-        special = "the rule that pipes, sockets and devices are not read"
         skipped = {
-            "the rule that symbolic links are not followed": len(scan.links),
-            special: len(scan.special),
+            "symbolic links are not followed": len(scan.links),
+            "pipes, sockets and devices are not read": len(scan.special),
         }
-        report.excluded |= {rule: count for rule, count in skipped.items() if count}
+        report.excluded |= {f"the rule that {rule}": count for rule, count in skipped.items() if count}
         self._remove(len(served), exclusions)
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
