@@ -128,7 +128,8 @@ def diversify(
         features: frozenset[str | tuple[str, str]] = frozenset(
             [*pairwise(every), *(word for word in every if len(word) > 3)]
         )
-        if any(len(features & other) > threshold * len(features | other) for other in known):
+        shares = ((len(features & other), len(features) + len(other)) for other in known)
+        if any(shared > threshold * (total - shared) for shared, total in shares):
             copies.append(item)
         else:
             distinct.append(item)
