@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -51,6 +51,7 @@ class TranscriptArchive:
     def store(self, session: Session) -> None:
         """
         Add what is new in the transcript of *session*, at most `MOST_READ` bytes. To be called by one process at a time.
+        Secrets, encoded data and damaged lines are left out.
 
         Raises:
             OSError: the transcript or the archive cannot be used.
@@ -69,11 +70,27 @@ class TranscriptArchive:
                     lines.append(line)
                     end += len(line)
             if lines:
-                text = "".join(redacted_lines(lines)).encode("utf-8", "replace")
+                written, before = "", ""  # a secret may follow the text that announces it
+                for start in range(0, len(lines), TOGETHER):
+                    records, texts = [], [before]
+                    for line in lines[start : start + TOGETHER]:
+                        with suppress(ValueError, RecursionError):
+                            record, parts = json.loads(line), list[str]()
+                            _changed(record, parts.append)
+                            records.append(record)
+                            texts += parts
+                    for place, text in enumerate(texts):
+                        if len(text) > LONGEST_WORD and len(text[:LONGEST_WORD].split()) == 1:
+                            texts[place] = f"[left out: {len(text)} characters]"
+                    redact_next = partial(next, iter(redact_parts(texts)[1:]))
+                    before = texts[-1]
+                    for record in records:
+                        written += f"{json.dumps(_changed(record, redact_next), ensure_ascii=False)}\n"
+                content = written.encode("utf-8", "replace")
                 make_folder(file.parent)
-                with self._lock():
+                with FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE):
                     if not mark.exists():  # forgotten meanwhile
-                        write_whole(file, (file.read_bytes() if offset else b"") + gzip.compress(text))
+                        write_whole(file, (file.read_bytes() if offset else b"") + gzip.compress(content))
                 with self.transactions.writing():
                     self.captures.advance(session.id, READER, Cursor(offset=end))
         left = self.most_mb * 1_000_000
@@ -105,33 +122,10 @@ class TranscriptArchive:
         """Delete the transcripts that contain one of *texts*, which are not stored again; return their paths."""
         files = self.holding(texts)
         for file in files:
-            with self._lock():
+            with FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE):
                 file.with_name(FORGOTTEN).touch(PRIVATE)
                 file.unlink(missing_ok=True)
         return [*map(str, files)]
-
-    def _lock(self) -> FileLock:
-        return FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE)
-
-
-def redacted_lines(lines: Sequence[bytes]) -> Iterator[str]:
-    """Yield *lines* of JSON without secrets and encoded data; damaged lines are left out."""
-    before = ""  # a secret may follow the text that announces it
-    for start in range(0, len(lines), TOGETHER):
-        records, texts = [], [before]
-        for line in lines[start : start + TOGETHER]:
-            with suppress(ValueError, RecursionError):
-                record, parts = json.loads(line), list[str]()
-                _changed(record, parts.append)
-                records.append(record)
-                texts += parts
-        for place, text in enumerate(texts):
-            if len(text) > LONGEST_WORD and len(text[:LONGEST_WORD].split()) == 1:
-                texts[place] = f"[left out: {len(text)} characters]"
-        redact_next = partial(next, iter(redact_parts(texts)[1:]))
-        before = texts[-1]
-        for record in records:
-            yield f"{json.dumps(_changed(record, redact_next), ensure_ascii=False)}\n"
 
 
 def _changed(value: Any, change: Callable[[str], object], member: str = "") -> Any:

@@ -105,13 +105,23 @@ class SessionCapture:
         news = self._news(session, READER)
         if news is None:
             return []
+        # The notes of a model with the failures that it left out, or those of rules if it noted nothing.
+        noted = [note for note in notes_by_rules(news.part.messages) if note.message.line > news.seen.line]
+        if self.generator is not None:
+            prompt = observations.observer_prompt(observations.transcript_excerpt(news.fresh))
+            value = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
+            by_model = observations.read_notes(value, news.fresh)
+            quotes = "\n".join(note.quote for note in by_model)
+            failures = [note for note in noted if note.kind is Kind.ANTIPATTERN]
+            missing = [note for note in failures if note.quote.strip(".!") not in quotes]
+            noted = [*by_model, *missing] if by_model else noted
         notes = [
             replace(
                 note,
                 narrative="" if self.is_echo(note.narrative) else note.narrative,
                 facts=tuple(fact for fact in note.facts if not self.is_echo(fact)),
             )
-            for note in self._noted(news)
+            for note in noted
             if not self.is_echo(note.quote)
         ]
         generator = self.generator if any(note.is_by_model for note in notes) else None
@@ -179,19 +189,6 @@ class SessionCapture:
         self.captures.advance(session.id, f"{name}/before", news.seen)
         self.captures.advance(session.id, name, news.part.end)
         return True
-
-    def _noted(self, news: UnreadMessages) -> list[Note]:
-        """Return the notes of a model with the failures that it left out, or those of rules if it noted nothing."""
-        by_rules = [note for note in notes_by_rules(news.part.messages) if note.message.line > news.seen.line]
-        if self.generator is None:
-            return by_rules
-        prompt = observations.observer_prompt(observations.transcript_excerpt(news.fresh))
-        value = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
-        notes = observations.read_notes(value, news.fresh)
-        quotes = "\n".join(note.quote for note in notes)
-        failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
-        missing = [note for note in failures if note.quote.strip(".!") not in quotes]
-        return [*notes, *missing] if notes else by_rules
 
     def _conflicts(
         self, notes: Iterable[Note], session_id: str, generator: Generator | None

@@ -100,13 +100,28 @@ class Result:
 
     @cached_property
     def _shown(self) -> Snippet:
-        """The lines that answer: below the head of a table file; of a question in a conversation, the reply."""
+        """
+        The lines that answer: below the head of a table file; of a question in a conversation, the reply.
+
+        If none has a word of the question, the front-matter line with most of them, except lines of technical properties;
+        a line of tags only if the note has no text, and its names have no word of the question.
+        """
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
             first_line = best.text.partition("\n")[0]
             has_text = first_line != "" and not is_bare(first_line)
-            best = self._in_front_matter(has_text=has_text) or best
+            names = " ".join(document_names(self.document)).lower()  # they are shown anyway
+            wanted = [word for word in self.words if word not in names]
+            is_named = len(wanted) < len(self.words)
+            ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
+            head = without_properties(self.document.front_matter or "", ignored)
+            if holds_any(head, wanted):
+                line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))
+                place = head.index(line), head.index(line) + len(line)
+                best = snippet(
+                    head, wanted, within=place, max_length=self.shown_length, first_line=FRONT_MATTER_LINE
+                )
         if (
             self.document.path.lower().endswith((".csv", ".tsv"))
             and best.start_line > self.document.body_line
@@ -138,23 +153,6 @@ class Result:
             max_length=self.shown_length,
             first_line=self.document.body_line,
         )
-
-    def _in_front_matter(self, *, has_text: bool) -> Snippet | None:
-        """
-        Return the front-matter line with most words of the question, except lines of technical properties.
-
-        A line of tags is returned only if the note has no text, and its names have no word of the question.
-        """
-        names = " ".join(document_names(self.document)).lower()  # they are shown anyway
-        wanted = [word for word in self.words if word not in names]
-        is_named = len(wanted) < len(self.words)
-        ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
-        head = without_properties(self.document.front_matter or "", ignored)
-        if not holds_any(head, wanted):
-            return None
-        line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))
-        place = head.index(line), head.index(line) + len(line)
-        return snippet(head, wanted, within=place, max_length=self.shown_length, first_line=FRONT_MATTER_LINE)
 
 
 @dataclass

@@ -57,7 +57,8 @@ def confidence(
 
     If the probability that any of them does is below the request's floor, the answer is empty. Without *late*, which
     compares words by meaning, or if it fails, only equal words count. If an index is unavailable, no probability is
-    computed.
+    computed. No document is less likely than its date tells, or than one that follows it, except one that comes first
+    because it supersedes another and hardly matches. A note that a newer one may have changed is at most possible.
     """
     if not work.candidates:
         return work
@@ -70,25 +71,6 @@ def confidence(
     except ClawmemError as error:  # an unavailable index cannot provide statistics either
         trace.note(f"how likely it is cannot be told: {error}")
         return work
-    return above_floor(request, with_confidences(request, work, passages, answered), trace)
-
-
-def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Return *work*, without candidates if the probability of an answer is below the request's floor."""
-    if work.answered is None or work.answered >= request.floor:
-        return work
-    trace.note(f"nothing here answers: {work.answered:.2f}, floor {request.floor:.2f}")
-    trace.drop(work.candidates, "below the floor")
-    return work.with_candidates(())
-
-
-def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, answered: float) -> Work:
-    """
-    Return *work* with the confidence of each candidate; *answered* is the probability that any of them answers.
-
-    No document is less likely than its date tells, or than one that follows it, except one that comes first because it
-    supersedes another and hardly matches. A note that a newer one may have changed is at most possible.
-    """
     by_date = work.by_date
     confidences = []
     for c, place in zip(work.candidates, places_of(request, work, passages), strict=True):
@@ -106,7 +88,17 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
         for c, number in zip(work.candidates, confidences, strict=True)
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
-    return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
+    work = work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
+    return above_floor(request, work, trace)
+
+
+def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Return *work*, without candidates if the probability of an answer is below the request's floor."""
+    if work.answered is None or work.answered >= request.floor:
+        return work
+    trace.note(f"nothing here answers: {work.answered:.2f}, floor {request.floor:.2f}")
+    trace.drop(work.candidates, "below the floor")
+    return work.with_candidates(())
 
 
 def evidence_of(lexical: LexicalIndex, work: Work, passages: Passages) -> relevance.Evidence:

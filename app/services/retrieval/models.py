@@ -179,39 +179,14 @@ def reranking_stages(
     """
     Return the stage between fusion and scoring in which a reranker reads the best candidates; none without one.
 
-    It reads *most* candidates, or the ``candidate_limit`` of the request. Scores are cached, also those before a
-    failure, after which the order is unchanged.
+    It reads *most* candidates, or the ``candidate_limit`` of the request, but none that must not leave this machine.
+    Scores are cached, also those before a failure, after which the order is unchanged.
     """
     if models.reranker is None:
         return {}
     reranker, cache = models.reranker, AnswerCache(stores.answers, PURPOSE)
 
     def rerank(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        chunks = chosen_chunks(request, work)
-        texts = list(dict.fromkeys(chunk for chunk in chunks if chunk.strip()))
-        if not texts:
-            return work
-        try:
-            scores = scored(request, texts)
-        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
-            trace.degraded[RERANKER] = reason_of(error)
-            return work
-        reranked = {place: scores[chunk] for place, chunk in enumerate(chunks) if chunk in scores}
-        share = fusion.RERANKER_SHARE
-        if reranker.fingerprint.startswith(SMALL):
-            share = SMALL_SHARES[request.unit]
-        fused = {n: c.relevance for n, c in enumerate(work.candidates)}
-        relevance = fusion.blend(fused, reranked, share)
-        relevance |= {n: fused[n] for n, chunk in enumerate(chunks) if not chunk}  # private ones keep theirs
-        return work.with_candidates(
-            work.candidates[n].with_relevance(
-                relevance[n], **({RERANKER: reranked[n]} if n in reranked else {})
-            )
-            for n in sorted(relevance, key=lambda n: (-relevance[n], n))
-        )
-
-    def chosen_chunks(request: RetrievalRequest, work: Work) -> list[str]:
-        """Return the text to read of each of the first candidates; empty for one that must not leave this machine."""
         is_local, is_document = is_in_process(reranker), request.unit is Unit.DOCUMENT
         head = work.candidates[: min(request.candidate_limit or most, IN_PROCESS if is_local else most)]
         chars = (PASSAGE_CHARS if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
@@ -234,7 +209,27 @@ def reranking_stages(
             )
             document = titled.get(candidate.document_id)
             chunks.append(f"{document.title}\n{chunk}" if document and document.title else chunk)
-        return chunks
+        texts = list(dict.fromkeys(chunk for chunk in chunks if chunk.strip()))
+        if not texts:
+            return work
+        try:
+            scores = scored(request, texts)
+        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
+            trace.degraded[RERANKER] = reason_of(error)
+            return work
+        reranked = {place: scores[chunk] for place, chunk in enumerate(chunks) if chunk in scores}
+        share = fusion.RERANKER_SHARE
+        if reranker.fingerprint.startswith(SMALL):
+            share = SMALL_SHARES[request.unit]
+        fused = {n: c.relevance for n, c in enumerate(work.candidates)}
+        relevance = fusion.blend(fused, reranked, share)
+        relevance |= {n: fused[n] for n, chunk in enumerate(chunks) if not chunk}  # private ones keep theirs
+        return work.with_candidates(
+            work.candidates[n].with_relevance(
+                relevance[n], **({RERANKER: reranked[n]} if n in reranked else {})
+            )
+            for n in sorted(relevance, key=lambda n: (-relevance[n], n))
+        )
 
     def scored(request: RetrievalRequest, texts: Sequence[str]) -> dict[str, float]:
         until, model, purpose = perf_counter() + deadline_s, reranker.fingerprint, request.purpose.strip()

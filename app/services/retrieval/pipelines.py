@@ -1,7 +1,7 @@
 """Pipelines: stages that record a trace, with various retrievers, fusion and models."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -60,7 +60,7 @@ from clawmem.domain.retrieval.query_forms import (
 )
 from clawmem.domain.text.words import fold, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
-from clawmem.ports.indexes import LexicalIndex, SpellingIndex
+from clawmem.ports.indexes import SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Span, Term
 
@@ -88,9 +88,20 @@ class Pipeline:
         work = work or Work(LoadedTexts(self._stores.documents))
         trace = before or Trace()
         if not before:
-            trace.corrected.update(_corrections(self._stores.lexical, request))
+            lexical, corrected = self._stores.lexical, dict[str, str]()
+            with suppress(ClawmemError):  # the lexical retriever reports it
+                terms = request.question.forms.relaxed.terms
+                unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
+                for word, near in islice(unknown.items(), MOST_CORRECTED):
+                    best = best_spelling(word, near.stem, near.alike)
+                    spellings = full_words(word, near.stem, best) if best else []
+                    held = (s for s in spellings if lexical.holding(Term(s), Grain.DOCUMENT))
+                    if spelling := next(held, None):
+                        corrected[word] = spelling
+                trace.corrected.update(corrected)
             notes = [f"{word!r} read as {spelling!r}" for word, spelling in trace.corrected.items()]
-        request = _as_read(request, trace.corrected)
+        if trace.corrected:
+            request = request.asking(with_corrections(request.question.text, trace.corrected))
         for name, stage in self._stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
@@ -115,7 +126,9 @@ class Pipeline:
                 if undated:
                     missing = f"left out {undated} without a date of their own, changed since"
                     trace.degraded["as of"] = missing
-            results = describe(work.texts, stores, _as_read(request, trace.corrected), work.candidates)
+            # Snippets show the words that were searched.
+            shown = with_corrections(request.question.text, trace.corrected)
+            results = describe(work.texts, stores, request.asking(shown), work.candidates)
         intent, confidence = work.intent or (None, None)
         return Answer(
             request.question.text,
@@ -140,27 +153,6 @@ def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalReq
         every = stores.documents.ids(scope) if scope.documents is None else scope.documents
         scope = scope._replace(documents=every - {hit.key.document_id for hit in hits})
     return request._replace(scope=scope)
-
-
-def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
-    """Return *request* with the words that were searched, which snippets show."""
-    return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
-
-
-def _corrections(lexical: LexicalIndex, request: RetrievalRequest) -> dict[str, str]:
-    """Return the corrections of the words of *request* that the vault does not know."""
-    corrected: dict[str, str] = {}
-    try:
-        terms = request.question.forms.relaxed.terms
-        unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
-        for word, near in islice(unknown.items(), MOST_CORRECTED):
-            best = best_spelling(word, near.stem, near.alike)
-            spellings = full_words(word, near.stem, best) if best else []
-            if spelling := next((s for s in spellings if lexical.holding(Term(s), Grain.DOCUMENT)), None):
-                corrected[word] = spelling
-    except ClawmemError:  # the lexical retriever reports it
-        return {}
-    return corrected
 
 
 def retrieval(

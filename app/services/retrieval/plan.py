@@ -199,50 +199,47 @@ class MemoryRetrieve:
         self._pipelines = {name: cache(make) for name, make in pipelines.items()}
 
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Answer:
-        """Answer *request* by the route *mode*, or without one by the route that `route` returns."""
+        """
+        Answer *request* by the route *mode*, or without one by the route that `route` returns.
+
+        A search by meaning becomes one by words if no vector is near enough or vectors cannot be searched. Before a
+        timeline comes the newest handoff, with its next steps as the snippet, if it is asked for.
+        """
         chosen = mode or planning.route(request.question.text)
         name = PIPELINES[chosen]
         if name == VSEARCH and request.floor:
             name = QUERY  # a floor needs lexical evidence
-        answer = self._by_meaning(request) if name == VSEARCH else self._pipelines[name]()(request)
+        if name == VSEARCH:
+            near_enough = request._replace(min_score=max(request.min_score, LEAST_COSINE))
+            reason = "no vector is near enough; found by words"
+            try:
+                answer = self._pipelines[VSEARCH]()(near_enough)
+                name = VSEARCH if answer.results else SEARCH
+            except ClawmemError as error:
+                name, reason = SEARCH, str(error)
+            if name == SEARCH:
+                answer = self._pipelines[SEARCH]()(request)
+                answer.trace.degraded["vector"] = reason
+        else:
+            answer = self._pipelines[name]()(request)
         if chosen is not Route.TIMELINE:
             return replace(answer, mode=chosen)
-        if request.question.is_handoff_asked:
-            answer = self._with_handoff(request, answer)
+        if request.question.is_handoff_asked and not (request.content_types or request.floor):
+            asked = request.asking("what is the latest handoff")._replace(
+                content_types=frozenset({"handoff"}), limit=1
+            )
+            for newest in self._pipelines[QUERY]()(asked).results:
+                others = [result for result in answer.results if result.document.id != newest.document.id]
+                answer.trace.note("the newest handoff first")
+                answer = replace(
+                    answer,
+                    results=(replace(newest, words=NEXT_WORDS, span=None, purpose=()), *others)[
+                        : request.limit
+                    ],
+                    answered=max(answer.answered or 0.0, newest.confidence or 0.0),
+                )
         until = rewind_request(request).scope.authored_until
         sessions = tuple(sessions_with_outcome_first(self._sessions, self._documents, request.limit, until))
         if not sessions:
             answer.trace.degraded["sessions"] = "no session is recorded; the results are documents"
         return replace(answer, mode=chosen, sessions=sessions)
-
-    def _by_meaning(self, request: RetrievalRequest) -> Answer:
-        """Search by vectors; by words if no vector is near enough or vectors cannot be searched."""
-        near_enough = request._replace(min_score=max(request.min_score, LEAST_COSINE))
-        reason = "no vector is near enough; found by words"
-        try:
-            answer = self._pipelines[VSEARCH]()(near_enough)
-            if answer.results:
-                return answer
-        except ClawmemError as error:
-            reason = str(error)
-        answer = self._pipelines[SEARCH]()(request)
-        answer.trace.degraded["vector"] = reason
-        return answer
-
-    def _with_handoff(self, request: RetrievalRequest, answer: Answer) -> Answer:
-        """Put the newest handoff first, with its next steps as the snippet."""
-        if request.content_types or request.floor:
-            return answer
-        asked = request.asking("what is the latest handoff")._replace(
-            content_types=frozenset({"handoff"}), limit=1
-        )
-        if not (handoffs := self._pipelines[QUERY]()(asked).results):
-            return answer
-        [newest] = handoffs
-        others = [result for result in answer.results if result.document.id != newest.document.id]
-        answer.trace.note("the newest handoff first")
-        return replace(
-            answer,
-            results=(replace(newest, words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit],
-            answered=max(answer.answered or 0.0, newest.confidence or 0.0),
-        )

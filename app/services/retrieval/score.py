@@ -15,7 +15,6 @@ from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
-from clawmem.ports.records import Document
 
 # For a note whose title, alias or file name is the question: notes that link to it hold the name too.
 EXACT_NAME = 0.3
@@ -38,7 +37,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
     places = {number: place for place, number in enumerate(work.by_date.order)}
-    asked, respelt = question.forms.words, set()
+    asked, named, respelt = question.forms.words, question.named_time, set()
     for number, body in work.texts.bodies(c.document_id for c in work.candidates[:COMPARED]).items():
         if body.isascii() and "".join(asked).isascii():
             continue
@@ -58,33 +57,27 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
                 "published": composite.published(signals, recency_intent=has_recency_intent(question.text))
             }
         else:
-            terms = calibrated_terms(request, candidate, document)
+            # Of these relevance is by far the largest.
+            signals = signals_of(candidate.relevance, document, question.now_ms)
+            is_recent = question.is_recent_asked
+            terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
+            share = standing(document.path, document.tags, document.content_type, asked)
+            terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
+            if words(question.text) in map(words, document_names(document)):
+                terms["name"] = EXACT_NAME
+            is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
+            if (
+                named
+                and is_within(document.authored_at, named)
+                and (is_of_kind or (named.is_day and document.has_own_date))
+            ):
+                terms["time"] = OF_THE_TIME
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)
     return work.with_candidates(sorted(enough, key=lambda c: (-c.score, c.best)))
-
-
-def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: Document) -> Terms:
-    """Return relevance, recency, pin, standing and exact name, of which relevance is by far the largest."""
-    question = request.question
-    terms = calibrated.parts(
-        candidate.relevance,
-        signals_of(candidate.relevance, document, question.now_ms),
-        recency_intent=question.is_recent_asked,
-    )
-    share = standing(document.path, document.tags, document.content_type, question.forms.words)
-    terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
-    if words(question.text) in map(words, document_names(document)):
-        terms["name"] = EXACT_NAME
-    named = question.named_time
-    is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
-    is_of_time = named is not None and is_within(document.authored_at, named)
-    if is_of_time and (is_of_kind or (named and named.is_day and document.has_own_date)):
-        terms["time"] = OF_THE_TIME
-    return terms
 
 
 SPREAD = 20  # first candidates that are compared with each other, independent of the limit

@@ -50,11 +50,24 @@ def supersede(
             older = [other for other in listed if number in newer.get(other, ())]
             _lift(listed, number, older, SUCCESSION)
     until = question.named_time and question.named_time.authored_until
-    for family in _by_subject(listed):
+    families: dict[tuple[str, ...], list[int]] = {}  # by collection and subject
+    for number, candidate in listed.items():
+        if (document := candidate.document) is None:
+            continue
+        is_decision = document.content_type == "decision"
+        subjects = set(versions.decision_subjects(document.path)) if is_decision else set()
+        if subject := versions.subject_name(document.path):
+            subjects.add(subject)
+        keys = {(document.collection, *subject) for subject in subjects}
+        family = next((families[key] for key in sorted(keys) if key in families), [])
+        family.append(number)
+        families.update(dict.fromkeys(keys - families.keys(), family))
+    for family in {family[0]: family for family in families.values()}.values():
+        least = versions.COMPARABLE * max(listed[number].relevance for number in family)
         dated = {
             number: (len(newer.get(number, ())), document.authored_at)
             for number in family
-            if (document := listed[number].document)
+            if (document := listed[number].document) and listed[number].relevance >= least
         }
         order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
@@ -74,11 +87,13 @@ def _without_parts(work: Work, request: RetrievalRequest, newer: Newer) -> Newer
     terms, phrases = request.question.forms.words, request.question.phrases
     hits = {n: sum(has_words(terms, body, phrases)) for n, body in bodies.items()}
 
-    def replaces(number: int, older: int) -> bool:
-        is_short = [n in documents and documents[n].body_length <= SHORT_NOTE for n in (number, older)]
-        return is_short != [True, False] or hits.get(older, 0) < hits.get(number, 0) + 2
-
-    return {older: [n for n in those if replaces(n, older)] for older, those in newer.items()}
+    short = {n for n, document in documents.items() if document.body_length <= SHORT_NOTE}
+    return {
+        older: [
+            n for n in those if n not in short or older in short or hits.get(older, 0) < hits.get(n, 0) + 2
+        ]
+        for older, those in newer.items()
+    }
 
 
 def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term: str) -> None:
@@ -114,28 +129,6 @@ def with_successors(
         known |= last
         arranged.append(candidate)
     return arranged
-
-
-def _by_subject(listed: Mapping[int, Candidate]) -> list[list[int]]:
-    """Return the documents of each subject by their names, and the decisions about one, that match about equally well."""
-    families: dict[tuple[str, ...], list[int]] = {}
-    for number, candidate in listed.items():
-        if (document := candidate.document) is None:
-            continue
-        subjects = (
-            set(versions.decision_subjects(document.path)) if document.content_type == "decision" else set()
-        )
-        if subject := versions.subject_name(document.path):
-            subjects.add(subject)
-        keys = {(document.collection, *subject) for subject in subjects}
-        family = next((families[key] for key in sorted(keys) if key in families), [])
-        family.append(number)
-        families.update(dict.fromkeys(keys - families.keys(), family))
-    comparable = []
-    for family in {family[0]: family for family in families.values()}.values():
-        best = max(listed[number].relevance for number in family)
-        comparable.append([n for n in family if listed[n].relevance >= versions.COMPARABLE * best])
-    return comparable
 
 
 def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

@@ -239,6 +239,11 @@ def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:
 
 
 def _entries(passages: Sequence[_Passage]) -> list[str]:
+    """
+    Return an entry for each document: its passages one below the other, with an ellipsis where text is left out.
+
+    Rows of one table stand together below its header.
+    """
     entries = []
     for together in _by_document(passages):
         head, lines = together[0].head, [passage.lines for passage in together if passage.text]
@@ -246,35 +251,26 @@ def _entries(passages: Sequence[_Passage]) -> list[str]:
         if not lines and (span := together[0].span):  # without shown text, the line that was found
             first = last = span.start_line
         place = f":{first}-{last}" if last > first else f":{first}" if first else ""
-        in_order = sorted(together, key=lambda passage: passage.lines)
-        text = _joined([passage for passage in in_order if passage.text])
+        text, before = "", None
+        for passage in sorted((p for p in together if p.text), key=lambda p: p.lines):
+            gap, content = "", f"{passage.header}\n{passage.text}" if passage.header else passage.text
+            if before is not None:
+                skipped = passage.lines[0] - before.lines[1] - 1
+                if passage.header and (
+                    passage.header == before.header or before.text.endswith(passage.header)
+                ):
+                    gap, content = "\n", passage.text
+                elif passage.span is None or skipped < 0:
+                    gap = f"\n{ELLIPSIS}\n"
+                else:
+                    above = passage.span.start_line - passage.body.count("\n", 0, passage.span.start)
+                    line = passage.lines[0] - above
+                    between = passage.body.split("\n")[max(0, line - skipped) : line]
+                    is_left_out = any(map(str.strip, between))
+                    gap = f"\n{ELLIPSIS}\n" if is_left_out else "\n" * (1 + min(skipped, 1))
+            text, before = text + gap + content, passage
         entries.append(blocks.entry_text(head._replace(place=f"{head.place}{place}", text=text)))
     return entries
-
-
-def _joined(passages: Sequence[_Passage]) -> str:
-    """
-    Return the texts one below the other, with an ellipsis where text is left out.
-
-    Rows of one table stand together below its header.
-    """
-    text, before = "", None
-    for passage in passages:
-        gap, content = "", f"{passage.header}\n{passage.text}" if passage.header else passage.text
-        if before is not None:
-            skipped = passage.lines[0] - before.lines[1] - 1
-            if passage.header and (passage.header == before.header or before.text.endswith(passage.header)):
-                gap, content = "\n", passage.text
-            elif passage.span is None or skipped < 0:
-                gap = f"\n{ELLIPSIS}\n"
-            else:
-                above = passage.span.start_line - passage.body.count("\n", 0, passage.span.start)
-                place = passage.lines[0] - above
-                between = passage.body.split("\n")[max(0, place - skipped) : place]
-                is_left_out = any(map(str.strip, between))
-                gap = f"\n{ELLIPSIS}\n" if is_left_out else "\n" * (1 + min(skipped, 1))
-        text, before = text + gap + content, passage
-    return text
 
 
 def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.compare import compare, fuse, weigh_vectors
@@ -102,12 +102,14 @@ def visible(
     work = work.with_candidates(work.candidates[:CONSIDERED])
     work.texts.bodies(c.document_id for c in work.candidates)
 
-    @cache  # several lines of a document are candidates
-    def is_in_context(document_id: int) -> bool:
-        return bool(choices.session_id) and any(
-            sighting.session_id == choices.session_id and sighting.seen_at > choices.compacted_at
-            for sighting in captures.sightings(document_id)
-        )
+    documents = {c.document_id: c.document for c in work.candidates if c.document and choices.session_id}
+    in_context = {
+        number
+        for number, document in documents.items()
+        if document.collection == OWN_COLLECTION
+        for sighting in captures.sightings(number)
+        if sighting.session_id == choices.session_id and sighting.seen_at > choices.compacted_at
+    }
 
     def why(candidate: Candidate) -> str:
         document = candidate.document
@@ -115,7 +117,7 @@ def visible(
             return "never surfaced from there"
         if reason := not_to_share(document, choices, now):
             return reason
-        if document.collection == OWN_COLLECTION and is_in_context(document.id):
+        if document.id in in_context:
             return "captured in this session"
         text = text_of(work.texts, candidate)
         if is_noise(text):
@@ -137,7 +139,8 @@ def focused(topic: str, request: RetrievalRequest, work: Work, trace: Trace) -> 
     if not on_topic:
         return work
     factors = {c.best: MATCH if c.best in on_topic else OTHER for c in work.candidates}
-    return _ordered(work, [c.plus("focus", c.score * (factors[c.best] - 1)) for c in work.candidates])
+    candidates = [c.plus("focus", c.score * (factors[c.best] - 1)) for c in work.candidates]
+    return work.with_candidates(sorted(candidates, key=lambda c: (-c.score, c.best)))
 
 
 def threshold(profile: Profile, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -177,10 +180,10 @@ def activated(usage: UsageStore, request: RetrievalRequest, work: Work, trace: T
     gains = activation(ranked, usage.partners)
     if not any(gains.values()):
         return work
-    return _ordered(
-        work,
-        [c.plus("activation", min(best - c.score, best * gains[c.document_id])) for c in work.candidates],
-    )
+    candidates = [
+        c.plus("activation", min(best - c.score, best * gains[c.document_id])) for c in work.candidates
+    ]
+    return work.with_candidates(sorted(candidates, key=lambda c: (-c.score, c.best)))
 
 
 def guarded(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -211,10 +214,6 @@ def _without(work: Work, trace: Trace, why: Callable[[Candidate], str]) -> Work:
     for reason in dict.fromkeys(filter(None, reasons.values())):
         trace.drop([c for c in work.candidates if reasons[c.best] == reason], reason)
     return work.with_candidates(c for c in work.candidates if not reasons[c.best])
-
-
-def _ordered(work: Work, candidates: Iterable[Candidate]) -> Work:
-    return work.with_candidates(sorted(candidates, key=lambda c: (-c.score, c.best)))
 
 
 def text_of(texts: LoadedTexts, candidate: Candidate) -> str:
