@@ -34,13 +34,12 @@ def sessions_with_outcome_first(
     A session that just began, or had no outcome, therefore does not hide the last one with an outcome.
     """
 
-    def has_no_outcome(session: Session) -> bool:
+    groups: dict[bool, list[Session]] = {True: [], False: []}
+    for session in latest_sessions(store, max(limit, LOOKED_AT), before):
         path = (session.handoff_path or "").removeprefix(f"{COLLECTION}/")
         document = documents.at(COLLECTION, path) if path else None
-        return document is None or document.inactive is not None
-
-    latest = latest_sessions(store, max(limit, LOOKED_AT), before)
-    return sorted(latest, key=has_no_outcome)[: max(limit, 0)]
+        groups[document is not None and document.inactive is None].append(session)
+    return [*groups[True], *groups[False]][: max(limit, 0)]
 
 
 AROUND = 5

@@ -295,9 +295,24 @@ class ExternalIndexes:
         """
         self.lagging.clear()
         self.healed.clear()
-        for index in (self.words, self.meaning):
+        indexes: tuple[ExternalIndex[Any], ...] = (self.words, self.meaning)
+        for index in indexes:
             try:
-                self._heal(index, progress)
+                before = index.record()
+                try:
+                    opened = index.index()
+                    if before and opened is not None:
+                        with self._indexer.leased(index.role) as lease:
+                            if lease:
+                                self._indexer.catch_up(before, opened, lease)
+                            else:
+                                index.unseen(opened)  # without the lease, at least detect damage
+                except IndexDamaged:
+                    index.release()
+                    after = index.record()
+                    if before and after and before.generation == after.generation:  # else already replaced
+                        self.build(index.role, before.engine, progress)
+                        self.healed.append(index.role)
             except (*NOT_THERE, IndexBusy, LeaseLost) as error:
                 self.lagging[index.role] = str(error)
         self.tidy()
@@ -397,24 +412,6 @@ class ExternalIndexes:
         """Close the external indexes; the vault stays open."""
         self.vault.lexical.close()
         self.vault.vectors.close()
-
-    def _heal(self, index: ExternalIndex[Any], progress: Progress) -> None:
-        before = index.record()
-        try:
-            opened = index.index()
-            if before is None or opened is None:
-                return
-            with self._indexer.leased(index.role) as lease:
-                if lease:
-                    self._indexer.catch_up(before, opened, lease)
-                else:
-                    index.unseen(opened)  # without the lease, at least detect damage
-        except IndexDamaged:
-            index.release()
-            after = index.record()
-            if before and after and before.generation == after.generation:  # else already replaced
-                self.build(index.role, before.engine, progress)
-                self.healed.append(index.role)
 
     def _fill_words(self, progress: Progress) -> None:
         """Fill the vault's own index of words, which also answers for changes that an external one has not seen."""

@@ -119,7 +119,21 @@ class Forgetting:
                     ActEntry(note.id, act, by, now, reasons.get(note.id, why), note.first_hash[:DOCID_LENGTH])
                     for note in every.values()
                 ]
-                self._forget(sources, derived, acts, now)
+                bodies = {self.vault.documents.body(note.id) or "" for note in sources}
+                # Observations that were merged into a derived one are served again; the next consolidation merges them.
+                merged = [note for note in derived if CONSOLIDATED in note.tags]
+                merges = [entry for note in merged for entry in self._replacements(note)]
+                numbers = {number for entry in merges for number in entry.replaced}
+                released = self.vault.documents.many(numbers - every.keys())
+                with self.vault.transactions.writing():
+                    for entry in merges:
+                        self.vault.journal.undo(entry.id, now)
+                    for note in sorted(released.values(), key=attrgetter("id")):
+                        if note.inactive is InactiveReason.SUPERSEDED:
+                            self.publisher.publish_again(note)
+                    self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
+                    self.publisher.withdraw([*every], InactiveReason.FORGOTTEN)
+                    self.vault.acts.add(acts)
                 forgotten |= every
                 left.append(_failure(self.note))  # the next update repeats it
                 progress(min(start + PART, len(documents)), len(documents))
@@ -135,32 +149,6 @@ class Forgetting:
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
         return _failure(self.vault.storage.scrub)
-
-    def _forget(
-        self, sources: Sequence[Document], derived: Sequence[Document], acts: Sequence[ActEntry], now: str
-    ) -> None:
-        """
-        Forget documents in one transaction, and leave their bytes in free space.
-
-        Observations that were merged into one of *derived* are served again; the next consolidation merges them.
-        """
-        gone = {note.id for note in (*sources, *derived)}
-        bodies = {self.vault.documents.body(note.id) or "" for note in sources}
-        merges = [
-            entry for note in derived if CONSOLIDATED in note.tags for entry in self._replacements(note)
-        ]
-        released = self.vault.documents.many(
-            number for entry in merges for number in entry.replaced if number not in gone
-        )
-        with self.vault.transactions.writing():
-            for entry in merges:
-                self.vault.journal.undo(entry.id, now)
-            for note in sorted(released.values(), key=attrgetter("id")):
-                if note.inactive is InactiveReason.SUPERSEDED:
-                    self.publisher.publish_again(note)
-            self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
-            self.publisher.withdraw([*gone], InactiveReason.FORGOTTEN)
-            self.vault.acts.add(acts)
 
     def _sources(self, documents: Sequence[Document]) -> list[Document]:
         """

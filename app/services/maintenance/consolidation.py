@@ -288,7 +288,9 @@ class Consolidation:
         name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:12]
         path = f"{patterns.FOLDER}/{group.members[0].document.authored_at[:10]}-{name}.md"
         with run.effect(self.transactions):
-            if is_forgotten(self.documents.at(COLLECTION, path)) or not self._are_served(group.ids):
+            notes = self.documents.many(group.ids).values()
+            is_changed = any(note.inactive is not None for note in notes)
+            if is_changed or is_forgotten(self.documents.at(COLLECTION, path)):
                 why = "one of them changed in the meantime, or the merged note was forgotten"
                 run.decide(Verdict.REFUSE, group.ids, why)
                 return
@@ -377,7 +379,8 @@ class Consolidation:
                 run.decide(outcome, (newer.id, older.id), why, confidence=conflict.confidence)
                 continue
             with run.effect(self.transactions):
-                if not self._are_served([newer.id, older.id]):
+                both = self.documents.many([newer.id, older.id]).values()
+                if any(note.inactive is not None for note in both):
                     continue
                 now, reasoning = iso_utc(self.clock.now_ms()), {"reasoning": conflict.reason}
                 kind = RelationKind.CONTRADICTS
@@ -387,9 +390,6 @@ class Consolidation:
                     self.publisher.withdraw([older.id], InactiveReason.SUPERSEDED)
                     self.journal.replace(Replacement(newer.id, (older.id,), why, now))
                 run.decide(outcome, (newer.id, older.id), why, confidence=conflict.confidence)
-
-    def _are_served(self, document_ids: Sequence[int]) -> bool:
-        return all(document.inactive is None for document in self.documents.many(document_ids).values())
 
 
 class _Grouping:
