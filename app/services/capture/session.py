@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash
@@ -48,14 +49,10 @@ def model_answer(generator: Generator, left: Callable[[], float], task: ModelTas
 
     _, schema, temperature, most = task
 
-    def ask(text: str) -> str:
-        seconds = max(0.0, left() - 1.0)  # a reserve
-        return generator.generate(
-            text, timeout_s=seconds, max_tokens=most, temperature=temperature, schema=schema
-        )
-
+    ask = partial(generator.generate, max_tokens=most, temperature=temperature, schema=schema)
     with suppress(ModelError):
-        return json_answer(ask, prompt, schema)
+        # A second is a reserve.
+        return json_answer(lambda text: ask(text, timeout_s=max(0.0, left() - 1.0)), prompt, schema)
     return None
 
 

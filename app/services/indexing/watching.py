@@ -147,7 +147,25 @@ class _Turn:
             now = monotonic()
             names = [name for name, (_, at) in self._due.items() if at <= now]
             self._due = {name: times for name, times in self._due.items() if name not in names}
-            self._work(names)
+            for project in [name for name in names if name in self._projects]:
+                with self._reporting(project, project) as problems:
+                    problems += self.watched.sync_issues(project)
+            names = [name for name in names if name in self._folders]
+            is_changed = self._is_first
+            for name in names:
+                with self._reporting(name, name) as problems:
+                    report = self.update(self._folders[name], progress=self._until_ended)
+                    problems += report.problems
+                    if report.added or report.updated or report.removed:
+                        is_changed = True
+                        self.watched.tell(WatchEvent("pass", str(report), report))
+            if names and (is_changed or self._problems.get(_AFTER)):
+                self._is_first = False
+                with self._reporting(_AFTER, *names) as problems:
+                    problems += self.watched.then(self._until_ended)
+            if self._greeting and (names or not self._folders):
+                self.watched.tell(WatchEvent("watching", self._greeting))
+                self._greeting = ""
 
     def _look_up(self) -> None:
         """Check the configured collections, and schedule a full pass if it is due."""
@@ -172,27 +190,6 @@ class _Turn:
             self._greeting = f"Watching {', '.join(self._folders)}: {count} folders{how}."
             if not self._folders:
                 self._greeting = "There is nothing to watch yet. Run: clawmem collection add PATH"
-
-    def _work(self, names: list[str]) -> None:
-        for project in [name for name in names if name in self._projects]:
-            with self._reporting(project, project) as problems:
-                problems += self.watched.sync_issues(project)
-        names = [name for name in names if name in self._folders]
-        is_changed = self._is_first
-        for name in names:
-            with self._reporting(name, name) as problems:
-                report = self.update(self._folders[name], progress=self._until_ended)
-                problems += report.problems
-                if report.added or report.updated or report.removed:
-                    is_changed = True
-                    self.watched.tell(WatchEvent("pass", str(report), report))
-        if names and (is_changed or self._problems.get(_AFTER)):
-            self._is_first = False
-            with self._reporting(_AFTER, *names) as problems:
-                problems += self.watched.then(self._until_ended)
-        if self._greeting and (names or not self._folders):
-            self.watched.tell(WatchEvent("watching", self._greeting))
-            self._greeting = ""
 
     @contextmanager
     def _reporting(self, name: str, *again: str) -> Iterator[list[str]]:

@@ -205,9 +205,6 @@ class Forgetting:
             known = self.vault.documents.many({hit.key.document_id for hit in hits} - ids).values()
             return {document.display_path for document in known if document.inactive is None}
 
-        def is_theirs(word: str) -> bool:
-            return word.casefold() not in unserved_words and not served_with(word)
-
         elsewhere = {
             sentence: served_with(" ".join(words(sentence)))
             for text in texts
@@ -216,7 +213,13 @@ class Forgetting:
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
         return ForgetReport(
             forgotten,
-            tuple(identifying_words(texts, " ".join(places), is_theirs)),
+            tuple(
+                identifying_words(
+                    texts,
+                    " ".join(places),
+                    lambda word: word.casefold() not in unserved_words and not served_with(word),
+                )
+            ),
             tuple(sentences),
             tuple(sorted(set().union(*elsewhere.values()))),
             tuple(note for note in away if any(sentence in unserved[note.id] for sentence in sentences)),

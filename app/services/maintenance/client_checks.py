@@ -16,7 +16,7 @@ from clawmem.app.client.hook_registry import call_named
 from clawmem.app.client.request import OFF_VARIABLE
 from clawmem.app.environment.places import complete, default_vault, is_there
 from clawmem.app.services.maintenance.doctor import CheckResult
-from clawmem.ports.clients import Clients, ClientState, ConfiguredCommand
+from clawmem.ports.clients import Clients, ClientState
 from clawmem.ports.errors import ConfigError
 
 PATIENCE_S = 60.0
@@ -72,8 +72,22 @@ class ClientChecks(NamedTuple):
             if starts and (not command.event or command.event in PROMPTS)
         }
         for command in commands.values():
+            variables = {**environ, **command.environ}
+            if command.starts_clean:
+                variables = {name: environ[name] for name in CLEAN if name in environ} | {**command.environ}
+            variables[OFF_VARIABLE] = "1"  # no server in the background
+            event = {"hook_event_name": PROMPTS[0], "session_id": "", "cwd": "/", "prompt": "What is noted?"}
             try:
-                self._start(command, environ)
+                if not command.event:
+                    self.tool_answer(command.command, "status", {}, variables, PATIENCE_S)
+                    continue
+                if "continue" not in self.hook_answer(command.command, event, variables, PATIENCE_S):
+                    raise OSError("it printed an answer without 'continue'")
+                if vault := installed_options([command]).get(VAULT):
+                    variables["INDEX_PATH"] = vault
+                complete(variables)
+                if not is_there(place := default_vault(variables)):
+                    raise OSError(f"There is no vault at {place}. Run: clawmem bootstrap PATH")
             except (OSError, ConfigError) as error:
                 words = command.command if isinstance(command.command, str) else shlex.join(command.command)
                 return CheckResult(title, False, f"{words} does not answer: {error}", remedy)
@@ -97,21 +111,3 @@ class ClientChecks(NamedTuple):
             if command.event
         ):
             yield f"hooks are installed twice, once more in {project}: every event is answered twice"
-
-    def _start(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> None:
-        """Start *command*, without a server in the background; raise `OSError` without an answer or a vault."""
-        variables = {**environ, **command.environ}
-        if command.starts_clean:
-            variables = {name: environ[name] for name in CLEAN if name in environ} | {**command.environ}
-        variables[OFF_VARIABLE] = "1"
-        if not command.event:
-            self.tool_answer(command.command, "status", {}, variables, PATIENCE_S)
-            return
-        event = {"hook_event_name": PROMPTS[0], "session_id": "", "cwd": "/", "prompt": "What is noted?"}
-        if "continue" not in self.hook_answer(command.command, event, variables, PATIENCE_S):
-            raise OSError("it printed an answer without 'continue'")
-        if vault := installed_options([command]).get(VAULT):
-            variables["INDEX_PATH"] = vault
-        complete(variables)
-        if not is_there(place := default_vault(variables)):
-            raise OSError(f"There is no vault at {place}. Run: clawmem bootstrap PATH")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import combinations, takewhile
+from itertools import combinations
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -442,14 +442,30 @@ class _Grouping:
                 self.members.update(group.ids)
 
     def by_words(self, selected: Sequence[Observation], known: Observations) -> None:
-        """Group each of *selected* with similar ones from *known*; any two members of a group pass the merge gate."""
+        """
+        Group each of *selected* with similar ones from *known*; any two members of a group pass the merge gate.
+
+        A pair that may not be merged is recorded as a refusal.
+        """
+        normal, strict = self._options.normal, self._options.strict
         for observation in selected:
             if observation.id in self.members:
                 continue
             members, lowest = [observation], 1.0
             for other in known.near(observation, without=self.members):
-                scores = [*takewhile(bool, (self._score(member, other) for member in members))]
-                if len(scores) == len(members):
+                scores = []
+                for member in members:
+                    ids = member.id, other.id
+                    merge = merge_gate.decide_merge(
+                        member.statement, other.statement, normal=normal, strict=strict
+                    )
+                    if reason := APART if frozenset(ids) in self._apart else merge.reason:
+                        score, by, method = round(merge.score, 4), "words", merge.method.value
+                        details = {"score": score, "threshold": merge.threshold, "method": method}
+                        self._run.decide(Verdict.REFUSE, ids, reason, by=by, **details)
+                        break
+                    scores.append(merge.score)
+                else:
                     members.append(other)
                     lowest = min(lowest, *scores)
             if len(members) > 1:
@@ -457,21 +473,3 @@ class _Grouping:
                 text, score = members[0].statement.text, round(lowest, 4)
                 self.groups.append(Group(text, tuple(members), "they say the same words", score))
                 self.members.update(member.id for member in members)
-
-    def _score(self, member: Observation, other: Observation) -> float:
-        """Return the cosine of the two; 0 if they may not be merged, which is recorded as a refusal."""
-        ids, limits = (member.id, other.id), (self._options.normal, self._options.strict)
-        merge = merge_gate.decide_merge(member.statement, other.statement, normal=limits[0], strict=limits[1])
-        reason = APART if frozenset(ids) in self._apart else merge.reason
-        if not reason:
-            return merge.score
-        self._run.decide(
-            Verdict.REFUSE,
-            ids,
-            reason,
-            by="words",
-            score=round(merge.score, 4),
-            threshold=merge.threshold,
-            method=merge.method.value,
-        )
-        return 0.0

@@ -429,7 +429,32 @@ class Verify:
                 differences.append(f"{name} has lost its text. {remedy}")
             elif body_hash(self.documents.body(note.id) or "") != note.hash:
                 differences.append(f"{name} has another body stored than its hash says. {REPAIR}")
-        return [*differences, *self._indexes(documents, withdrawn)]
+        unlike = [
+            f"The {grain} index holds {entries} entries, the records {expected}."
+            for grain, (entries, expected) in entries_by_grain(self.documents, self.lexical).items()
+            if entries != expected
+        ]
+        # The vectors of the vault are the records: `VectorSearch.faults` compares them with their texts.
+        if not is_in_process(self.vectors):
+            entries = self.vectors.count()
+            expected = sum(len(self.embeddings.of_document(document.id)) for document in documents)
+            if entries != expected:
+                unlike.append(f"The vector index holds {entries} entries, the records {expected}.")
+        try:
+            for document in spread(documents, LOOKED_FOR):
+                if self._is_found(document) is False:
+                    unlike.append(f"{document.display_path} is not found by its own rarest words.")
+            for document in spread(withdrawn, LOOKED_FOR):
+                if self._is_found(document):
+                    state = f"{document.display_path} is {document.inactive}"
+                    unlike.append(f"{state}, but still found in the document index.")
+        except IndexBypassed as error:
+            return [*differences, str(error)]
+        return [
+            *differences,
+            *unlike,
+            *([f"The indexes differ from the records. {REBUILD}"] if unlike else []),
+        ]
 
     def _disk(self, folder: Folder) -> Iterator[str]:
         exclusions = Exclusions(self.files, folder)
@@ -471,30 +496,6 @@ class Verify:
             is_missing = document.inactive is None and document.stamp and path not in present
             if is_missing and not is_hidden(path, scan.unreadable):
                 yield f"{document.display_path} is in the vault, but its file is gone."
-
-    def _indexes(self, documents: Sequence[Document], withdrawn: Sequence[Document]) -> list[str]:
-        differences = [
-            f"The {grain} index holds {entries} entries, the records {expected}."
-            for grain, (entries, expected) in entries_by_grain(self.documents, self.lexical).items()
-            if entries != expected
-        ]
-        # The vectors of the vault are the records: `VectorSearch.faults` compares them with their texts.
-        if not is_in_process(self.vectors):
-            entries = self.vectors.count()
-            expected = sum(len(self.embeddings.of_document(document.id)) for document in documents)
-            if entries != expected:
-                differences.append(f"The vector index holds {entries} entries, the records {expected}.")
-        try:
-            for document in spread(documents, LOOKED_FOR):
-                if self._is_found(document) is False:
-                    differences.append(f"{document.display_path} is not found by its own rarest words.")
-            for document in spread(withdrawn, LOOKED_FOR):
-                if self._is_found(document):
-                    state = f"{document.display_path} is {document.inactive}"
-                    differences.append(f"{state}, but still found in the document index.")
-        except IndexBypassed as error:
-            return [str(error)]
-        return [*differences, f"The indexes differ from the records. {REBUILD}"] if differences else []
 
     def _is_found(self, document: Document) -> bool | None:
         """Whether the words of *document* find it; ``None`` for a text without words."""

@@ -170,16 +170,17 @@ def retrieval(
     if embedder is not None:
         known["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
 
-    def at_hand() -> set[str]:
-        """Return the retrievers that currently wait for nothing outside this process."""
-        parts: dict[str, list[object]] = {
-            "lexical": [stores.lexical],
-            "vector": [embedder, stores.vectors],
-            "temporal": [],
-        }
-        return {name for name, used in parts.items() if all(map(is_in_process, used))}
-
-    return run_retrievers({name: known[name] for name in legs} | dict(more), at_hand=at_hand, **options)
+    parts: dict[str, list[object]] = {
+        "lexical": [stores.lexical],
+        "vector": [embedder, stores.vectors],
+        "temporal": [],
+    }
+    return run_retrievers(
+        {name: known[name] for name in legs} | dict(more),
+        # Those that currently wait for nothing outside this process.
+        at_hand=lambda: {name for name, used in parts.items() if all(map(is_in_process, used))},
+        **options,
+    )
 
 
 def nearest_vectors(stores: RetrievalStores, embedder: Embedder) -> Stage:

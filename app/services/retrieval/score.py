@@ -95,12 +95,9 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     if request.diverse and request.unit is Unit.DOCUMENT and not work.by_date.order:
         head, tail = candidates[:SPREAD], candidates[SPREAD:]
         bodies = work.texts.bodies(c.document_id for c in head)
-
-        def beginning(c: Candidate) -> str:
-            title = c.document.title if c.document else ""
-            return f"{title}\n{bodies.get(c.document_id, '')[:READ_FOR_DIVERSITY]}"
-
-        distinct, copies = diversify(head, beginning)
+        titles = {c.document_id: c.document.title for c in head if c.document}
+        texts = {n: f"{title}\n{bodies.get(n, '')[:READ_FOR_DIVERSITY]}" for n, title in titles.items()}
+        distinct, copies = diversify(head, lambda c: texts.get(c.document_id, ""))
         candidates = [*distinct, *copies, *tail]
     trace.drop(candidates[request.limit :], "beyond the limit")
     first = candidates[: request.limit]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from clawmem.app.services.capture.visibility import DAY, day_of, may_show
@@ -49,13 +49,18 @@ class Reminders:
         Without records of what was shown (``telemetry: off``) nothing is shown.
         """
         subjects = self.properties.named("when") if self.recalls.enabled else {}
-        about = {
-            number
-            for number, values in subjects.items()
-            if number not in withheld
-            and any(self._is_about(value.value, prompt, by_meaning) for value in values)
-        }
-        notes = [*self._due(about)][:MOST] if about else []
+        about = set[int]()
+        for number, value in ((number, value) for number, values in subjects.items() for value in values):
+            topic = content_words(value.value)
+            if not topic or number in about or number in withheld:
+                continue
+            if all(has_words(topic, prompt)):
+                about.add(number)
+            elif by_meaning:
+                weights, [similarities], *_ = self.late().compare(topic, [content_words(prompt)])
+                shares = (weight * alike for weight, alike in zip(weights, similarities, strict=True))
+                about |= {number} if sum(shares) >= LEAST_ALIKE else set()
+        notes = self._due(about) if about else []
         bodies = self.documents.bodies([note.id for note in notes])
         lines = []
         for note in notes:
@@ -71,17 +76,8 @@ class Reminders:
             self.recalls.telemetry.record(recall._replace(session_id=session_id))
         return text
 
-    def _is_about(self, subject: str, prompt: str, by_meaning: bool) -> bool:
-        topic = content_words(subject)
-        if not topic or all(has_words(topic, prompt)):
-            return bool(topic)
-        if not by_meaning:
-            return False
-        weights, [similarities], *_ = self.late().compare(topic, [content_words(prompt)])
-        return sum(weight * alike for weight, alike in zip(weights, similarities, strict=True)) >= LEAST_ALIKE
-
-    def _due(self, numbers: Collection[int]) -> Iterator[Document]:
-        """Yield the notes that may be shown now, the last written first."""
+    def _due(self, numbers: Collection[int]) -> list[Document]:
+        """Return the notes that may be shown now, the last written first."""
         now_ms = self.clock.now_ms()
         now, until = iso_utc(now_ms), self.properties.named("until")
         times: dict[int, list[str]] = {}
@@ -89,11 +85,12 @@ class Reminders:
             for hit in recall.hits if recall.verb == VERB else ():
                 times.setdefault(hit.document_id, []).append(recall.asked_at[:DAY])
         newer = current_successors(self.documents, self.successions, numbers)
-        notes = self.documents.many(numbers).values()
-        for note in sorted(notes, key=lambda note: note.authored_at, reverse=True):
+        due = []
+        for note in self.documents.many(numbers).values():
             usual = iso_utc((parse_iso(note.authored_at) or now_ms) + DAYS * DAY_MS)
             last = until[note.id][0].value if note.id in until else usual
             shown = times.get(note.id, [])
             is_free = len(shown) < MOST and now[:DAY] not in shown
             if is_free and now[:DAY] <= last[:DAY] and note.id not in newer and may_show(note, now):
-                yield note
+                due.append(note)
+        return sorted(due, key=lambda note: note.authored_at, reverse=True)[:MOST]
