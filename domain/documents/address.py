@@ -17,18 +17,11 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 
 
-class LineRange(NamedTuple):
-    """Lines of a file, counted from 1; without ``last`` everything from ``first`` on."""
-
-    first: int
-    last: int | None = None
-
-
 class Address(NamedTuple):
     """One interpretation of a text as the address of a note; ``name`` excludes quotes, brackets and line numbers."""
 
     name: str
-    lines: LineRange | None = None
+    lines: tuple[int, int | None] | None = None  # the first, from 1, and the last one
     is_link: bool = False
     part: str = ""  # the heading, or ``^`` and the id of the block, of a link
 
@@ -79,7 +72,7 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     first, dash, last = lines.partition("-")
     if link or not before or not first.isdecimal() or (dash and not last.isdecimal()):
         return (Address(name, is_link=link is not None, part=part),)
-    return Address(name), Address(_unquoted(before), LineRange(int(first), int(last) if dash else None))
+    return Address(name), Address(_unquoted(before), (int(first), int(last) if dash else None))
 
 
 def unicode_forms(name: str) -> tuple[str, ...]:
@@ -103,12 +96,6 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
         return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
 
     return is_called
-
-
-def is_place_end(document: Document, path: str) -> bool:
-    """Whether *path* is ``collection/path`` of *document*, or a suffix of it that begins after a slash."""
-    whole, end = (unicodedata.normalize("NFC", text) for text in (document.display_path, path))
-    return bool(path) and f"/{whole}".endswith(f"/{end}")
 
 
 def folded(name: str) -> str:

@@ -14,7 +14,6 @@ EXCLUDED = frozenset(
     """.split()
 )
 
-MAX_PATTERN_LENGTH = 1000  # characters, as for a path
 MAX_ALTERNATIVES = 1000  # ten groups of two already make 1024
 
 _INVALID_RUN = re.compile(r"[^\w-]+")
@@ -44,13 +43,8 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
     unbalanced brace is an ordinary character, and so is a comma outside all groups.
 
     Raises:
-        InvalidInput: ``INPUT_TOO_LONG`` above 1000 characters, ``OUT_OF_BOUNDS`` above 1000 alternatives.
+        InvalidInput: ``OUT_OF_BOUNDS`` above 1000 alternatives.
     """
-    if len(pattern) > MAX_PATTERN_LENGTH:
-        raise InvalidInput(
-            "INPUT_TOO_LONG",
-            f"The pattern has {len(pattern)} characters; at most {MAX_PATTERN_LENGTH} are allowed.",
-        )
     patterns = {pattern: None}
     while any(map(_GROUP.search, patterns)):
         patterns = {

@@ -9,7 +9,6 @@ from clawmem.domain.documents.dating import written_time
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.text.words import words
 
-BYTE_ORDER_MARK = "\ufeff"
 # A ruler above a text opens no front matter.
 _UNCLOSED = re.compile(r"---\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
@@ -88,18 +87,13 @@ def split(source: str) -> FrontMatter:
     Without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are preserved in both
     parts, and the body is the rest of the source unchanged, blank lines included.
     """
-    source = source.removeprefix(BYTE_ORDER_MARK)
+    source = source.removeprefix("\ufeff")
     opening = re.match(r"---\r?\n", source)
     closing = CLOSING.search(source, opening.end()) if opening else None
     if opening is None or closing is None:
-        return whole(source)._replace(is_unclosed=bool(_UNCLOSED.match(source)))
+        return FrontMatter("", source, 1, is_unclosed=bool(_UNCLOSED.match(source)))
     text = source[opening.end() : closing.start()]
     return FrontMatter(text, source[closing.end() :], text.count("\n") + 3)
-
-
-def whole(source: str) -> FrontMatter:
-    """Return all of *source* except a byte order mark as the body: the fallback for malformed YAML."""
-    return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
 
 
 def facts(raw: Mapping[str, object]) -> Facts:
@@ -171,7 +165,7 @@ def _date(value: object) -> str | None:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    names = (name.strip() for name in value.split(",")) if isinstance(value, str) else _leaves(value)
+    names = (name.strip() for name in value.split(",")) if isinstance(value, str) else values(value)
     return tuple(dict.fromkeys(filter(None, names)))
 
 
@@ -189,7 +183,7 @@ def _share(value: object) -> float | None:
 
 def _addresses(value: object) -> tuple[str, ...]:
     addresses = []
-    for text in _leaves(value):
+    for text in values(value):
         is_unquoted = text[:1] == "[" and text[-1:] == "]" and not set(text[1:-1]) & set("[]")
         addresses += _LINKS.findall(text) or [f"[{text}]" if is_unquoted else text]
     return tuple(dict.fromkeys(filter(None, addresses)))
@@ -197,25 +191,22 @@ def _addresses(value: object) -> tuple[str, ...]:
 
 def values(value: object) -> tuple[str, ...]:
     """Return the printable values of a key: of a list each one; at most 1000."""
-    return tuple(filter(None, _leaves(value)))
-
-
-def _printable(value: object) -> str:
-    return ", ".join(values(value))
-
-
-def _leaves(value: object) -> Iterator[str]:
-    waiting = [value]
+    leaves, waiting = list[str](), [value]
     for _ in range(MAX_VALUES):
         if not waiting:
-            return
+            break
         value = waiting.pop()
         if isinstance(value, Mapping):
             value = list(value.values())
         if isinstance(value, list | tuple):
             waiting.extend(reversed(value[:MAX_VALUES]))
         else:
-            yield _scalar(value)
+            leaves.append(_scalar(value))
+    return tuple(filter(None, leaves))
+
+
+def _printable(value: object) -> str:
+    return ", ".join(values(value))
 
 
 def _scalar(value: object) -> str:

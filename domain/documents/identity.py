@@ -114,12 +114,6 @@ def is_forgotten(document: Document | None) -> bool:
     return document is not None and document.inactive is InactiveReason.FORGOTTEN
 
 
-def has_lost_text(document: Document) -> bool:
-    """Whether damage destroyed the only copy of the text: a repair keeps the record, without the hash of its source."""
-    is_withdrawn = document.inactive not in (None, InactiveReason.FORGOTTEN)
-    return is_withdrawn and document.stamp is None and not document.source_hash and document.hash == NO_TEXT
-
-
 def is_current(document: Document | None, source_hash: str) -> bool:
     """
     Whether a record is valid for a file with this hash, whether the document is active or not.

@@ -99,25 +99,16 @@ def superseded(links: Sequence[Link]) -> tuple[str, ...]:
 def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
     names = [NoteName(link_key(document.path), NameKind.FILE)]
-    names += [NoteName(_name_key(alias), NameKind.ALIAS) for alias in document.aliases]
-    names += [NoteName(_name_key(name), NameKind.TITLE) for name in document_names(document)[:1]]
+    names += [NoteName(folded(day_named(alias)), NameKind.ALIAS) for alias in document.aliases]
+    names += [NoteName(folded(day_named(name)), NameKind.TITLE) for name in document_names(document)[:1]]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]
     return names
 
 
-def with_slashes(target: str) -> str:
-    """Return a path or the target of a link with ``/`` for ``\\``, and as the page that Logseq's names of files mean."""
-    return unquote(target.replace("\\", "/").replace("___", "/"))
-
-
 def link_key(target: str) -> str:
     """Return the form of a target's last part in which it is compared with the names of notes; a day is its date."""
-    return _name_key(file_name(with_slashes(target)))
-
-
-def _name_key(name: str) -> str:
-    return folded(day_named(name))
+    return folded(day_named(file_name(_stem(target))))
 
 
 def _with_part(target: str, marks: str = "#^") -> tuple[str, str]:
@@ -179,7 +170,7 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
 
     def without_case(path: str) -> str:
         folder, slash, name = path.rpartition("/")
-        return f"{folded(folder)}{slash}{_name_key(name)}"
+        return f"{folded(folder)}{slash}{folded(day_named(name))}"
 
     groups: list[list[NamedNote]] = []
     for form in (partial(unicodedata.normalize, "NFC"), without_case):
@@ -199,4 +190,5 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
 
 
 def _stem(path: str) -> str:
-    return EXTENSION.sub("", with_slashes(path))
+    """Return a path or the target of a link without its extension, with ``/`` for ``\\`` and for Logseq's ``___``."""
+    return EXTENSION.sub("", unquote(path.replace("\\", "/").replace("___", "/")))

@@ -147,12 +147,8 @@ class Markdown:
         """The body without ``<!-- -->`` and ``%% %%``; line numbers do not change. An unclosed comment is text."""
         if not any(mark in self.body for mark in _COMMENTS):
             return self.body
-        parts, place = [], 0
-        for mark, start, end in _inline_spans(self._without_code):
-            if mark in _COMMENTS:
-                parts += [self.body[place:start], "\n" * self.body.count("\n", start, end)]
-                place = end
-        return "".join([*parts, self.body[place:]])
+        spans = [(start, end) for mark, start, end in _inline_spans(self._without_code) if mark in _COMMENTS]
+        return _blanked(self.body, spans, "")
 
     @cached_property
     def _without_code(self) -> str:
@@ -195,10 +191,10 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def _blanked(text: str, spans: Sequence[tuple[int, int]], blank: str = " ") -> str:
     parts, place = [], 0
     for start, end in spans:
-        blanks = "\n".join(" " * len(line) for line in text[start:end].split("\n"))
+        blanks = "\n".join(blank * len(line) for line in text[start:end].split("\n"))
         parts += [text[place:start], blanks]
         place = end
     return "".join([*parts, text[place:]])
@@ -245,12 +241,14 @@ def is_delimiter(line: str) -> bool:
     return "|" in line and "-" in line and not line.strip(" \t|:-")
 
 
-def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
+def header_at(body: str, offset: int) -> tuple[str, str] | None:
     """
-    Return the two header lines of the table that contains the row at index *row*.
+    Return the two header lines of the table with the row that contains character *offset* of *body*.
 
     None if that line is no table row. Every line between a row and its header contains a ``|``.
     """
+    row = body.count("\n", 0, offset)
+    lines = body.split("\n", row + 1)
     for index in range(row, max(0, row - MOST_ROWS), -1):
         if "|" not in lines[index]:
             return None
@@ -259,14 +257,8 @@ def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
     return None
 
 
-def header_at(body: str, offset: int) -> tuple[str, str] | None:
-    """Return the header of the table row that begins at character *offset* of *body*; None if none does."""
-    is_row = "|" in body[offset:].partition("\n")[0]
-    return header_of(body.split("\n"), body.count("\n", 0, offset)) if is_row else None
-
-
 def with_columns(body: str, start: int, end: int) -> str:
     """Return the characters from *start* to *end* of *body*, preceded by the column names if they are a table row."""
     text = body[start:end]
-    header = header_at(body, start) if "\n" not in text else None
+    header = header_at(body, start) if "|" in text and "\n" not in text else None
     return f"{column_names(header[0])}\n{text}" if header else text

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.frontmatter import values
@@ -46,14 +45,6 @@ _TAG = re.compile(
     r"|(?=[\d/-]*[^\W\d]|[\d/-]*[^\x00-\x7f])((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))"
 )
 _NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
-
-
-class InlineFields(NamedTuple):
-    """Fields in the text of a note, as Dataview and Logseq write them; its tags and aliases are apart."""
-
-    fields: tuple[tuple[str, str], ...] = ()
-    tags: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
 
 
 def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
@@ -100,31 +91,32 @@ def without_properties(front_matter: str, names: frozenset[str]) -> str:
     return "\n".join(lines)
 
 
-def inline_fields(note: Markdown) -> InlineFields:
+def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     """
-    Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments.
+    Return names and values of the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments.
 
+    Each tag is a field ``tags``, each alias a field ``aliases``.
     The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
     if not any(mark in note.body for mark in ("::", "📅", "⏳", "DEADLINE:", "SCHEDULED:")):
-        return InlineFields()
+        return []
     tasks = [*_TASK_DAY.finditer(note.prose)]
     days = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks if task["day"]]
-    fields, closed = days[:MAX_FIELDS], [task.span() for task in tasks if not task["day"]]
-    names: dict[bool, list[str]] = {True: [], False: []}
+    fields, closed = days, [task.span() for task in tasks if not task["day"]]
     for match in _FIELD.finditer(note.prose):
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
         if name.casefold() in ("due", "scheduled") and any(a <= match.start() < z for a, z in closed):
             continue
         if name.casefold() in TAG_PROPERTIES | _ALIAS_NAMES:
-            names[name.casefold() in TAG_PROPERTIES] += filter(None, map(_unlinked, value.split(",")))
-        elif name.casefold() not in _OMITTED and len(fields) < MAX_FIELDS:
+            listed = TAGS if name.casefold() in TAG_PROPERTIES else "aliases"
+            fields += [(listed, part) for part in map(_unlinked, value.split(",")) if part]
+        elif name.casefold() not in _OMITTED:
             fields.append((name, value))
-    return InlineFields(tuple(fields), tags=tuple(names[True]), aliases=tuple(names[False]))
+    return fields[:MAX_FIELDS]
 
 
 def note_properties(
-    raw: Mapping[str, object], inline: InlineFields, tags: Iterable[str], aliases: Iterable[str]
+    raw: Mapping[str, object], inline: Iterable[tuple[str, str]], tags: Iterable[str], aliases: Iterable[str]
 ) -> list[Property]:
     """
     Return the properties of a note in order: of its front matter *raw*, its text, its *aliases* and *tags*.
@@ -134,7 +126,7 @@ def note_properties(
     """
     left_out = TAG_PROPERTIES | _ALIAS_NAMES | _OMITTED
     declared = [(name, value) for name, several in raw.items() for value in values(several) or ("",)]
-    pairs = [pair for pair in (*declared, *inline.fields) if pair[0].casefold() not in left_out]
+    pairs = [pair for pair in (*declared, *inline) if pair[0].casefold() not in left_out]
     pairs += [("aliases", alias) for alias in aliases]
     pairs += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
     unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in pairs if name.strip())

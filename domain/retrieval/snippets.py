@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.documents.markdown import HEADING, header_of, is_delimiter, is_machine_text
+from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
@@ -157,7 +157,7 @@ def excerpt(body: str, start: int, end: int, max_length: int, first_line: int) -
     lines = body.removesuffix("\n").split("\n")
     first, last = body.count("\n", 0, start), body.count("\n", 0, max(start, end))
     first, last = min(first, len(lines) - 1), min(last, len(lines) - 1)
-    header = "".join(f"{line}\n" for line in header_of(lines, first) or ())
+    header = "".join(f"{line}\n" for line in header_at(body, start) or ())
     if len(header) > max_length // 2:
         header = ""
     lead = ELLIPSIS if body[:start].rpartition("\n")[2].strip() else ""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.domain.documents.properties import InlineFields, note_properties
+from clawmem.domain.documents.properties import note_properties
 from clawmem.ports.documents import Property
 
 
@@ -57,7 +57,7 @@ def test_a_number_prints_as_written(written: str) -> None:
     """A price keeps its cents and a postcode its first zero, also in a list and in a nested value."""
     read = parse_yaml(f"a: {written}\nb: [{written}]\nc: {{d: {written}}}")
 
-    assert note_properties(read, InlineFields(), (), ()) == [
+    assert note_properties(read, (), (), ()) == [
         Property("a", written, written.lower()),
         Property("b", written, written.lower()),
         Property("c", f"{{d: {written}}}", f"{{d: {written}}}".lower()),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import chain, product, starmap
 from operator import attrgetter
+from unicodedata import normalize
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.utils import default_process
@@ -15,7 +16,7 @@ from rapidfuzz.utils import default_process
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
+from clawmem.domain.documents.address import Address, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
@@ -197,8 +198,8 @@ class Lookup:
         return list({document.id: document for document in documents}.values())
 
     def _gone_with_end(self, address: Address) -> list[Document]:
-        ends = _ends(address)
-        return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
+        ends = tuple(normalize("NFC", f"/{path}") for path in _ends(address) if path)
+        return self._inactive(lambda note: normalize("NFC", f"/{note.display_path}").endswith(ends))
 
     def _by_name(self, address: Address) -> list[Document]:
         """Return the documents with this file name, title or alias: the served ones, those with the file name, else others."""
@@ -280,8 +281,8 @@ class Lookup:
         """
         document, reading = self.resolve(address, suggestions)
         lines = reading.lines
-        first = from_line if from_line is not None or lines is None else lines.first
-        if lines and (lines.last or lines.first) < lines.first:
+        first = from_line if from_line is not None or lines is None else lines[0]
+        if lines and (lines[1] or lines[0]) < lines[0]:
             raise InvalidInput(
                 "OUT_OF_BOUNDS", f"{address} ends before it begins. Give the first line first."
             )
@@ -289,8 +290,8 @@ class Lookup:
             note = Markdown(self.documents.body(document.id) or "", document.body_line)
             if (first := part_line(reading.part, note)) is None:
                 raise NotFound("heading or block", reading.part)
-        if lines and lines.last is not None and max_lines is None and from_line is None:
-            max_lines = max(lines.last - max(lines.first, document.body_line) + 1, 1)
+        if lines and lines[1] is not None and max_lines is None and from_line is None:
+            max_lines = max(lines[1] - max(lines[0], document.body_line) + 1, 1)
         excerpt = self._excerpt(document, first, max_lines)
         count = max(excerpt.total_lines, 1)
         if first is not None and not 1 <= first <= count:

@@ -15,7 +15,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
-from clawmem.ports.documents import Claims, Property
+from clawmem.ports.documents import TAGS, Claims, Property
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import ExtractedText, TextExtractor
 from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
@@ -187,12 +187,13 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         raw, left_out, fault = _sound_lines(parts.text, parse_yaml)
         done = f"left out in line {', '.join(map(str, left_out))}" if left_out else "read key by key"
         malformed = f"front matter {done if raw else 'taken as text'}: {fault or error}"
-        parts = parts if raw else frontmatter.whole(text)
+        parts = parts if raw else frontmatter.FrontMatter("", text.removeprefix("\ufeff"), 1)
     note = Markdown(parts.body, parts.body_line)
     if note.without_comments != note.body:
         note = Markdown(note.without_comments, parts.body_line)
     facts, fields = frontmatter.facts(raw), inline_fields(note)
-    tags, aliases = note_tags((*facts.tags, *fields.tags), note), (*facts.aliases, *fields.aliases)
+    tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
+    aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
     links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
     claims = Claims((*facts.supersedes, *superseded(links)), facts.superseded_by)
     declared = Declarations(claims, links, properties)

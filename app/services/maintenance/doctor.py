@@ -28,7 +28,7 @@ from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forg
 from clawmem.app.services.models import NONE
 from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.documents.frontmatter import split
-from clawmem.domain.documents.identity import body_hash, has_lost_text, is_current, is_forgotten, source_hash
+from clawmem.domain.documents.identity import NO_TEXT, body_hash, is_current, is_forgotten, source_hash
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore
@@ -424,7 +424,8 @@ class Verify:
         differences = [sentence for folder in self.folders for sentence in self._disk(folder)]
         for note in (*documents, *withdrawn):
             name = note.display_path
-            if has_lost_text(note):
+            # After damage to the only copy of a text, a repair keeps the record without the hash of its source.
+            if note.inactive and note.stamp is None and not note.source_hash and note.hash == NO_TEXT:
                 remedy = f'Copy it from a backup, or run: clawmem forget "{name}"'
                 differences.append(f"{name} has lost its text. {remedy}")
             elif body_hash(self.documents.body(note.id) or "") != note.hash:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import pytest
 
-from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
+from clawmem.domain.documents.address import Address, name_matcher, read_address, unicode_forms
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
 NOTE = Document("work", "clients/Straße 5.md", "The yard", "h", "s", "t", "t", "t", aliases=("Hof",))
 
 
-@pytest.mark.parametrize(
-    ("name", "fits"), [("5.md", False), ("Straße 5.md", True), ("work/clients/Straße 5.md", True)]
-)
-def test_the_end_of_a_place_begins_at_a_slash(name: str, fits: bool) -> None:
-    """A part of a file name is no end of a path, and neither is nothing."""
-    assert is_place_end(NOTE, name) is fits
-    assert not is_place_end(NOTE, "")
-
-
-def test_an_end_in_either_normal_form() -> None:
+def test_both_normal_forms() -> None:
     """File systems decompose names, keyboards do not."""
-    note = NOTE._replace(path=unicodedata.normalize("NFD", "Café.md"))
-    assert is_place_end(note, unicodedata.normalize("NFC", "Café.md"))
     assert len(unicode_forms("Café")) == 2
     assert unicode_forms("Cafe") == ("Cafe",)
 

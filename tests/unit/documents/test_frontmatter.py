@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.frontmatter import FrontMatter, facts, split, whole
+from clawmem.domain.documents.frontmatter import FrontMatter, facts, split
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])))
 LINE_END = st.sampled_from(["\n", "\r\n"])
@@ -42,7 +42,7 @@ def test_a_block_at_the_top_is_taken_off() -> None:
 )
 def test_without_both_fences_all_is_body(source: str) -> None:
     """The opening one on line 1 and exact, the closing one anywhere after."""
-    assert split(source)[:3] == whole(source)[:3] == ("", source, 1)
+    assert split(source)[:3] == ("", source, 1)
 
 
 @given(LINES, LINES, LINE_END)
