@@ -257,12 +257,8 @@ def list_documents(
     as_of: AsOf = "",
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
-    vault, moment, where, ordering = (
-        services.vault,
-        first_after(as_of),
-        conditions_in(where),
-        [sort] if sort else [],
-    )
+    vault, moment, where = services.vault, first_after(as_of), conditions_in(where)
+    ordering = [sort] if sort else []
     check_filters(vault.documents, vault.properties, [], ordering)
     scope = _scope(services, collection, tag, where, moment)
     total = (

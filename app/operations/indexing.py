@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -429,11 +429,6 @@ def trust_set(
     return Collection(name, changed, trust=trust)
 
 
-def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
-    """Return the folders that may be read; ``None`` for a person, who may read every folder of notes."""
-    return None if caller == PERSON else settings.folders_for_programs
-
-
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
     name, folder = request.vault, str(request.content_root)
@@ -444,7 +439,8 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
         if is_there(file):
             remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
             raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
-    admitted(folder, settings.home, own=settings.own_files, allowed=_allowed(settings, caller))
+    allowed = None if caller == PERSON else settings.folders_for_programs  # a person may read every folder
+    admitted(folder, settings.home, own=settings.own_files, allowed=allowed)
     if is_new and caller == PERSON:
         set_value(settings.config_file, ("vaults", name), str(file))
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
@@ -467,7 +463,8 @@ def vault_sync(
     Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
     command line is a file next to the usual vault, and its name is written to the config file.
     """
-    collection, allowed = collection_name or vault, _allowed(services.settings, services.caller)
+    collection = collection_name or vault
+    allowed = None if services.caller == PERSON else services.settings.folders_for_programs
     with services.progress(f"Reading {content_root}") as step:
         report = services.sync(
             str(content_root), collection, pattern, allowed=allowed, allow_empty=allow_empty, progress=step

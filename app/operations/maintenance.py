@@ -44,7 +44,6 @@ from clawmem.app.services.lifecycle.actions import CuratorReport
 from clawmem.app.services.maintenance.doctor import CheckResult, machine_findings, split_again
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
-from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ConfirmationMissing, NotFound, VaultError, VaultReadOnly
@@ -182,15 +181,12 @@ class Differences(Result):
         return [*(f"Damaged and rebuilt: the {role} index." for role in self.rebuilt), *remedy]
 
 
-def _differences_text(result: Differences) -> Iterator[str]:
-    yield from result.differences[:10] or ["Files, records and indexes agree."]
-    if (more := len(result.differences) - 10) > 0:
-        yield f"and {more:,} more; --json lists all"
-
-
 @operation(
     Effect.REPEATABLE,
-    text=_differences_text,
+    text=lambda result: [
+        *(result.differences[:10] or ["Files, records and indexes agree."]),
+        *(f"and {more:,} more; --json lists all" for more in [len(result.differences) - 10] if more > 0),
+    ],
     route="/verify",
     command="doctor --verify",
     opens=Opening.CURRENT,
@@ -443,13 +439,6 @@ class Vaults(Result):
     missing: list[str]
 
 
-def vaults_of(settings: Settings) -> Vaults:
-    """Return the vaults of *settings*; open none."""
-    vaults = {name: str(file) for name, file in settings.vaults.items()}
-    missing = [name for name, file in settings.vaults.items() if not is_there(file)]
-    return Vaults(vault=str(settings.vault), config=str(settings.config_file), vaults=vaults, missing=missing)
-
-
 def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[str, object]]:
     info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
     yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
@@ -509,16 +498,19 @@ def index_stats(services: Services) -> StatusReport:
 def init(services: Services) -> Vaults:
     """Create the vault and the config folder; keep existing ones."""
     make_folder(services.settings.config_file.parent)
-    return vaults_of(services.settings)
+    return list_vaults(services)
 
 
 @operation(Effect.READS, text=lambda vaults: vaults.vault, command="vault path", opens=Opening.NOTHING)
 def vault_path(services: Services) -> Vaults:
     """Print the path of the vault."""
-    return vaults_of(services.settings)
+    return list_vaults(services)
 
 
 @operation(Effect.READS, command="vault list", opens=Opening.NOTHING)
 def list_vaults(services: Services) -> Vaults:
     """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
-    return vaults_of(services.settings)
+    settings = services.settings
+    vaults = {name: str(file) for name, file in settings.vaults.items()}
+    missing = [name for name, file in settings.vaults.items() if not is_there(file)]
+    return Vaults(vault=str(settings.vault), config=str(settings.config_file), vaults=vaults, missing=missing)

@@ -177,7 +177,24 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
         if (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}:
             yield "No confident answer. Closest matches:"
     for result in answer.results:
-        yield from result_parts(result)
+        last = f"-{result.end_line}" if result.end_line > result.start_line else ""
+        facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
+        place, about = printable(f"{result.file}:{result.start_line}{last}"), printable("  ".join(facts))
+        yield Styled(f"\x1b[36m\x1b[1m{place}\x1b[0m  \x1b[2m{about}\x1b[0m")  # bold cyan, and dimmed
+        # the headings above the place; the first one is left out if it repeats the title
+        below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
+        title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
+        if title != result.snippet.strip():  # the title of a remembered sentence is the sentence
+            yield f"  {one_line(title_to_read(title, result.origin))}"
+        if result.superseded_by:
+            yield f"  {successor_mark(result.superseded_by)}"
+        elif change := result.changed_by:
+            yield f"  perhaps no longer so: see {change.file} ({change.authored_at[:10]})"
+        if result.changed_after:
+            yield f"  this text was changed on {result.changed_after[:10]}"
+        shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
+        yield "\n".join(f"    {line}".rstrip() for line in shown)
+        yield ""
     if answer.hidden:
         yield f"{plural(answer.hidden, 'unlikely result')} hidden; --all (show_all) shows them."
     if answer.trace is not None:
@@ -197,28 +214,6 @@ def session_line(session: Session) -> str:
         ", ".join(session.files_changed[:5]),
     )
     return "  ".join(facts).rstrip()
-
-
-def result_parts(result: FoundDocument) -> Iterator[Part]:
-    """Yield a result with its place and the lines that answer."""
-    last = f"-{result.end_line}" if result.end_line > result.start_line else ""
-    facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
-    place, about = printable(f"{result.file}:{result.start_line}{last}"), printable("  ".join(facts))
-    yield Styled(f"\x1b[36m\x1b[1m{place}\x1b[0m  \x1b[2m{about}\x1b[0m")  # bold cyan, and dimmed
-    # the headings above the place; the first one is left out if it repeats the title
-    below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
-    title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
-    if title != result.snippet.strip():  # the title of a remembered sentence is the sentence
-        yield f"  {one_line(title_to_read(title, result.origin))}"
-    if result.superseded_by:
-        yield f"  {successor_mark(result.superseded_by)}"
-    elif result.changed_by:
-        yield f"  perhaps no longer so: see {result.changed_by.file} ({result.changed_by.authored_at[:10]})"
-    if result.changed_after:
-        yield f"  this text was changed on {result.changed_after[:10]}"
-    shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
-    yield "\n".join(f"    {line}".rstrip() for line in shown)
-    yield ""
 
 
 def receipt_parts(receipt: Receipt) -> Iterator[Part]:
@@ -398,10 +393,7 @@ def answer_question(
     number = services.recalls.record(
         answer, verb, took_ms, limit=request.limit, receipt=lambda: pack(receipt or explain())
     )
-    explained = {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
-    shown: dict[str, Any] = {
-        "compact": request.compact,
-        "body": request.body,
-        **(explained if receipt else {}),
-    }
+    shown: dict[str, Any] = {"compact": request.compact, "body": request.body}
+    if receipt:
+        shown |= {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
     return answer_of(answer, services.settings, as_of=as_of, **shown)
