@@ -33,7 +33,7 @@ _SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
 _SPACE = re.compile(r"\s")
 
 
-Placed = tuple[int, int, str, str]  # start and end in the body, headings above, and a label
+Part = tuple[FragmentKind, int, int, str, str]  # with start and end in the body, headings above, and a label
 
 
 def fragment(
@@ -59,9 +59,7 @@ def fragment(
     """
     body, fragments, dated = note.body, list[Fragment](), f" ({date})" if date else ""
 
-    def add(kind: FragmentKind, placed: Placed, columns: str = "") -> None:
-        start, end, heading, label = placed
-        context = columns
+    def add(kind: FragmentKind, start: int, end: int, heading: str, label: str, context: str = "") -> None:
         if kind is not FragmentKind.LINE:
             above = [title, *(name for name in heading.split(" › ") if name != title)]
             context = " › ".join(filter(None, above)) + dated
@@ -78,11 +76,9 @@ def fragment(
         path = [heading for heading in path if not is_heading or heading.level < block.level]
         outline.append((block, " › ".join(heading.label for heading in path if heading.label)))
         path += [block] if is_heading else []
-    add(FragmentKind.DOCUMENT, (0, len(body), "", ""))
-    for passage in _passages(body, outline):
-        add(FragmentKind.PASSAGE, passage)
-    for kind, structure in _structures(body, outline):
-        add(kind, structure)
+    add(FragmentKind.DOCUMENT, 0, len(body), "", "")
+    for part in (*_passages(body, outline), *_structures(body, outline)):
+        add(*part)
     for key, value in front_matter:
         text = f"{key}: {value}"
         if key not in ("content_type", "tags", "title") and len(text) >= 10:
@@ -100,7 +96,7 @@ def fragment(
         label = block.label if block.kind is BlockKind.TURN else ""
         columns = block.label if block.kind is BlockKind.ROW else ""
         for start, end in _pieces(body, block.start, block.end, MAX_LINE):
-            add(FragmentKind.LINE, (start, end, above, label), columns)
+            add(FragmentKind.LINE, start, end, above, label, columns)
     return fragments
 
 
@@ -126,7 +122,7 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
             yield LexicalEntry(key, grain, document.collection, title, text, document.authored_at)
 
 
-def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Placed]:
+def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Part]:
     """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
     pieces = [
         (start, end, heading)
@@ -134,7 +130,7 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Place
         for start, end in _pieces(body, block.start, block.end, MAX_PASSAGE)
     ]
     if not pieces:
-        yield 0, len(body), "", ""
+        yield FragmentKind.PASSAGE, 0, len(body), "", ""
     first = 0
     while first < len(pieces):
         last = first + 1
@@ -142,7 +138,7 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Place
             last += 1
         start = pieces[first][0] if first else 0
         end = len(body) if last == len(pieces) else max(pieces[last][0], pieces[last - 1][1])
-        yield start, end, pieces[first][2], ""
+        yield FragmentKind.PASSAGE, start, end, pieces[first][2], ""
         if last == len(pieces):
             return
         # A short last block is repeated if the next one fits after it: a passage of repeated text is redundant.
@@ -153,7 +149,7 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Place
         first = last - 1 if is_repeated else last
 
 
-def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[tuple[FragmentKind, Placed]]:
+def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Part]:
     """Yield the sections down to level 3, the lists and the code blocks that have a fragment of their own."""
     heads = [placed for placed in outline if placed[0].kind is BlockKind.HEADING and placed[0].level <= 3]
     ends = [*(block.start for block, _ in heads[1:]), len(body)]
@@ -174,7 +170,7 @@ def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[tup
     parts = [part for part in parts if len(body) >= MIN_SPLIT and part[2] - part[1] >= MIN_FRAGMENT]
     for kind, first, last, above, label in parts[:MAX_STRUCTURES]:
         for start, end in _pieces(body, first, last, MAX_STRUCTURE):
-            yield kind, (start, end, above, label)
+            yield kind, start, end, above, label
 
 
 def _pieces(body: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:

@@ -85,11 +85,6 @@ def parse_virtual_path(text: str) -> tuple[str, str] | None:
     return (names[0], "/".join(names[1:])) if names and place.startswith("//") else None
 
 
-def display_path(collection: str, path: str) -> str:
-    """Return ``collection/path``, the displayed name of a document; the bare collection for an empty path."""
-    return f"{collection}/{path}" if path else collection
-
-
 def check_path(text: str) -> None:
     """
     Raise if *text* is not acceptable as a path from outside. The checks run in the order listed below.

@@ -161,12 +161,9 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     files = [note for note in here if link_key(note.path) == link.key]
     from_here = posixpath.normpath(posixpath.join(folder, written))
     from_root = posixpath.normpath(written.lstrip("/"))
-    if written.startswith(("./", "../")):
-        places = [from_here]
-    elif link.kind is LinkKind.MARKDOWN and not written.startswith("/"):
-        places = [from_here, from_root]
-    else:
-        places = [from_root]
+    is_relative = written.startswith(("./", "../"))
+    is_from_here = is_relative or (link.kind is LinkKind.MARKDOWN and not written.startswith("/"))
+    places = [from_here] * is_from_here + [from_root] * (not is_relative)
 
     def without_case(path: str) -> str:
         folder, slash, name = path.rpartition("/")

@@ -94,7 +94,7 @@ class Markdown:
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """The blocks in order, as in CommonMark with the tables of GitHub; every line with a word is in one."""
+        """The blocks in order, as in CommonMark with the tables of GitHub; what is nested too deeply is in none."""
         blocks: list[Block] = []
         tokens = _parser().parse(self.body)
         columns, covered = "", 0
@@ -114,13 +114,12 @@ class Markdown:
                 label = columns
             elif at and tokens[at - 1].type == "list_item_open":
                 kind = BlockKind.ITEM
-            blocks += self._unparsed(covered, first)
             if kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
                 blocks += self._divided(kind, first, end)
             else:
                 blocks.append(self._block(kind, first, end, label, level))
             covered = end
-        return [*blocks, *self._unparsed(covered, len(self._lines))]
+        return blocks
 
     @cached_property
     def headings(self) -> list[Block]:
@@ -160,12 +159,6 @@ class Markdown:
             end -= 1
         start_line, end_line = first + self.first_line, end - 1 + self.first_line
         return Block(kind, start_line, end_line, self._starts[first], self._starts[end] - 1, label, level)
-
-    def _unparsed(self, first: int, end: int) -> Iterator[Block]:
-        """Yield the lines with a word that are in no token, such as those that are nested too deeply."""
-        for line in range(first, end):
-            if any(map(str.isalnum, self._lines[line])):
-                yield self._block(BlockKind.PARAGRAPH, line, line + 1)
 
     def _divided(self, kind: BlockKind, first: int, end: int) -> Iterator[Block]:
         """Divide a paragraph before every line that is a turn of a conversation, a footnote or a field."""

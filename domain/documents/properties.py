@@ -79,18 +79,6 @@ def with_tags_above(tag: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
 
 
-def without_properties(front_matter: str, names: frozenset[str]) -> str:
-    """Return *front_matter* with the lines of the properties *names* blanked; line numbers do not change."""
-    lines: list[str] = []
-    is_omitted = False
-    for line in front_matter.split("\n"):
-        key, colon, value = line.partition(":")
-        if colon and key[:1].strip("#- \t") and (not value or value[0].isspace()):
-            is_omitted = key.strip(" \t\"'").casefold() in names
-        lines.append("" if is_omitted else line)
-    return "\n".join(lines)
-
-
 def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     """
     Return names and values of the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments.

@@ -330,13 +330,11 @@ class Lookup:
             if is_glob:
                 identity.check_path(name)
                 virtual = identity.parse_virtual_path(name)
-                fits = compile_pattern(
-                    identity.display_path(virtual[0], virtual[1] or "**") if virtual else name
-                )
+                fits = compile_pattern(f"{virtual[0]}/{virtual[1] or '**'}" if virtual else name)
                 places = [
                     place
                     for place in self.documents.places()
-                    if fits(identity.display_path(*place)) or (not virtual and fits(place[1]))
+                    if fits("/".join(place)) or (not virtual and fits(place[1]))
                 ]
                 if documents := [*filter(None, starmap(self.documents.at, places))]:
                     parts += map(self._excerpt, documents)

@@ -122,7 +122,7 @@ class NoteClaims:
             ]
         place = identity.parse_virtual_path(address.name)
         # YAML removes the brackets of an unquoted [[link|shown]].
-        target = identity.display_path(*place) if place else address.name.partition("|")[0].strip()
+        target = "/".join(filter(None, place)) if place else address.name.partition("|")[0].strip()
         link = Link(LinkKind.WIKILINK, target, link_key(target), 1)
         names = self.links.named([link.key]).get(link.key, ())
         documents = self.documents.many({name.document_id for name in names} - {note.id})

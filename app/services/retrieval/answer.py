@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Retrieva
 from clawmem.domain.conversations.units import CONVERSATION, reply_to
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
+from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
@@ -115,7 +116,11 @@ class Result:
             wanted = [word for word in self.words if word not in names]
             is_named = len(wanted) < len(self.words)
             ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
-            head = without_properties(self.document.front_matter or "", ignored)
+            keys = re.split(r"^(?=[^\s#:-][^:\n]*:(?:\s|\Z))", self.document.front_matter, flags=re.MULTILINE)
+            head = "".join(
+                "\n" * key.count("\n") if key.partition(":")[0].strip(" \t\"'").casefold() in ignored else key
+                for key in keys
+            )
             if holds_any(head, wanted):
                 line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))
                 place = head.index(line), head.index(line) + len(line)
