@@ -31,7 +31,6 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.reminders import DAYS
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.domain.documents.address import read_address
-from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.security.quoting import shown_title, title_to_read
@@ -236,7 +235,7 @@ def memory_forget(
     if note.inactive is InactiveReason.FORGOTTEN:
         result, report = Forgotten(name=query, changed=False), ForgetReport((note,))
     else:
-        if not (confirm is True and digits and note.first_hash.startswith(normalise_docid(digits))):
+        if not (confirm is True and digits and note.first_hash.startswith(digits)):
             place = place_of(services.vault.documents, note)
             derived = files_of(derived_documents(services.vault, [note.id]))
             details = place | {

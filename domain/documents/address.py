@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.domain.documents.dating import day_named
-from clawmem.domain.documents.identity import check_path, is_docid
+from clawmem.domain.documents.identity import check_path, docid_digits
 from clawmem.domain.documents.names import EXTENSION, document_names
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
@@ -34,9 +34,9 @@ class Address(NamedTuple):
 
     @property
     def docid(self) -> str:
-        """The name as a docid; empty if it is none."""
+        """The digits of the docid that the name is; empty if it is none."""
         digits = self.name.partition(" ")[0] if self.name.startswith("#") else self.name
-        return digits if is_docid(digits) and not self.is_link else ""
+        return "" if self.is_link else docid_digits(digits)
 
 
 def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:

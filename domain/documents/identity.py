@@ -48,28 +48,16 @@ def docid(hash: str, others: Iterable[str]) -> str:
     return next((text for text in prefixes if not any(other.startswith(text) for other in rivals)), hash)
 
 
-def is_docid(text: str) -> bool:
+def docid_digits(text: str) -> str:
     """
-    Whether *text* may be looked up as a docid: 6 to 64 hex digits in either case, after at most one ``#``.
+    Return the hex digits of a docid in the stored form: lower case, without ``#``; empty if *text* is none.
 
-    The check keeps ``%`` and ``_`` out of prefix queries, where they would match arbitrary documents.
+    A docid has 6 to 64 hex digits in either case, after at most one ``#``. The check keeps ``%`` and ``_`` out of
+    prefix queries, where they would match arbitrary documents.
     """
     digits = text.removeprefix("#").lower()
-    return DOCID_LENGTH <= len(digits) <= len(NO_TEXT) and not digits.strip("0123456789abcdef")
-
-
-def normalise_docid(text: str) -> str:
-    """
-    Return the hex digits of a docid in the stored form: lower case, without ``#``.
-
-    Raises:
-        InvalidInput: ``INVALID_INPUT`` if *text* is not a docid (see `is_docid`).
-    """
-    if not is_docid(text):
-        raise InvalidInput(
-            "INVALID_INPUT", f"{text[:80]!r} is not a docid. Give 6 to 64 hex digits, such as #a1b2c3."
-        )
-    return text.removeprefix("#").lower()
+    is_docid = DOCID_LENGTH <= len(digits) <= len(NO_TEXT) and not digits.strip("0123456789abcdef")
+    return digits if is_docid else ""
 
 
 def parse_virtual_path(text: str) -> tuple[str, str] | None:

@@ -34,7 +34,7 @@ _MARKS = re.compile(
 )
 
 # The relation as records of decisions and notes with typed links write it: "Supersedes [1. Use Java](0001-use-java.md)".
-_SUPERSEDES = re.compile(r"\A\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
+SUPERSEDES = re.compile(r"\A\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
 
 # Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
 ATTACHMENTS = frozenset(
@@ -88,12 +88,6 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
         last = min(bounds[bisect_left(bounds, end)], end + room)
         context = " ".join(_MARKS.sub("", text[first:last]).split())[:MAX_CONTEXT]
         yield Link(kind, target, link_key(target), line, part, shown.strip(), context)
-
-
-def superseded(links: Sequence[Link]) -> tuple[str, ...]:
-    """Return the targets of sentences such as "Supersedes [[tariff]]": of each the first link."""
-    first = {link.context: link.target for link in reversed(links) if _SUPERSEDES.match(link.context)}
-    return (*reversed(first.values()),)
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:

@@ -124,7 +124,9 @@ class Lookup:
             if documents := rule(address):
                 return self._only(text, documents), address
         if text.strip().startswith("#"):
-            identity.normalise_docid(text.strip().partition(" ")[0])
+            if not identity.docid_digits(docid := text.strip().partition(" ")[0]):
+                message = f"{docid[:80]!r} is not a docid. Give 6 to 64 hex digits, such as #a1b2c3."
+                raise InvalidInput("INVALID_INPUT", message)
             raise NotFound("document", text)
         served = {document.id: document for document in self.documents.latest()} if suggestions else {}
         names = [
@@ -168,7 +170,9 @@ class Lookup:
         if reason is InactiveReason.SUPERSEDED and not successors:
             remedy = "No note is served in its place."
         remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
-        name = text.strip() if reason is InactiveReason.FORGOTTEN and identity.is_docid(text.strip()) else ""
+        name = (
+            text.strip() if reason is InactiveReason.FORGOTTEN and identity.docid_digits(text.strip()) else ""
+        )
         raise NotServed(document, shown_title(document), remedy, successors, name)
 
     def _by_place(self, address: Address) -> list[Document]:
@@ -217,7 +221,7 @@ class Lookup:
         """
         if not address.docid:
             return []
-        digits, place = identity.normalise_docid(address.docid), address.name.partition(" ")[2].strip()
+        digits, place = address.docid, address.name.partition(" ")[2].strip()
         documents = self.documents.by_docid(digits)
         for note in () if documents else self.documents.latest(active=False):
             acts = self.acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()

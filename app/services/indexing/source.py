@@ -10,7 +10,7 @@ from datetime import UTC, tzinfo
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import dating, encoding, frontmatter, identity, names, times
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.links import note_links, superseded
+from clawmem.domain.documents.links import SUPERSEDES, note_links
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
@@ -195,7 +195,9 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
     aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
     links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
-    claims = Claims((*facts.supersedes, *superseded(links)), facts.superseded_by)
+    # Of a sentence that supersedes, the first link is meant.
+    first = {link.context: link.target for link in reversed(links) if SUPERSEDES.match(link.context)}
+    claims = Claims((*facts.supersedes, *reversed(first.values())), facts.superseded_by)
     declared = Declarations(claims, links, properties)
     if parts.is_unclosed:
         malformed = "front matter taken as text: it has no line --- at its end"

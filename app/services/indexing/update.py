@@ -115,11 +115,7 @@ class NoteClaims:
         except InvalidInput:
             return []
         if address.docid:
-            return [
-                document
-                for document in self.documents.by_docid(identity.normalise_docid(address.docid))
-                if document.id != note.id
-            ]
+            return [document for document in self.documents.by_docid(address.docid) if document.id != note.id]
         place = identity.parse_virtual_path(address.name)
         # YAML removes the brackets of an unquoted [[link|shown]].
         target = "/".join(filter(None, place)) if place else address.name.partition("|")[0].strip()
