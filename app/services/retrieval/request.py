@@ -66,8 +66,9 @@ class RetrievalRequest(NamedTuple):
     show_all: bool = False
 
     def asking(self, text: str) -> Self:
-        """Return the same request for another question, *text*."""
-        return self._replace(question=replace(self.question, text=text))
+        """Return the same request for the question *text*; what is known of an equal question stays known."""
+        same = text == self.question.text
+        return self if same else self._replace(question=replace(self.question, text=text))
 
 
 def read_request(
