@@ -159,7 +159,6 @@ select claim.document_id, claim.kind, claim.address, claim.collection, claim.tar
  where documents.inactive is null
  order by claim.document_id, claim.kind, claim.address
 """
-_CLAIM = "insert or ignore into succession_claims select id, ?, ?, collection, ? from documents where id = ?"
 _WITHDRAW = "delete from succession_claims where document_id = ? and"
 _DECIDE = """
 insert into succession_claims select ?, 'replaced_by', id || '', collection, path from documents where id = ?
@@ -187,9 +186,10 @@ class SqliteSuccessions(Store):
         addresses = [(ClaimKind.SUPERSEDES, address) for address in claims.supersedes]
         addresses += [(ClaimKind.SUPERSEDED_BY, address) for address in claims.superseded_by]
         with self._db.atomic():
+            collection = self._db.value("select collection from documents where id = ?", (document_id,))
             self._db.write(f"{_WITHDRAW} kind <> 'replaced_by'", (document_id,))
-            rows = [(kind, address, address, document_id) for kind, address in addresses]
-            self._db.write_many(_CLAIM, rows)
+            rows = [(document_id, kind, address, collection or "", address) for kind, address in addresses]
+            self._db.write_many("insert or ignore into succession_claims values (?, ?, ?, ?, ?)", rows)
 
     def decide(self, older: int, newer: int | None) -> None:
         with self._db.atomic():
