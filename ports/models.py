@@ -86,10 +86,7 @@ def sketcher_of(embedder: object) -> Sketcher | None:
 
 
 class WordSimilarities(NamedTuple):
-    """
-    Weights of the query words (sum 1), for each text the nearest word's similarity to each, in [0, 1], and the weight of
-    all query words, which says how telling they are together in general.
-    """
+    """Weights of query words (sum 1), their similarity (0 to 1) to the nearest word by text, and how telling all are."""
 
     weights: tuple[float, ...]
     nearest: tuple[tuple[float, ...], ...]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.environment.private_files import appended, make_folder
 from clawmem.ports.errors import InvalidInput
 
 
@@ -22,13 +21,6 @@ class Case(NamedTuple):
 def cases_file(config_file: Path) -> Path:
     """Return the file of the cases, next to the config file."""
     return config_file.with_name("cases.jsonl")
-
-
-def add_case(file: Path, case: Case) -> None:
-    """Append *case* to *file*, which only the user can read."""
-    make_folder(file.parent)
-    with appended(file) as lines:
-        lines.write(json.dumps(case._asdict(), ensure_ascii=False).encode() + b"\n")
 
 
 def read_cases(file: Path) -> list[Case]:

@@ -50,10 +50,12 @@ class Dispatcher:
         """Return the current settings of the vault called *vault*, by default the usual one."""
         return self._load() if vault is None else of_vault(self._load(), vault)
 
-    async def in_thread(self, work: Callable[[], T]) -> T:
-        """Run *work* in a thread for reading; a cancelled caller does not wait for it. Raises `Busy` before it runs."""
-        _refuse_if_full(self._readers)
-        return await to_thread.run_sync(work, limiter=self._readers, abandon_on_cancel=True)
+    async def in_thread(self, work: Callable[[], T], *, writes: bool = False) -> T:
+        """Run *work* in a thread; a cancelled caller waits only if it *writes*. Raises `Busy` before it runs."""
+        limiter = self._writer if writes else self._readers
+        if limiter.statistics().tasks_waiting >= WAITING:
+            raise Busy
+        return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=not writes)
 
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
         """Run *work* with *vault* open, by default the usual one. Raises its errors, `Busy` or `NotFound`."""
@@ -73,8 +75,7 @@ class Dispatcher:
             with open_services(self.settings(vault), create=create) as services:
                 return work(services)
 
-        _refuse_if_full(self._writer)
-        return await to_thread.run_sync(with_opened, limiter=self._writer)
+        return await self.in_thread(with_opened, writes=True)
 
     @contextmanager
     def services(self, settings: Callable[[], Settings], vault: str | None = None) -> Iterator[Services]:
@@ -113,11 +114,6 @@ class _ThreadCache(threading.local):
     def clear(self) -> None:
         self.services.clear()
         self.stack.close()
-
-
-def _refuse_if_full(limiter: CapacityLimiter) -> None:
-    if limiter.statistics().tasks_waiting >= WAITING:
-        raise Busy
 
 
 def _version_of(settings: Settings) -> tuple[object, ...]:

@@ -50,7 +50,6 @@ FOLDER = argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().
 PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
-Collections = Annotated[CollectionNames, Option(("-c", "--collection"), tool=None)]
 AllowEmpty = Annotated[bool, "Also remove what an emptied folder had.", Option(("--allow-empty",), tool=None)]
 EmbedOrNot = Annotated[
     bool | None,
@@ -187,7 +186,7 @@ def reading_text(result: Reading) -> Iterator[str]:
 @operation(Effect.REPEATABLE, text=reading_text, route="/reindex", command="update", opens=Opening.CREATED)
 def reindex(
     services: Services,
-    collection: Collections = "",
+    collection: Annotated[CollectionNames, Option(("-c", "--collection"), tool=None)] = "",
     pull: Annotated[bool, "Run each update command first.", Option(("--pull",), tool=None)] = False,
     force: Annotated[bool, "Read also the files that look unchanged.", Option(("--all",), tool=None)] = False,
     embed: EmbedOrNot = None,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -253,16 +253,15 @@ def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
     ids = {key for decision in decisions for key in (*decision["documents"], decision.get("made", 0))}
     known = vault.documents.many(ids).values()
     places = {document.id: document.display_path for document in known if document.title}
-
-    def named(decision: Mapping[str, Any]) -> dict[str, Any]:
-        notes = [places.get(number, f"number {number}") for number in decision["documents"]]
-        made = {"made": places.get(decision["made"], decision["made"])} if "made" in decision else {}
-        return {**decision, **made, "notes": notes}
-
-    return [
-        replace(run, metrics={**run.metrics, "decisions": [*map(named, run.metrics.get("decisions", ()))]})
-        for run in runs
-    ]
+    noted = []
+    for run in runs:
+        decisions = [{**decision} for decision in run.metrics.get("decisions", ())]
+        for decision in decisions:
+            decision["notes"] = [places.get(key, f"number {key}") for key in decision["documents"]]
+            if "made" in decision:
+                decision["made"] = places.get(decision["made"], decision["made"])
+        noted.append(replace(run, metrics={**run.metrics, "decisions": decisions}))
+    return noted
 
 
 def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:

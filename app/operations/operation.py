@@ -56,11 +56,6 @@ def remarks_of(result: object) -> Sequence[str]:
     return getattr(result, "remarks", getattr(result, "problems", ()))
 
 
-def left_out_of(result: object) -> Mapping[str, str]:
-    """Return the parts of the work that could not be done, with reasons: what is ``degraded``."""
-    return getattr(result, "degraded", {})
-
-
 class Effect(Enum):
     """Effect of an operation on the vault."""
 

@@ -109,27 +109,26 @@ def records_table(records: Sequence[object], columns: str) -> list[Table]:
     Return a table with a row for each of *records*, without the columns that have no value; none without records.
 
     *columns* are names of attributes, separated by blanks; ``name=heading`` has another heading, with ``_`` for a blank.
-    Two attributes of one column are joined by a dot, as in ``document.title``.
+    Two attributes of one column are joined by a dot, as in ``document.title``. A title or reason of others is quoted,
+    and followed by the document's successor.
     """
-    names = [column.partition("=") for column in columns.split()]
-    titles = (heading or name.rpartition(".")[2].removesuffix("_at") for name, _, heading in names)
-    headings = [title.replace("_", " ") for title in titles]
-    cells = [[cell_of(record, name) for record in records] for name, *_ in names]
-    used = [(heading, column) for heading, column in zip(headings, cells, strict=True) if any(column)]
-    rows = zip(*(column for _, column in used), strict=True)
-    return [table([heading for heading, _ in used], rows)] if used else []
-
-
-def cell_of(record: object, name: str) -> str:
-    """Return an attribute as text; a title or reason of others is quoted, and followed by the document's successor."""
-    *above, last = name.split(".")
-    for attribute in above:
-        record = getattr(record, attribute)
-    value = record.get(last) if isinstance(record, Mapping) else getattr(record, last, None)
-    if last in ("title", "reasoning") and value and hasattr(record, "origin"):
-        value = title_to_read(" ".join(str(value).split()), record.origin)
-        return with_successor(value, getattr(record, "superseded_by", None))
-    return value_text(last, value)
+    used: dict[str, list[str]] = {}
+    for column in columns.split():
+        name, _, heading = column.partition("=")
+        *above, last = name.split(".")
+        cells = []
+        for record in records:
+            for attribute in above:
+                record = getattr(record, attribute)
+            value = record.get(last) if isinstance(record, Mapping) else getattr(record, last, None)
+            if last in ("title", "reasoning") and value and hasattr(record, "origin"):
+                value = title_to_read(" ".join(str(value).split()), record.origin)
+                cells.append(with_successor(value, getattr(record, "superseded_by", None)))
+            else:
+                cells.append(value_text(last, value))
+        if any(cells):
+            used[(heading or last.removesuffix("_at")).replace("_", " ")] = cells
+    return [table([*used], zip(*used.values(), strict=True))] if used else []
 
 
 def value_text(name: str, value: Any) -> str:
@@ -157,15 +156,12 @@ def value_text(name: str, value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else " ".join(str(value).split())
 
 
-_EMPTY: tuple[object, ...] = (None, "", [], {})
-
-
 def fields_text(record: Mapping[str, object]) -> Iterator[str]:
     """Yield a line with name and value for each field of *record* that has a value."""
     for name, value in record.items():
         if isinstance(value, Mapping):
             value = [f"{key} {part}" for key, part in value.items() if part]
-        if value not in _EMPTY and name != "remarks":  # interfaces show those at the end
+        if value not in (None, "", [], {}) and name != "remarks":  # interfaces show those at the end
             yield f"{name.replace('_', ' ')}: {value_text(name, value)}"
 
 

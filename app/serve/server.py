@@ -175,7 +175,17 @@ def serve(
     vault = settings.vault
     # Open for writing until the end: the last connection that closes checkpoints the write-ahead log.
     with open_services(settings, create=False), _server_lock(vault), _listener(choices) as listener:
-        token = "" if choices.without_token else token_for(vault, environ)
+        token, file = "", server_file(vault, "token")
+        if not choices.without_token:
+            if not file.exists() and not environ.get(TOKEN_VARIABLE):
+                write_whole(file, f"{token_urlsafe(32)}\n".encode())
+            token = token_of(vault, environ)
+            if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
+                origin = variable_shown(TOKEN_VARIABLE, environ) if environ.get(TOKEN_VARIABLE) else str(file)
+                raise ConfigError(
+                    f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
+                    "Choose another, or remove it and one is made."
+                )
         host, port = listener.getsockname()[:2]
         here = Announcement(
             pid=os.getpid(),
@@ -197,21 +207,6 @@ def serve(
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises a signal again at the end
         with suppress(KeyboardInterrupt):
             Server(runtime, here, choices, token, ready).run(sockets=[listener])
-
-
-def token_for(vault: Path, environ: Mapping[str, str]) -> str:
-    """Return the token of a server of *vault*, which holds its lock; make one if there is none, refuse a wrong one."""
-    file = server_file(vault, "token")
-    if not file.exists() and not environ.get(TOKEN_VARIABLE):
-        write_whole(file, f"{token_urlsafe(32)}\n".encode())
-    token = token_of(vault, environ)
-    if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
-        origin = variable_shown(TOKEN_VARIABLE, environ) if environ.get(TOKEN_VARIABLE) else str(file)
-        raise ConfigError(
-            f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
-            "Choose another, or remove it and one is made."
-        )
-    return token
 
 
 @contextmanager

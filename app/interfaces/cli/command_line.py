@@ -152,13 +152,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _typed_vault(text: str) -> Path:
-    """Return *text* as a path. Raises `InvalidInput` for an empty text, such as an unset variable."""
-    if not text.strip():
-        raise InvalidInput("INVALID_PATH", "--vault is empty. Give a path or name, or leave it out.")
-    return Path(text)
-
-
 @cli.callback(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 something failed; 2 bad input or no such command; "
@@ -169,8 +162,7 @@ def _typed_vault(text: str) -> Path:
 def root(
     ctx: typer.Context,
     vault: Annotated[
-        Path | None,
-        typer.Option(help="A file, or a name.", show_default=False, metavar="PATH", parser=_typed_vault),
+        str | None, typer.Option(help="A file, or a name.", show_default=False, metavar="PATH")
     ] = None,
     backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
@@ -180,7 +172,9 @@ def root(
     ] = False,
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
-    ctx.obj = GlobalOptions(vault, backend, json, alone)
+    if vault is not None and not vault.strip():  # such as an unset variable
+        raise InvalidInput("INVALID_PATH", "--vault is empty. Give a path or name, or leave it out.")
+    ctx.obj = GlobalOptions(Path(vault) if vault else None, backend, json, alone)
 
 
 @contextmanager

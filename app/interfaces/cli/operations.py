@@ -30,7 +30,6 @@ from clawmem.app.operations.operation import (
     Command,
     Request,
     exit_code_of,
-    left_out_of,
     option_of,
     refusal_of,
     remarks_of,
@@ -56,6 +55,7 @@ class Form:
 
     Attributes:
         fields: The fields of the request that the command line has, by name.
+        texts: Their help texts.
         arguments: The names of those that are positional.
         spellings: How the command line writes each field.
         options: The names of the fields that are options, by their spelling.
@@ -70,6 +70,9 @@ class Form:
         self.is_option = self.selector.startswith("-")
         hidden, fields = {*command.fixed, CONFIRM, BACKEND}, operation.request.model_fields
         self.fields = {name: field for name, field in fields.items() if name not in hidden}
+        self.texts = {
+            name: option_of(field).about or field.description or "" for name, field in self.fields.items()
+        }
         self.arguments = [name for name, field in self.fields.items() if option_of(field).is_argument]
         self.spellings = {
             name: option_of(field).metavar or name.upper()
@@ -95,10 +98,6 @@ class Form:
     def names(self, name: str) -> tuple[str, ...]:
         """Return all spellings of an option."""
         return option_of(self.fields[name]).names or (f"--{name.replace('_', '-')}",)
-
-    def about_of(self, name: str) -> str:
-        """Return the help text of a field."""
-        return option_of(self.fields[name]).about or self.fields[name].description or ""
 
     def is_selected(self, options: Mapping[str, Any], words: Sequence[str]) -> bool:
         """Whether the command line chooses the form by its selector."""
@@ -187,18 +186,29 @@ def _command_of(forms: Sequence[Form]) -> Any:
             if (value := given[f"option{place}"]) not in (None, [], ())
         }
         words = ctx.args
-        form = _chosen(forms, options, words)
+        selected = [form for form in forms if form.is_selected(options, words)]
+        if len(selected) > 1:
+            labels = " and ".join(form.label for form in selected)
+            raise InvalidInput("INVALID_INPUT", f"{labels} do not go together. Choose one.")
+        plain = sorted((form for form in forms if form.takes(words)), key=lambda form: -form.required)
+        for form in forms if not selected else ():
+            known = [other.value for other in forms if other.selector == form.selector]
+            if form.is_option and form.value and form.selector in options:
+                one_of(form.selector, str(options[form.selector]), known)
+            if form.value and not form.is_option and words and not any(other.arguments for other in plain):
+                one_of(form.selector, words[0], known)
+        form = [*selected, *plain, *(form for form in forms if not form.selector), *forms][0]
         options.pop(form.selector, None)
         for spelling in options.keys() - {*form.options, *form.extras}:
-            labels = [other.label for other in forms if spelling in {*other.options, *other.extras}]
-            fault = f"{spelling} goes with {' or '.join(labels)}. Leave it out, or add that."
+            able = [other.label for other in forms if spelling in {*other.options, *other.extras}]
+            fault = f"{spelling} goes with {' or '.join(able)}. Leave it out, or add that."
             raise InvalidInput("INVALID_INPUT", fault)
         extras: dict[str, Any] = {name: options.pop(name) for name in form.extras if name in options}
         words = words[1:] if form.value and not form.is_option else words
         _run(ctx, form.operation, form.request(options, words, chosen_by(ctx).backend), extras)
 
     first, *others = forms
-    places = [(form.spellings[name], form.about_of(name)) for form in forms for name in form.arguments]
+    places = [(form.spellings[name], form.texts[name]) for form in forms for name in form.arguments]
     arguments = dict.fromkeys(f"{place.strip('.')}: {about}" for place, about in places)
     texts = [first.about, *(f"With {form.label}: {form.about}" for form in others), *arguments]
     run.__doc__ = "\n\n".join(texts)
@@ -209,22 +219,6 @@ def _command_of(forms: Sequence[Form]) -> Any:
     ]
     run.__signature__ = Signature([ctx, *options])  # type: ignore[attr-defined]
     return run
-
-
-def _chosen(forms: Sequence[Form], options: Mapping[str, Any], words: Sequence[str]) -> Form:
-    """Return the form that a command line chooses; raise `InvalidInput` for an unknown selector, or for two."""
-    selected = [form for form in forms if form.is_selected(options, words)]
-    if len(selected) > 1:
-        labels = " and ".join(form.label for form in selected)
-        raise InvalidInput("INVALID_INPUT", f"{labels} do not go together. Choose one.")
-    plain = sorted((form for form in forms if form.takes(words)), key=lambda form: -form.required)
-    for form in forms if not selected else ():
-        known = [other.value for other in forms if other.selector == form.selector]
-        if form.is_option and form.value and form.selector in options:
-            one_of(form.selector, str(options[form.selector]), known)
-        if form.value and not form.is_option and words and not any(other.arguments for other in plain):
-            one_of(form.selector, words[0], known)
-    return [*selected, *plain, *(form for form in forms if not form.selector), *forms][0]
 
 
 def _options(forms: Sequence[Form]) -> dict[str, Any]:
@@ -255,7 +249,7 @@ def _options(forms: Sequence[Form]) -> dict[str, Any]:
                 kind, metavar = bool, None
             elif _allows(field.annotation, list):
                 kind, shown = list[str], ""
-            about = f"{only}{form.about_of(name)}{shown}"
+            about = f"{only}{form.texts[name]}{shown}"
             option = typer.Option(*form.names(name), help=about, metavar=metavar)
             annotations[spelling] = Annotated[kind | None, option]
         annotations.update({spelling: EXTRAS[spelling] for spelling in form.extras})
@@ -316,7 +310,7 @@ def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
             elif type(part) is str and not part.startswith("  "):
                 part = advised(part, vault)
             show_part(part)
-    for name, reason in left_out_of(result).items():
+    for name, reason in getattr(result, "degraded", {}).items():
         typer.echo(advised(f"degraded: {name}: {printable(reason)}", vault), err=True)
     for remark in remarks_of(result):
         typer.echo(advised(f"clawmem: {printable(remark)}", vault), err=True)

@@ -50,7 +50,12 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     hook_answer = HookAnswer(output, name)
     Thread(target=hook_answer.end_in_time, daemon=True).start()
     try:
-        event = _standard_input()
+        parts, size, is_typed = [], 0, os.isatty(STDIN)
+        while not is_typed and (part := os.read(STDIN, 1 << 16)):
+            size += len(part)
+            if size <= MOST_INPUT:  # the rest is read and dropped, or the client would get a broken pipe
+                parts.append(part)
+        event = b"".join(parts) if size <= MOST_INPUT else b""
         if ALONE not in arguments and name.isascii() and name.replace("-", "").isalnum():
             hook_answer.line = ask(name, event, os.environ)
         if not hook_answer.line:
@@ -110,15 +115,3 @@ class HookAnswer:
             self.afterwards()
         finally:
             os._exit(0)
-
-
-def _standard_input() -> bytes:
-    """Return standard input; nothing of a terminal or of more than `MOST_INPUT` bytes."""
-    if os.isatty(STDIN):
-        return b""
-    parts, size = [], 0
-    while part := os.read(STDIN, 1 << 16):
-        size += len(part)
-        if size <= MOST_INPUT:  # the rest is read and dropped, or the client would get a broken pipe
-            parts.append(part)
-    return b"".join(parts) if size <= MOST_INPUT else b""

@@ -43,7 +43,6 @@ from clawmem.app.operations.operation import (
     Effect,
     Opening,
     Result,
-    left_out_of,
     operation,
     option_of,
     refusal_of,
@@ -103,6 +102,7 @@ A folder of text files at /memories that outlives this conversation; clawmem fin
 first; keep one file a topic and rewrite it rather than adding to it without end."""
 
 
+ANSWERS_LATER = "2026-07-28"  # since this revision of the protocol a client repeats the call with the answers
 CODE = "clawmem/code"  # key of the code of an error
 DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
@@ -210,7 +210,7 @@ class OperationTool:
         parts = self.operation.attachments(result) if self.operation.attachments else ()
         texts = [TextResourceContents(uri=uri, mime_type="text/markdown", text=text) for uri, text in parts]
         resources = [EmbeddedResource(type="resource", resource=text) for text in texts]
-        degraded = (f"degraded: {name}: {reason}" for name, reason in left_out_of(result).items())
+        degraded = (f"degraded: {name}: {reason}" for name, reason in getattr(result, "degraded", {}).items())
         text = "\n".join([as_lines(self.operation.shown(result)), *degraded, *remarks_of(result)]).strip()
         record = self.operation.record(result, without_nulls=True)
         return CallToolResult(content=[_text(text), *resources], structured_content=record)
@@ -302,18 +302,14 @@ def _can_ask(context: Context[Any, Any]) -> bool:
     """Whether the client shows a question to its user."""
     able = context.client_capabilities and context.client_capabilities.elicitation
     has_form = able and (able.form is not None or able.url is None)
-    return bool(has_form) and (_answers_later(context) or context.session.can_send_request)
-
-
-def _answers_later(context: Context[Any, Any]) -> bool:
-    """Whether the client repeats the call with the answers, as the protocol has it since that revision."""
-    return (context.protocol_version or "") >= "2026-07-28"
+    answers_later = (context.protocol_version or "") >= ANSWERS_LATER
+    return bool(has_form) and (answers_later or context.session.can_send_request)
 
 
 async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> InputRequiredResult | None:
     """Ask the user for the confirmation, or return the question to ask; raise `InvalidInput` if the user declined."""
     message, schema = "\n".join(missing.preview), {"type": "object", "properties": {}}
-    if _answers_later(context):
+    if (context.protocol_version or "") >= ANSWERS_LATER:
         name = f"confirm-{sha256(message.encode()).hexdigest()[:16]}"  # of this very question
         answer = (context.input_responses or {}).get(name)
         if answer is None:

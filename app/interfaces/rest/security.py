@@ -159,10 +159,17 @@ class Gate:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sealed(message: Message) -> None:  # against caching and MIME sniffing
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("Cache-Control", "no-store")
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+            await send(message)
+
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif refusal := self._refusal(scope["method"], scope["path"], Headers(scope=scope)):
-            await refusal(scope, receive, _sealed(send))
+            await refusal(scope, receive, sealed)
         else:
             received = 0
 
@@ -174,7 +181,7 @@ class Gate:
                     raise HTTPException(413, f"A body has at most {MOST_BYTES} bytes.")
                 return message
 
-            await self._app(scope, bounded, _sealed(send))
+            await self._app(scope, bounded, sealed)
 
     def _refusal(self, method: str, path: str, headers: Headers) -> Json | None:
         is_page = f"{path}/".startswith(PAGES)
@@ -205,16 +212,3 @@ def names_of(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
     names = dict.fromkeys((*LOOPBACK, shown, *more))
     with_port = [f"{name.lower()}:{port}" for name in names]
     return with_port if port != 80 else [*with_port, *map(str.lower, names)]
-
-
-def _sealed(send: Send) -> Send:
-    """Return *send* that adds headers against caching and MIME sniffing."""
-
-    async def sealed(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers.setdefault("Cache-Control", "no-store")
-            headers.setdefault("X-Content-Type-Options", "nosniff")
-        await send(message)
-
-    return sealed

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.bench.own import Case, add_case, cases_file
+from clawmem.app.bench.own import Case, cases_file
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.environment.private_files import appended, make_folder
 from clawmem.app.operations.fields import Address
 from clawmem.app.operations.operation import Effect, Operation, Result, operation
 from clawmem.app.operations.table import operation_named
@@ -29,12 +31,6 @@ class Supersession(Result):
     newer: str
 
 
-FROM_TABLE = frozenset(
-    """
-    memory_pin memory_snooze memory_forget lifecycle_archive lifecycle_restore lanes_run lanes_undo
-    embed reindex rebuild enrich
-    """.split()
-)
 UNDOABLE = frozenset(
     "memory_pin memory_snooze lifecycle_archive lifecycle_restore make_private supersede_note".split()
 )
@@ -96,15 +92,16 @@ def add_own_case(
     """Add a case to the user's own evaluation: a note that a prompt should, or should not, have received."""
     note = services.lookup.find(file)
     case = Case(prompt, note.display_path, wanted, iso_utc(services.clock.now_ms()))
-    add_case(cases_file(services.settings.config_file), case)
+    cases = cases_file(services.settings.config_file)
+    make_folder(cases.parent)
+    with appended(cases) as lines:
+        lines.write(json.dumps(case._asdict(), ensure_ascii=False).encode() + b"\n")
     return case
 
 
-OWN: dict[str, Operation[..., Any]] = {
-    operation.name: operation for operation in (make_private, supersede_note, undo_act, add_own_case)
-}
-
-
-def action_named(name: str) -> Operation[..., Any] | None:
-    """Return the operation of a form; ``None`` if forms may not call it."""
-    return OWN.get(name) or (operation_named(name) if name in FROM_TABLE else None)
+FROM_TABLE = """
+memory_pin memory_snooze memory_forget lifecycle_archive lifecycle_restore lanes_run lanes_undo
+embed reindex rebuild enrich
+""".split()
+OWN: tuple[Operation[..., Any], ...] = (make_private, supersede_note, undo_act, add_own_case)
+ACTIONS = {operation.name: operation for operation in (*OWN, *map(operation_named, FROM_TABLE))}

@@ -155,9 +155,9 @@ class WebPages:
             back = f"{ROOT}/"
         if path == "/leave":
             return RedirectResponse(f"{ROOT}/", 303)
-        from clawmem.app.interfaces.web.actions import UNDOABLE, action_named
+        from clawmem.app.interfaces.web.actions import ACTIONS, UNDOABLE
 
-        operation = action_named(path.removeprefix("/act/"))
+        operation = ACTIONS.get(path.removeprefix("/act/"))
         if operation is None:
             raise HTTPException(404, "There is no such action.")
         try:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.documents import Text, get
-from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields_of, titled_file
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.surfacing.reminders import VERB as REMINDER
@@ -58,13 +57,6 @@ def last_handoff(
     return None
 
 
-def documents_of(services: Services, answer: SearchAnswer) -> list[Document | None]:
-    """Return the documents of the results of an explained answer, in their order."""
-    numbers = [item["document_id"] for item in (answer.trace.items if answer.trace else ())]
-    known = services.vault.documents.many(numbers)
-    return [known.get(number) for number in numbers]
-
-
 def succession_of(services: Services, document: Document) -> tuple[list[TitledFile], list[TitledFile]]:
     """Return the notes that *document* supersedes, and those that supersede it."""
     store, successions = services.vault.documents, services.vault.successions
@@ -78,12 +70,6 @@ def succession_of(services: Services, document: Document) -> tuple[list[TitledFi
     before = store.many({pair.older for pair in pairs if pair.newer == document.id})
     after = store.many({pair.newer for pair in pairs if pair.older == document.id})
     return [titled_file(note) for note in before.values()], [titled_file(note) for note in after.values()]
-
-
-def derived_from(services: Services, document: Document) -> list[TitledFile]:
-    """Return the served notes that a program made from *document*."""
-    children = services.vault.documents.many(services.vault.derivations.children(document.id))
-    return [titled_file(note) for note in children.values() if note.inactive is None]
 
 
 class Prompt(NamedTuple):

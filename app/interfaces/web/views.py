@@ -159,7 +159,9 @@ def search_page(services: Services, query: Query) -> Mapping[str, Any]:
         operation = MODES[values["mode"]][1]
         given = {**conditions, "query": question, "compact": False, "explain": True, "show_all": True}
         found: SearchAnswer = answer(operation, asking, given)
-        values |= {"answer": found, "notes": reading.documents_of(services, found)}
+        numbers = [item["document_id"] for item in (found.trace.items if found.trace else ())]
+        results = services.vault.documents.many(numbers)
+        values |= {"answer": found, "notes": [results.get(number) for number in numbers]}
     else:
         listed = {
             name: text for name, text in conditions.items() if name in ("collection", "tag", "where", "as_of")
@@ -191,6 +193,7 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
     targets = {link.written: note_address(link.target, link.target_line) for link in links if link.target}
     beside = get(services, query["beside"]) if query.get("beside") else None
     older, newer = reading.succession_of(services, document)
+    derived = services.vault.documents.many(services.vault.derivations.children(document.id)).values()
     return {
         "title": text.title or text.file,
         "note": text,
@@ -207,7 +210,7 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
         "beside": beside,
         "similar": find_similar(services, text.file, limit=5).results,
         "facts": services.vault.triples.of_document(document.id),
-        "derived": reading.derived_from(services, document),
+        "derived": [titled_file(other) for other in derived if other.inactive is None],
         "uses": reading.prompts(services, 8, document),
     }
 
