@@ -305,7 +305,7 @@ class DerivationStore(Protocol):
     """Records from which documents a program made another one. Part of the vault's transactions."""
 
     def derive(self, child: int, parents: Iterable[int]) -> None:
-        """Record that *child* was made from *parents*, in place of those recorded before."""
+        """Record that *child* was made from *parents*, replacing those recorded before."""
 
     def children(self, parent: int) -> list[int]:
         """Return the documents that were made from *parent* directly, by id."""
@@ -324,7 +324,7 @@ class SuccessionStore(Protocol):
         """Replace all claims in the front matter of a document; raise InvalidInput if it is unknown."""
 
     def decide(self, older: int, newer: int | None) -> None:
-        """Record the decision that *newer* supersedes *older*, in place of an earlier one; ``None`` takes it back."""
+        """Record the decision that *newer* supersedes *older*, replacing an earlier one; ``None`` takes it back."""
 
     def claims(self) -> list[Claim]:
         """Return every claim of a served document, ordered by document, kind and address."""

@@ -54,7 +54,7 @@ class WatchedFolders:
         replaced = any(folder_identity(root) != self._identities[root] for root in self._roots)
         if replaced or any(self._moves_folders(kind, path) for kind, path in events):
             self._start()
-            changes |= {PathChange(root, folder=True) for root in self._roots}  # what happened meanwhile
+            changes |= {PathChange(root, folder=True) for root in self._roots}  # changes since then
         return sorted(changes)
 
     def close(self) -> None:

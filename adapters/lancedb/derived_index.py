@@ -33,7 +33,7 @@ from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalEntry, Marker,
 # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
 os.environ.setdefault("LANCEDB_LOG", "error")
 
-# Seconds for the first requests of a search, less than its deadline. LanceDB repeats them twelve times whatever its options.
+# Seconds for the first requests of a search, less than its deadline. LanceDB repeats them twelve times with any option.
 ANSWER_WITHIN = 3.0
 # LanceDB's default for a request to an object store is three minutes.
 _TIMEOUTS = {

@@ -1,4 +1,4 @@
-"""Embedder, generator and reranker over a model server, whatever its provider and wherever it runs."""
+"""Embedder, generator and reranker over a model server of any provider and place."""
 
 import math
 import time

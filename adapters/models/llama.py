@@ -157,7 +157,7 @@ def inspect(path: Path, role: str) -> dict[str, Any]:
         reader = GGUFReader(path)
         fields = {name.partition(".")[2]: field for name, field in reader.fields.items()}
         architecture = str(fields["architecture"].contents())
-    except Exception as error:  # of a file that was cut off, the package raises whatever comes of it
+    except Exception as error:  # the package raises any error for a file that was cut off
         raise ConfigError(
             "This is not a model for llama.cpp: it is no GGUF file, or damaged. Nothing was installed."
         ) from error

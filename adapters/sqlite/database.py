@@ -85,7 +85,7 @@ def open_best_effort(path: str) -> apsw.Connection:
 def _connection(path: str, flags: int) -> apsw.Connection:
     """Open a connection with sqlite-vec; raise `ExtensionMissing` if that is not installed, or does not fit."""
     connection = apsw.Connection(path, flags=flags, statementcachesize=_PREPARED_STATEMENTS)
-    # Else SQLite compiles a statement anew for each value that it compares with the condition of a partial index.
+    # Else SQLite compiles a statement again for each value that it compares with the condition of a partial index.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     # The time-out comes first, because the next statements may have to wait.
     connection.set_busy_timeout(round(BUSY_TIMEOUT_S * 1000))

@@ -341,7 +341,7 @@ class SqliteEmbeddings(Store):
         return int(self._db.value("select count(*) from texts where space = ?", (space.id,)))
 
     def _put(self, space: EmbeddingSpace, vectors: Mapping[str, Vector]) -> None:
-        """Store the vectors by the hexadecimal hashes of their texts, in place of former ones."""
+        """Store the vectors by the hexadecimal hashes of their texts, replacing former ones."""
         length = 4 * space.dimensions or len(next(iter(vectors.values())))
         for vector in vectors.values():
             if len(vector) != length or not vector or len(vector) % 4:

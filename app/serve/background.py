@@ -84,7 +84,7 @@ class _UntilReplaced:
 
 def work_on_vault(settings: Settings, work: Callable[[Services, StopSignal], None], stop: StopSignal) -> None:
     """
-    Call *work* with the vault of *settings* open; open it anew when another file has taken its place.
+    Call *work* with the vault of *settings* open; open it again when another file has taken its place.
 
     While there is none, nothing is done, and none is created. An open file that was removed would still accept writes.
     """

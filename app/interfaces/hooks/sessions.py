@@ -93,7 +93,7 @@ class Spool:
         with suppress(OSError):
             for file in self._folder.iterdir():
                 if file.suffix in (WAITING, CURRENT):
-                    with suppress(OSError):  # done meanwhile by another process
+                    with suppress(OSError):  # done by another process
                         ages[file] = file.stat().st_mtime_ns
         return sorted(ages, key=lambda file: (ages[file], file.name))
 

@@ -62,7 +62,7 @@ class TranscriptArchive:
         mark = file.with_name(FORGOTTEN)
         if self.most_mb and source.suffix == ".jsonl" and source.is_file() and not mark.exists():
             offset = self.captures.cursor(session.id, READER).offset if file.exists() else 0
-            offset = offset if offset <= source.stat().st_size else 0  # it was written anew
+            offset = offset if offset <= source.stat().st_size else 0  # it was written again
             lines, end = [], offset
             with source.open("rb") as transcript:
                 transcript.seek(offset)
