@@ -11,14 +11,22 @@ from typing import Any
 
 from clawmem.app.services.capture.visibility import Withheld
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
-from clawmem.app.services.knowledge.facts import Facts, Resolve, merge_concept
+from clawmem.app.services.knowledge.facts import Facts, Resolve
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge import enrichment
 from clawmem.domain.knowledge.enrichment import Content, entity_weight, least_rarity, rarity
-from clawmem.domain.knowledge.entities import cap_of, is_generic, names_in, people_of
+from clawmem.domain.knowledge.entities import (
+    CONCEPT,
+    cap_of,
+    entity_id,
+    ids_of,
+    is_generic,
+    names_in,
+    people_of,
+)
 from clawmem.domain.knowledge.llm_answer import ModelTask
 from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.schedule import newest_first
@@ -391,8 +399,11 @@ class Enrich:
         if reading.document.display_path.startswith(f"{OWN_COLLECTION}/entities/"):
             return 0  # a page about one entity declares its mentions
         for entity in entities:
-            if not is_generic(entity.kind):
-                merge_concept(self.entities, entity)
+            # A concept of the same name is merged into it, unless another specific kind has that name.
+            concept = entity_id(entity.name, CONCEPT)
+            known = () if is_generic(entity.kind) else self.entities.known(ids_of(entity.name))
+            if concept in known and all(text in (concept, entity.id) for text in known):
+                self.entities.merge(concept, entity)
         before = {entity.id for entity in self.entities.mentions(document_id)}
         after = {entity.id for entity in entities}
         if before != after:

@@ -238,18 +238,6 @@ class Resolve:
         return full_name(name, persons) is not None
 
 
-def merge_concept(entities: EntityStore, entity: Entity) -> None:
-    """
-    Merge the concept of the same name into *entity*, unless another specific kind has that name.
-
-    To be called inside `Transactions.writing`.
-    """
-    concept = entity_id(entity.name, CONCEPT)
-    known = entities.known(ids_of(entity.name))
-    if concept in known and all(text in (concept, entity.id) for text in known):
-        entities.merge(concept, entity)
-
-
 class NoteVersion(Record):
     """A version of a note next to the one before, whose fields are empty for the first version."""
 

@@ -286,10 +286,6 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
         depth = CANDIDATES_PER_RESULT * request.limit
         return answered({PASSAGE: partial(stores.lexical.search, query, Grain.PASSAGE, depth, request.scope)})
 
-    def nearest_passages(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        depth = CANDIDATES_PER_RESULT * request.limit
-        return vector_retriever(stores.vectors, stores.embeddings, embedder, depth)(request, work)
-
     def merge(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         """Make candidates from passages by `ranked`; of documents, each has its best passage."""
         spans = work.texts.spans(hit.key for hits in work.legs.values() for hit in hits)
@@ -317,7 +313,11 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
         trace.drop(candidates[request.limit :], "beyond the limit")
         return work.with_candidates(candidates[: request.limit])
 
-    legs = {"passage": with_every_word, "vector": nearest_passages}
+    nearest_to = partial(vector_retriever, stores.vectors, stores.embeddings, embedder)
+    legs: dict[str, Retriever] = {
+        "passage": with_every_word,
+        "vector": lambda request, work: nearest_to(CANDIDATES_PER_RESULT * request.limit)(request, work),
+    }
     return Pipeline(stores, {"search": retrieval(stores, embedder, (), legs), "merge": merge})
 
 

@@ -18,7 +18,7 @@ from clawmem.domain.text.likeness import has_words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.models import LateInteraction
-from clawmem.ports.records import Document, one_line
+from clawmem.ports.records import one_line
 from clawmem.ports.telemetry import Recall, RecallHit
 
 VERB = "reminder"
@@ -60,7 +60,24 @@ class Reminders:
                 weights, [similarities], *_ = self.late().compare(topic, [content_words(prompt)])
                 shares = (weight * alike for weight, alike in zip(weights, similarities, strict=True))
                 about |= {number} if sum(shares) >= LEAST_ALIKE else set()
-        notes = self._due(about) if about else []
+        if not about:
+            return ""
+        now_ms = self.clock.now_ms()
+        now, until = iso_utc(now_ms), self.properties.named("until")
+        times: dict[int, list[str]] = {}
+        for recall in self.recalls.telemetry.recalls():
+            for hit in recall.hits if recall.verb == VERB else ():
+                times.setdefault(hit.document_id, []).append(recall.asked_at[:DAY])
+        newer = current_successors(self.documents, self.successions, about)
+        notes = []
+        for note in self.documents.many(about).values():
+            usual = iso_utc((parse_iso(note.authored_at) or now_ms) + DAYS * DAY_MS)
+            last = until[note.id][0].value if note.id in until else usual
+            shown = times.get(note.id, [])
+            is_free = len(shown) < MOST and now[:DAY] not in shown
+            if is_free and now[:DAY] <= last[:DAY] and note.id not in newer and may_show(note, now):
+                notes.append(note)
+        notes = sorted(notes, key=lambda note: note.authored_at, reverse=True)[:MOST]
         bodies = self.documents.bodies([note.id for note in notes])
         lines = []
         for note in notes:
@@ -72,25 +89,6 @@ class Reminders:
         text = block("vault-reminders", introduction, ["\n".join(lines)], 200)
         if text and session_id:
             hits = tuple(RecallHit(note.id, rank, 1.0) for rank, note in enumerate(notes, 1))
-            recall = Recall(iso_utc(self.clock.now_ms()), VERB, query_hash(prompt), 0.0, MOST, hits=hits)
+            recall = Recall(now, VERB, query_hash(prompt), 0.0, MOST, hits=hits)
             self.recalls.telemetry.record(recall._replace(session_id=session_id))
         return text
-
-    def _due(self, numbers: Collection[int]) -> list[Document]:
-        """Return the notes that may be shown now, the last written first."""
-        now_ms = self.clock.now_ms()
-        now, until = iso_utc(now_ms), self.properties.named("until")
-        times: dict[int, list[str]] = {}
-        for recall in self.recalls.telemetry.recalls():
-            for hit in recall.hits if recall.verb == VERB else ():
-                times.setdefault(hit.document_id, []).append(recall.asked_at[:DAY])
-        newer = current_successors(self.documents, self.successions, numbers)
-        due = []
-        for note in self.documents.many(numbers).values():
-            usual = iso_utc((parse_iso(note.authored_at) or now_ms) + DAYS * DAY_MS)
-            last = until[note.id][0].value if note.id in until else usual
-            shown = times.get(note.id, [])
-            is_free = len(shown) < MOST and now[:DAY] not in shown
-            if is_free and now[:DAY] <= last[:DAY] and note.id not in newer and may_show(note, now):
-                due.append(note)
-        return sorted(due, key=lambda note: note.authored_at, reverse=True)[:MOST]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -40,7 +40,7 @@ from clawmem.app.services.surfacing.steps import (
     threshold,
     visible,
 )
-from clawmem.app.services.surfacing.turns import Turns, quoted_before, receipt_of
+from clawmem.app.services.surfacing.turns import Turns, receipt_of
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
@@ -196,8 +196,13 @@ class SurfaceContext:
         budget = profile.budget - token_count(block([""], hint=hint, nudge=reminder))
         known = set[Quotation]()
         with suppress(Exception):
+            # Lines of these notes that blocks quoted since the last compaction.
             numbers = {c.document_id for c in work.candidates}
-            known = quoted_before(turns, self.receipts, choices.compacted_at, numbers)
+            rows = (row for row in turns.rows if row.asked_at > choices.compacted_at)
+            rows = (row for row in rows if any(hit.document_id in numbers for hit in row.hits))
+            quoting = filter(None, (receipt_of(self.receipts, row) for row in rows))
+            items = (item for receipt in quoting for item in receipt.items if item.get("quoted"))
+            known = {Quotation(item["document_id"], item["hash"], *item["quoted"]) for item in items}
         content = compose(stores, work, request, budget, known, choices.withheld, choices.folder)
         facts = list[str]()
         with suppress(Exception):
@@ -321,23 +326,19 @@ def facts_about(
     by two entities are ignored.
     """
     ids, names = seeds_of(prompt)
-
-    def lines() -> Iterator[str]:
-        known = stores.entities.known([*ids, *(text for name in names for text in ids_of(name))])
-        by_name = (entity.id for name in names if (entity := only_one(name, known)))
-        named = dict.fromkeys([*(text for text in ids if text in known), *by_name])
-        written = set[str]()
-        for entity_id in islice(named, MOST_ENTITIES):
-            current = triples.recorded(entity_id, TRIPLES_EACH, ended=False)
-            sources = stores.documents.many({triple.document_id for triple in current}.difference(withheld))
-            for triple in current:
-                source = sources.get(triple.document_id)
-                line = " ".join(f"{triple.subject.name} {triple.predicate} {triple.object_name}".split())
-                if line in written or source is None or not is_verified(source.origin):
-                    continue
-                # A stated preference reads as an order without its subject.
-                if not any(map(has_injection, (line, triple.object_name))):
-                    written.add(line)
-                    yield safe(line)
-
-    return pack_lines(lines(), budget, FACTS_FRAME)
+    known = stores.entities.known([*ids, *(text for name in names for text in ids_of(name))])
+    by_name = (entity.id for name in names if (entity := only_one(name, known)))
+    named = dict.fromkeys([*(text for text in ids if text in known), *by_name])
+    lines: dict[str, str] = {}
+    for entity_id in islice(named, MOST_ENTITIES):
+        current = triples.recorded(entity_id, TRIPLES_EACH, ended=False)
+        sources = stores.documents.many({triple.document_id for triple in current}.difference(withheld))
+        for triple in current:
+            source = sources.get(triple.document_id)
+            line = " ".join(f"{triple.subject.name} {triple.predicate} {triple.object_name}".split())
+            if line in lines or source is None or not is_verified(source.origin):
+                continue
+            # A stated preference reads as an order without its subject.
+            if not any(map(has_injection, (line, triple.object_name))):
+                lines[line] = safe(line)
+    return pack_lines(lines.values(), budget, FACTS_FRAME)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash, unpack
-from clawmem.app.services.surfacing.composing import Quotation
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry
 
@@ -49,21 +47,6 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
     recall = Recall(iso_utc(now_ms), CONTEXT_SURFACING, query_hash(prompt), took_ms=0.0, limit=0)
     number, prompt_id = len(turns.rows), turns.prompt_id
     return recall._replace(session_id=turns.session_id, turn_index=number, prompt_id=prompt_id)
-
-
-def quoted_before(
-    turns: Turns, receipts: Receipts, moment: str, document_ids: Collection[int]
-) -> set[Quotation]:
-    """Return what blocks of the session quoted of these documents after *moment*."""
-    rows = (
-        row
-        for row in turns.rows
-        if row.asked_at > moment and any(hit.document_id in document_ids for hit in row.hits)
-    )
-    items = (item for row in rows if (receipt := receipt_of(receipts, row)) for item in receipt.items)
-    return {
-        Quotation(item["document_id"], item["hash"], *item["quoted"]) for item in items if item.get("quoted")
-    }
 
 
 def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
