@@ -13,7 +13,6 @@ from wired import wired
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import (
-    SNIPPET,
     find_similar,
     intent_search,
     query,
@@ -158,7 +157,7 @@ def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
 
     assert found.results[0].document.path == "green.md"
     assert "tea.md" not in [result.document.path for result in found.results]
-    assert all(len(result.snippet().text) <= SNIPPET for result in found.results)
+    assert all(len(result.snippet().text) <= 200 for result in found.results)
 
 
 # -- timeline -----------------------------------------------------------------------------------------

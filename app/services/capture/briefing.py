@@ -249,6 +249,17 @@ class Briefings:
             for note in self._shown(project)
             if note.authored_at >= since and not is_hidden(note.display_path, note.content_type)
         ]
+        stated: dict[str, list[str]] = {}  # by type, those of other projects last
+        elsewhere = projects_elsewhere(self.properties, project)
+        for kind in ("decision", "antipattern"):
+            notes = [note for note in recent if note.content_type == kind]
+            notes.sort(key=lambda note: note.id in elsewhere)
+            marked = without_replaced(self.documents, self.successions, notes)
+            bodies = self.documents.bodies([note.id for note, _ in marked])
+            stated[kind] = [
+                _line(_stated(note, bodies), elsewhere.get(note.id, ""), day_of(note), mark)
+                for note, mark in marked
+            ]
         results: list[Result] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
             results += self._found((request or summary)[:200]).answer.results if request or summary else ()
@@ -264,8 +275,8 @@ class Briefings:
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
             [
                 section("## Saved before compaction", filter(str.strip, safe(state).splitlines()), 600),
-                section("## Decisions of the last days", self._facts("decision", recent, project)[:5], 400),
-                section("## What went wrong before", self._facts("antipattern", recent, project)[:3], 150),
+                section("## Decisions of the last days", stated["decision"][:5], 400),
+                section("## What went wrong before", stated["antipattern"][:3], 150),
                 section("## From the vault", context[:3], 200),
             ],
             1200,
@@ -393,18 +404,6 @@ class Briefings:
             body = safe(outcome_first(self.documents.body(last.id) or ""))
             return section(heading, filter(str.strip, body.splitlines()), 220)
         return ""
-
-    def _facts(self, content_type: str, recent: Sequence[Document], project: str) -> list[str]:
-        """Return lines about the latest notes of a type, those of other projects last: what each states."""
-        elsewhere = projects_elsewhere(self.properties, project)
-        notes = [document for document in recent if document.content_type == content_type]
-        notes.sort(key=lambda note: note.id in elsewhere)
-        marked = without_replaced(self.documents, self.successions, notes)
-        bodies = self.documents.bodies([note.id for note, _ in marked])
-        return [
-            _line(_stated(note, bodies), elsewhere.get(note.id, ""), day_of(note), mark)
-            for note, mark in marked
-        ]
 
     def _found(self, text: str) -> Advice:
         """Return the answer to a search for *text*, without what may not be shown unasked; no block."""

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # Characters of the first result, which is read most. Of 155 right first results of questions by three authors .77 show the
 # literal answer in 300 characters, and .85 in 600.
 FIRST_LENGTH = 600
-FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
 @dataclass(frozen=True)
@@ -124,9 +123,8 @@ class Result:
             if holds_any(head, wanted):
                 line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))
                 place = head.index(line), head.index(line) + len(line)
-                best = snippet(
-                    head, wanted, within=place, max_length=self.shown_length, first_line=FRONT_MATTER_LINE
-                )
+                # The first line of the front matter comes after its fence.
+                best = snippet(head, wanted, within=place, max_length=self.shown_length, first_line=2)
         if (
             self.document.path.lower().endswith((".csv", ".tsv"))
             and best.start_line > self.document.body_line

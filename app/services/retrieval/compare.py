@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
@@ -15,7 +16,7 @@ from clawmem.domain.retrieval.grains import LINE_WEIGHTS, VECTOR
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError, ModelMismatch
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore
+from clawmem.ports.indexes import LexicalIndex, SketchStore
 from clawmem.ports.models import Embedder, LateInteraction, Sketcher, sketcher_of
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain
 
@@ -78,13 +79,8 @@ def fused_documents(request: RetrievalRequest, work: Work, weights: Mapping[str,
 
 Signals = Mapping[str, Mapping[FragmentKey, float]]  # by name of the signal and by line
 
-NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
-LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
 # Independent of the limit, so that the first results do not depend on it.
-LINES = 60
-SKETCHED_LINES = 100
 DOCUMENTS = 40
-LINE_HITS = 100  # line hits from which the lines of documents are chosen
 
 
 def compare(
@@ -119,14 +115,18 @@ def compare(
         return work  # no words to compare with, or no line to compare
     is_line = request.unit is Unit.LINE
     try:
-        sketcher = serving_sketcher(stores.sketches, stores.embeddings, embedder)
-        most = SKETCHED_LINES if sketcher else LINES
+        sketcher, stored = None, stores.sketches.fingerprint()
+        if stored is not None and stored == stores.embeddings.fingerprint():  # else no model is loaded
+            with suppress(ModelMismatch):  # the vector retriever reports it
+                sketcher = sketcher_of(embedder)
+        sketcher = sketcher if sketcher and sketcher.fingerprint == stored else None
+        most = 100 if sketcher else 60
         if is_line:
             head, tail = work.candidates[:most], work.candidates[most:]
             return work.with_candidates(_before(refined(work, head, sketcher), tail))
         head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
         # Only its best line counts for a document.
-        within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:LINE_HITS]})
+        within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:100]})
         lines = refined(within, fused_lines(request, within)[:most], sketcher)
     except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
         trace.degraded[LATE_INTERACTION] = reason_of(error)
@@ -152,20 +152,6 @@ def _before(head: Iterable[Candidate], tail: Sequence[Candidate]) -> list[Candid
     return [*ranked, *(c.with_relevance(c.relevance * share) for c in tail)]
 
 
-def serving_sketcher(
-    sketches: SketchStore, embeddings: EmbeddingStore, embedder: Embedder | None
-) -> Sketcher | None:
-    """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model or unavailable."""
-    stored = sketches.fingerprint()
-    if stored is None or stored != embeddings.fingerprint():
-        return None  # avoids loading the model
-    try:
-        sketcher = sketcher_of(embedder)
-    except ModelMismatch:  # the vector retriever reports it
-        return None
-    return sketcher if sketcher and sketcher.fingerprint == stored else None
-
-
 def by_sketches(
     sketches: SketchStore,
     sketcher: Sketcher,
@@ -185,7 +171,7 @@ def by_sketches(
     )
     lines = {key: rows for key, rows in stored if rows is not None}
     known = [key for key in keys if key in lines]
-    if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
+    if len(known) < max(1.0, 0.5 * len(keys)):  # else the order would be arbitrary
         return {}
     question = late_interaction.read_rows(
         sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions
@@ -197,7 +183,7 @@ def by_sketches(
     # What document names contribute to each word of the question, for names that contain one of its words.
     contributions = lent_words(request.question.forms.words, texts, known)
     lent = {number: max(row) for number, row in contributions.items()}
-    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
+    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:16]  # a millisecond each
     names = [". ".join(document_names(note)) for note in texts.documents(chosen).values()]
     named = {
         number: [lent[number] * near for near in late_interaction.nearest_words(question, rows)]

@@ -24,9 +24,6 @@ from clawmem.ports.records import FragmentKey, Grain
 
 COMPARED = 20  # best candidates whose passages are compared with the question
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
-LEAST_VAULT = 5_000  # documents that a vault counts at least: no word is common in a vault of ten notes
-# Not fitted: share of the best relevance below which a successor is about another part of the note.
-HARDLY = 0.25
 PASSAGE = 800  # characters before and after a line
 
 
@@ -79,8 +76,8 @@ def confidence(
     if request.unit is Unit.DOCUMENT:
         raised = [*accumulate(reversed(confidences), max)][::-1]
         best = max(c.relevance for c in work.candidates)
-        confidences = [
-            own if SUCCESSION in c.terms and not (c.legs and c.relevance >= HARDLY * best) else least
+        confidences = [  # not fitted: below a quarter, a successor is about another part of the note
+            own if SUCCESSION in c.terms and not (c.legs and c.relevance >= 0.25 * best) else least
             for c, own, least in zip(work.candidates, confidences, raised, strict=True)
         ]
     candidates = [
@@ -136,7 +133,8 @@ def passages_of(
     lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
-    question, entries = request.question, max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
+    # No word is common in a vault of ten notes.
+    question, entries = request.question, max(5_000, lexical.count(Grain.DOCUMENT))
     # A note need not have the verb of a request for work on something of the writer: with it .034 of BEAM's questions got no
     # block, without it .006.
     is_task, forms = relevance.is_task(question.text), question.forms

@@ -19,11 +19,9 @@ from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Te
 # Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.
 # Not fitted: an estimate of how often these are recognised correctly in the question and the note.
 SELECTED = 0.8
-OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file, or of an open time
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
 MOST_BROUGHT = 100  # notes of a kind, or lines with the date of a day
-LINES_OF_TIME = 3  # notes of a time among lines
 DAY = len("2026-03-31")
 APART = 0.15  # difference in relevance between these: more than metadata can change
 
@@ -72,7 +70,7 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
         )  # "until May" selects too many
         confidence = dict.fromkeys(order, BY_TIME_OF_FILE if is_open else SELECTED)
         confidence |= dict.fromkeys(less, BY_TIME_OF_FILE)
-        most, others = LINES_OF_TIME, OUT_OF_ITS_TIME
+        most, others = 3, 0.05  # notes among lines, and the most for one of another time
         if is_line:
             confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], SELECTED)
             others = 1.0

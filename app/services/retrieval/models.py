@@ -40,14 +40,12 @@ PURPOSE = "rerank"  # of cached answers
 # Candidates to rerank, independent of the limit, so that the first results do not depend on it; fewer where the model
 # takes the time of this process, 30 ms for each.
 RERANKED, IN_PROCESS = 40, 12
-PASSAGE_CHARS = 600  # of a document, for a model in this process, which reads 256 tokens
 LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
 
 # A large model may produce any order. A small cross-encoder knows chats and questions, but not which of two notes holds.
 SMALL, SMALL_SHARES = "ms-marco:", {Unit.DOCUMENT: 0.2, Unit.LINE: 0.5}
 
 BATCH = 4  # texts per call; small enough for common context sizes and for the deadline
-SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
 
 
 class AnswerCache(NamedTuple):
@@ -189,7 +187,8 @@ def reranking_stages(
     def rerank(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         is_local, is_document = is_in_process(reranker), request.unit is Unit.DOCUMENT
         head = work.candidates[: min(request.candidate_limit or most, IN_PROCESS if is_local else most)]
-        chars = (PASSAGE_CHARS if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
+        # A model in this process reads 256 tokens.
+        chars = (600 if is_local else CHUNK_CHARS) if is_document else LINE_CHARS
         bodies, spans = work.texts.bodies(c.document_id for c in head), work.texts.spans(c.best for c in head)
         titled = work.texts.documents(c.document_id for c in head) if is_document and is_local else {}
         private = models.withheld() if is_remote(reranker) else ()
@@ -244,7 +243,7 @@ def reranking_stages(
             try:
                 answers = reranker.rerank(question, batch, timeout_s=until - perf_counter())
             except InputTooLong:
-                short = [text[:SHORT_CHARS] for text in batch]
+                short = [text[:400] for text in batch]
                 if short == batch:
                     raise
                 answers = reranker.rerank(question, short, timeout_s=until - perf_counter())

@@ -64,10 +64,8 @@ from clawmem.ports.indexes import SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Span, Term
 
-SNIPPET = 200  # characters of a similar document
 SIMILAR = 5
 TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
-MOST_EXCLUDED = 10_000  # documents with an excluded word
 
 
 class Pipeline:
@@ -126,9 +124,10 @@ class Pipeline:
                 if undated:
                     missing = f"left out {undated} without a date of their own, changed since"
                     trace.degraded["as of"] = missing
-            # Snippets show the words that were searched.
-            shown = with_corrections(request.question.text, trace.corrected)
-            results = describe(work.texts, stores, request.asking(shown), work.candidates)
+            shown = request  # with the words that were searched
+            if trace.corrected:
+                shown = request.asking(with_corrections(request.question.text, trace.corrected))
+            results = describe(work.texts, stores, shown, work.candidates)
         intent, confidence = work.intent or (None, None)
         return Answer(
             request.question.text,
@@ -149,7 +148,7 @@ def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalReq
         scope = scope._replace(documents=matching)
     if excluded := request.question.forms.excluded:
         query = LexicalQuery(tuple(map(Term, excluded)))
-        hits = stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
+        hits = stores.lexical.search(query, Grain.DOCUMENT, 10_000, scope)
         every = stores.documents.ids(scope) if scope.documents is None else scope.documents
         scope = scope._replace(documents=every - {hit.key.document_id for hit in hits})
     return request._replace(scope=scope)
@@ -353,7 +352,7 @@ def find_similar(
     search = nearest_vectors(stores, embedder)
     steps: dict[str, Stage] = {"search": search, "nearest": nearest, "others": others, "cut": cut}
     answer = Pipeline(stores, steps)(request)
-    results = tuple(replace(result, shown_length=SNIPPET) for result in answer.results)
+    results = tuple(replace(result, shown_length=200) for result in answer.results)
     return Answer(document.display_path, results, answer.trace)
 
 

@@ -27,7 +27,6 @@ from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.records import FragmentKey, Hit
 from clawmem.ports.sessions import SessionStore
 
-PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 DEADLINE_S = 5.0  # for all clauses together
 DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
 ANCHORS = 5  # documents from which the graph is traversed per clause
@@ -63,7 +62,7 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
             temperature=planning.TEMPERATURE,
             schema=planning.SCHEMA,
         )
-        until = perf_counter() + PLANNING_DEADLINE_S
+        until = perf_counter() + 8.0  # including a second attempt
         try:
             prompt = planning.decomposition_prompt(
                 query, "".join(session.summary for session in sessions.recent(1))

@@ -169,13 +169,10 @@ def run_retrievers(
 LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.DOCUMENT: 100}
 # A log or a table may match in hundreds of lines. More than this many of one note crowd out the lines of the others.
 MOST_LINES = 40
-CROWDED_DEPTH = 2000
 
 VECTOR_DEPTH = 100
 VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
-TEMPORAL_DEPTH = 200  # latest documents of the named time
 NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
-BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
 
 
 def lexical_retriever(lexical: LexicalIndex) -> Retriever:
@@ -210,7 +207,7 @@ def _lines_of_many(lexical: LexicalIndex, query: LexicalQuery, scope: Scope) -> 
         return hits
     places: Counter[int] = Counter()
     lines = []
-    for hit in lexical.search(query, Grain.LINE, CROWDED_DEPTH, scope):
+    for hit in lexical.search(query, Grain.LINE, 2000, scope):
         places[hit.key.document_id] += 1
         if places[hit.key.document_id] <= MOST_LINES:
             lines.append(hit)
@@ -264,7 +261,7 @@ def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> 
     named = request.question.named_time
     if named is None:
         return RetrieverResult({})
-    written = documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
+    written = documents.latest(scope_within(request.scope, named), limit=200)
     hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
     zone = request.question.zone
     first, end = (
@@ -298,7 +295,7 @@ def require_vectors(embeddings: EmbeddingStore, what: str) -> None:
 
 def report_missing_vectors(embeddings: EmbeddingStore, verb: str, answer: Answer) -> None:
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
-    if (answer.mode or verb) in BY_WORDS or answer.trace.hits.get("vector"):
+    if (answer.mode or verb) in ("search", "keyword", "timeline") or answer.trace.hits.get("vector"):
         return
     if embeddings.fingerprint() is None:
         answer.trace.degraded["vector"] = NO_VECTORS

@@ -16,14 +16,8 @@ from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
 
-# For a note whose title, alias or file name is the question: notes that link to it hold the name too.
-EXACT_NAME = 0.3
-# For a note of the kind and of the time that the question names ("decisions taken in June", "notes of last week"), and for
-# a note of the named day ("how did I sleep on 12 May"): both decide, and relevance orders such notes.
-OF_THE_TIME = 1.0
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
 RESPELT, COMPARED = 0.05, 20
-DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
 
 Terms = dict[str, float]
 
@@ -50,7 +44,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             continue
         document, place = documents[candidate.document_id], places.get(candidate.document_id)
         if place is not None and request.unit is not Unit.LINE:
-            terms: Terms = {"date": DATED - place / len(places)}
+            terms: Terms = {"date": 2.0 - place / len(places)}  # in place of all other terms
         elif request.ranking is Ranking.PUBLISHED:
             signals = signals_of(candidate.relevance, document, question.now_ms)
             terms = {
@@ -64,14 +58,16 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             share = standing(document.path, document.tags, document.content_type, asked)
             terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
             if words(question.text) in map(words, document_names(document)):
-                terms["name"] = EXACT_NAME
+                terms["name"] = 0.3  # notes that link to it hold the name too
             is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
+            # Of the kind and time that the question names ("decisions taken in June", "notes of last week"), or of the
+            # day ("how did I sleep on 12 May"): both decide, and relevance orders such notes.
             if (
                 named
                 and is_within(document.authored_at, named)
                 and (is_of_kind or (named.is_day and document.has_own_date))
             ):
-                terms["time"] = OF_THE_TIME
+                terms["time"] = 1.0
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
@@ -81,7 +77,6 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
 
 
 SPREAD = 20  # first candidates that are compared with each other, independent of the limit
-READ_FOR_DIVERSITY = 800  # characters compared per text
 
 
 def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -96,7 +91,7 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         head, tail = candidates[:SPREAD], candidates[SPREAD:]
         bodies = work.texts.bodies(c.document_id for c in head)
         titles = {c.document_id: c.document.title for c in head if c.document}
-        texts = {n: f"{title}\n{bodies.get(n, '')[:READ_FOR_DIVERSITY]}" for n, title in titles.items()}
+        texts = {n: f"{title}\n{bodies.get(n, '')[:800]}" for n, title in titles.items()}
         distinct, copies = diversify(head, lambda c: texts.get(c.document_id, ""))
         candidates = [*distinct, *copies, *tail]
     trace.drop(candidates[request.limit :], "beyond the limit")

@@ -14,7 +14,6 @@ from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
-MOST_CHANGING = 10  # first notes that may change another, or be changed
 AROUND = 100  # characters before and after the line that answers
 DAY = len("2026-03-31")
 
@@ -30,7 +29,8 @@ def supersede(
     Successors come above the notes that they supersede, and are added if they were not found, unless the question asks
     for the past. Versions that no relation joins are notes of one folder whose names differ only in their version
     ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well. Lines, the best
-    one of each note, are arranged only if *of_lines*.
+    one of each note, are arranged only if *of_lines*. A one-line successor that lacks two words of the question which
+    the older note has is none.
     """
     if request.unit is Unit.LINE and not of_lines:
         return work
@@ -38,7 +38,16 @@ def supersede(
     is_past = question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST)
     found = {c.document_id for c in work.candidates}
     pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
-    newer = _without_parts(work, request, versions.successors(pairs))
+    newer = versions.successors(pairs)
+    # "The plumber is Jo Tan now" replaces one fact of a page; a question about other facts of the page means the page.
+    ids = {*newer, *(n for those in newer.values() for n in those)}
+    documents, bodies = work.texts.documents(ids), work.texts.bodies(ids)
+    short = {n for n, document in documents.items() if document.body_length <= SHORT_NOTE}
+    words, phrases = question.forms.words, question.phrases
+    hits = {n: sum(has_words(words, body, phrases)) for n, body in bodies.items()}
+    for page in newer.keys() - short:
+        enough = hits.get(page, 0) - 1
+        newer[page] = {n for n in newer[page] if n not in short or hits.get(n, 0) >= enough}
     candidates: Sequence[Candidate] = work.candidates
     if pairs and not is_past:
         candidates = with_successors(stores, work, request, newer)
@@ -51,9 +60,7 @@ def supersede(
             _lift(listed, number, older, SUCCESSION)
     until = question.named_time and question.named_time.authored_until
     families: dict[tuple[str, ...], list[int]] = {}  # by collection and subject
-    for number, candidate in listed.items():
-        if (document := candidate.document) is None:
-            continue
+    for number, document in ((n, c.document) for n, c in listed.items() if c.document):
         is_decision = document.content_type == "decision"
         subjects = set(versions.decision_subjects(document.path)) if is_decision else set()
         if subject := versions.subject_name(document.path):
@@ -65,35 +72,15 @@ def supersede(
     for family in {family[0]: family for family in families.values()}.values():
         least = versions.COMPARABLE * max(listed[number].relevance for number in family)
         dated = {
-            number: (len(newer.get(number, ())), document.authored_at)
+            number: (len(newer.get(number, ())), note.authored_at)
             for number in family
-            if (document := listed[number].document) and listed[number].relevance >= least
+            if (note := listed[number].document) and listed[number].relevance >= least
         }
         order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
     arranged = [listed.pop(c.document_id, c) for c in candidates]
     return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
-
-
-def _without_parts(work: Work, request: RetrievalRequest, newer: Newer) -> Newer:
-    """
-    Return *newer* without one-line successors that lack two words of the question which the older note has.
-
-    "The plumber is Jo Tan now" replaces one fact of a page; a question about other facts of the page means the page.
-    """
-    ids = {*newer, *(n for those in newer.values() for n in those)}
-    documents, bodies = work.texts.documents(ids), work.texts.bodies(ids)
-    terms, phrases = request.question.forms.words, request.question.phrases
-    hits = {n: sum(has_words(terms, body, phrases)) for n, body in bodies.items()}
-
-    short = {n for n, document in documents.items() if document.body_length <= SHORT_NOTE}
-    return {
-        older: [
-            n for n in those if n not in short or older in short or hits.get(older, 0) < hits.get(n, 0) + 2
-        ]
-        for older, those in newer.items()
-    }
 
 
 def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term: str) -> None:
@@ -144,7 +131,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     documents = {c.document_id: c.document for c in work.candidates if c.document}
     best = {c.document_id: c for c in reversed(work.candidates)}
     least = versions.COMPARABLE * max((c.relevance for c in work.candidates), default=0.0)
-    first = [n for n in list(documents)[:MOST_CHANGING] if best[n].relevance >= least]
+    first = [n for n in list(documents)[:10] if best[n].relevance >= least]
     spans = work.texts.spans(best[n].best for n in first)
     lines = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
     turns = {key for key, speaker in lines.items() if speaker and not versions.CORRECTION.match(speaker)}

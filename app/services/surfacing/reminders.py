@@ -23,7 +23,6 @@ from clawmem.ports.telemetry import Recall, RecallHit
 
 VERB = "reminder"
 MOST, DAYS = 3, 90  # reminders of a prompt, and times that one is shown; days without `until`
-LEAST_ALIKE = 0.6  # mean similarity of the words of a subject to the nearest words of a prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Reminders:
             elif by_meaning:
                 weights, [similarities], *_ = self.late().compare(topic, [content_words(prompt)])
                 shares = (weight * alike for weight, alike in zip(weights, similarities, strict=True))
-                about |= {number} if sum(shares) >= LEAST_ALIKE else set()
+                about |= {number} if sum(shares) >= 0.6 else set()
         if not about:
             return ""
         now_ms = self.clock.now_ms()

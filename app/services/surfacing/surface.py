@@ -63,10 +63,6 @@ from clawmem.ports.records import VERIFIED, Scope
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts
 
-LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
-COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
-READ_BY_MODEL = 15  # best candidates that a reranker reads
-
 Receive = Callable[[str], None]
 
 
@@ -128,7 +124,7 @@ class SurfaceContext:
             without_prefixes(prompt)[:MOST_PROMPT],
             now_ms=self.clock.now_ms(),
             zone=self.clock.zone(),
-            limit=profile.results * LINES_A_RESULT,
+            limit=profile.results * 2,  # lines; those of one document share an entry
             unit=Unit.LINE,
             floor=self.floor,
             purpose=choices.topic,
@@ -142,7 +138,8 @@ class SurfaceContext:
             try:
                 with self.model_servers(self.settings) as models:
                     if models.generator or models.reranker:
-                        left_s = profile.deadline_s - COMPOSING_S - (perf_counter() - began)
+                        # A second is left for composing the block on a busy machine.
+                        left_s = profile.deadline_s - 1.0 - (perf_counter() - began)
                         models = models._replace(withheld=lambda: choices.withheld)
                         deepened = self._surfaced(request, turns, choices, models, left_s)
                         if RERANKER in deepened.answer.trace.degraded or not deepened.block:
@@ -248,7 +245,7 @@ class SurfaceContext:
             "fuse": fuse,
             **({"compare": partial(compare, stores, late, embedder)} if late else {}),
             "first notes": partial(first_notes, stores, late, embedder),
-            **reranking_stages(stores, models, most=READ_BY_MODEL, deadline_s=left_s),
+            **reranking_stages(stores, models, most=15, deadline_s=left_s),
             **ending(stores, late),
             "supersede": partial(supersede, stores, of_lines=True),
         }
