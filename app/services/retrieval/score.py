@@ -65,7 +65,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             if (
                 named
                 and is_within(document.authored_at, named)
-                and (is_of_kind or (named.is_day and document.has_own_date))
+                and (is_of_kind or (named.is_day and document.has_own_date and request.unit is Unit.DOCUMENT))
             ):
                 terms["time"] = 1.0
             if candidate.document_id in respelt:
