@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clawmem.domain.documents.dating import day_in
+from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
 from clawmem.ports.records import Document
@@ -42,12 +43,13 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
     if not _TASK.search(body):
         return
     note = Markdown(body, document.body_line)
+    sections = [*day_sections(document, note)][::-1]
     declared = _DUE.search(document.front_matter)
     for task in _TASK.finditer(note.prose):
         line, text = note.line_at(task.start("text")), body[slice(*task.span("text"))]
         days = [day for day in _DAY.finditer(text + task["below"]) if day["day"]]
         due = next((day["day"] for day in sorted(days, key=lambda day: not day["due"])), "")
-        above = map(day_in, reversed(note.heading_above(line).split(" › ")))
+        above = [span.label for span in sections if span.start_line <= line <= span.end_line]
         of_note = declared[1] if declared else ""
         day = next(filter(None, [due, *above, of_note, day_in(file_name(document.path))]), "")
         yield TaskLine(line, " ".join(_DAY.sub("", text).split()), due or of_note, day)

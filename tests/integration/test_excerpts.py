@@ -37,7 +37,7 @@ def first(indexed: Invoke) -> Callable[[str], dict[str, Any]]:
 
 
 def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
-    """Lines and heading are those of the day, whose note is dated by its month; a month begins with its first entry."""
+    """Lines and heading are those of the day, whose note is dated by its month; a month begins with its last entry."""
     for question, day, lines, text in (
         ("what happened on 4 March 2025", "2025-03-04", (4, 5), "Baked rye bread.\nThe kiln cracked."),
         ("what happened on 2025-03-05", "2025-03-05", (8, 8), "Sold two vases."),
@@ -47,7 +47,7 @@ def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
             (11, 12),
             "Osric fixed the kiln.\nGlazed the bowls.",
         ),
-        ("what did I do in March 2025", "2025-03-04", (4, 5), "Baked rye bread.\nThe kiln cracked."),
+        ("what did I do in March 2025", "2025-03-18", (11, 12), "Osric fixed the kiln.\nGlazed the bowls."),
     ):
         found = first(question)
         assert found["file"] == "notes/log/2025-03.md"

@@ -21,6 +21,10 @@ NOTES = {
     "daily/2025-10-09.md": "# Thursday\n\nSlept badly at the hostel by the ferry.\n",
     "daily/2025-10-12.md": "# Sunday\n\nWhere did I sleep: 9 hours in my own bed.\n",
     **{f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()},
+    "log/2024-11.md": "# Log\n\n## 11. November\n\nLantern walk.\n\n## Sat 16 November\n\nDentist.\n\n### Evening\n\nSoup.\n\n"
+    "## November 22\n\nAunt Hilde came.\n\n## 24.11.\n\n- [ ] Light the stove\n",
+    "log/2024 Oktober.md": "## 3. Oktober\n\nChestnuts.\n\n## 20. Oktober\n\nNew tyres.\n",
+    "log/bees.md": "---\ndate: 2024-09\n---\n# Bees\n\n## 4 September\n\nMoved.\n\n## Sept 12\n\nHoney.\n",
     "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
     "We buy lithium: the old batteries lasted four months. What happened before was a leak.\n",
     "barn.md": "---\ndate: 2025-06-01\n---\n# Barn move\n\nWe leave the office in spring and move into the barn.\n",
@@ -95,3 +99,25 @@ def test_a_named_day_decides(indexed: Invoke) -> None:
 
     assert first.endswith("daily/2025-10-09.md")
     assert open_time and all(one["confidence"] < 0.8 for one in open_time)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what happened on 11 November 2024", ["log/2024-11.md", (5, "Lantern walk.")]),
+        ("22. November 2024", ["log/2024-11.md", (17, "Aunt Hilde came.")]),
+        (
+            "what did I do in the week of 20 November 2024",
+            ["log/2024-11.md", (21, "- [ ] Light the stove"), (17, "Aunt Hilde came.")],
+        ),
+        ("what did I do in October 2024", ["log/2024 Oktober.md", (7, "New tyres."), (3, "Chestnuts.")]),
+        ("what happened in September 2024", ["log/bees.md", (12, "Honey."), (8, "Moved.")]),
+    ],
+)
+def test_sections_of_days(indexed: Invoke, question: str, expected: list[object]) -> None:
+    """A section whose heading names a day without its year is an entry of that day, in the year of its note."""
+    found = ask_json(indexed, "query", question)["results"]
+
+    likely = [one for one in found if one["confidence"] >= 0.5]
+    assert [likely[0]["path"], *((one["start_line"], one["snippet"]) for one in likely)] == expected
+    assert "2024-11-24" in indexed("list", "--tasks").output

@@ -204,7 +204,7 @@ def describe(
             words=request.question.forms.words,
             purpose=purpose,
             confidence=candidate.confidence,
-            unit=request.unit,
+            unit=Unit.LINE if candidate.span else request.unit,
             superseded_by=newer.get(document.id),
             changed_by=candidate.changed_by,
             shown_length=MAX_LENGTH if place else FIRST_LENGTH,

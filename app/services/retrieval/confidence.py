@@ -191,7 +191,7 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
     for c in candidates:
         if (document := documents.get(c.document_id)) is None:
             continue
-        span = spans.get(c.best)
+        span = c.span or spans.get(c.best)
         start, end = (span.start, span.end) if span else (0, 0)
         parts = [
             bodies.get(c.document_id, "")[max(0, start - PASSAGE) : end + PASSAGE],

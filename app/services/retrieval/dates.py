@@ -1,20 +1,23 @@
 """Documents that a question selects by date: the newest of a kind or about a topic, and those of a named time."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.dating import day_in
+from clawmem.domain.documents.diary import day_sections
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.documents.times import DAY_MS, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.likeness import is_same_word
-from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
+from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Span, Term
 
 # Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.
 # Not fitted: an estimate of how often these are recognised correctly in the question and the note.
@@ -22,7 +25,7 @@ SELECTED = 0.8
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file, or of an open time
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
 MOST_BROUGHT = 100  # notes of a kind, or lines with the date of a day
-DAY = len("2026-03-31")
+YEAR, MONTH, DAY = len("2026"), len("2026-03"), len("2026-03-31")
 APART = 0.15  # difference in relevance between these: more than metadata can change
 
 
@@ -46,11 +49,15 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
             return work
         pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
         superseded = {older for older, newer in successors(pairs).items() if newer}
-        order = newest_first(documents, superseded | aside)
+        # Those dated by their file, maybe of a copy, come after the others.
+        last = superseded | aside
+        numbers = sorted(documents, key=lambda n: (documents[n].authored_at, n), reverse=True)
+        numbers.sort(key=lambda n: (n in last, not documents[n].has_own_date))
+        order = [Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=documents[n]) for n in numbers]
         trace.note(f"the question asks for the newest: {len(order)} match, the newest first")
         confidence = {}
         if has_kind and (is_line or not has_topic):
-            confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: SELECTED}
+            confidence = dict.fromkeys(numbers, POSSIBLE) | {numbers[0]: SELECTED}
     elif not question.topic and (
         question.named_time
         or request.scope.authored_from
@@ -59,33 +66,30 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
         or request.tags
         or request.where
     ):
-        documents, order, less = notes_of_time(stores, request, work)
+        order, less = notes_of_time(stores, request, work)
         if is_line:
-            order = [number for number in order if documents[number].has_own_date]
+            order = [c for c in order if c.span or (c.document and c.document.has_own_date)]
         if not order:
             return work
         trace.note(f"no topic: all {len(order)} notes of the time, newest first")
-        is_open = (
-            question.named_time is not None and None in question.named_time[:2]
-        )  # "until May" selects too many
-        confidence = dict.fromkeys(order, BY_TIME_OF_FILE if is_open else SELECTED)
+        is_open = question.named_time and None in question.named_time[:2]  # "until May" selects too many
+        numbers = [c.document_id for c in order]
+        confidence = dict.fromkeys(numbers, BY_TIME_OF_FILE if is_open else SELECTED)
         confidence |= dict.fromkeys(less, BY_TIME_OF_FILE)
         most, others = 3, 0.05  # notes among lines, and the most for one of another time
         if is_line:
-            confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], SELECTED)
+            confidence = dict.fromkeys(numbers, POSSIBLE) | dict.fromkeys(numbers[:most], SELECTED)
             others = 1.0
     else:
         return work
-    by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, others)
     first = {c.document_id: c for c in reversed(work.candidates)}
-    selected = [
-        first.get(n) or Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=documents[n])
-        for n in by_date.order[: most if is_line else None]
-    ]
+    order = [c if c.span else first.get(c.document_id, c) for c in order[:MOST_BROUGHT]]
+    by_date = DateOrder(tuple(c.best for c in order), confidence, others)
+    selected = order[: most if is_line else None]
     if is_line:
         selected = [c.with_relevance(1.0 - place * APART) for place, c in enumerate(selected)]
-    chosen = {c.best for c in selected}
-    remaining = [c for c in work.candidates if c.best not in chosen]
+    chosen = {c.best if is_line else c.document_id for c in selected}
+    remaining = [c for c in work.candidates if (c.best if is_line else c.document_id) not in chosen]
     return work.with_candidates([*selected, *remaining])._replace(by_date=by_date)
 
 
@@ -116,48 +120,67 @@ def newest_matches(
 
 def notes_of_time(
     stores: RetrievalStores, request: RetrievalRequest, work: Work
-) -> tuple[dict[int, Document], list[int], set[int]]:
+) -> tuple[list[Candidate], set[int]]:
     """
-    Return the active notes in scope that were written in the time that the question names, and their order.
+    Return the active notes in scope that were written in the time that is asked for, in order, and the less likely.
 
-    To those of a day belong notes with a section of that date. Last come the notes whose time says less: that of a
-    file, or of a text of others.
+    Of notes with sections of single days, these are the sections of that time. Last come the notes whose time says
+    less: that of a file, or of a text of others.
     """
     question, named = request.question, request.question.named_time
     # The scope has only documents of the types, tags and properties.
-    ids = {*stores.documents.ids(scope_within(request.scope, named) if named else request.scope)}
-    # The name of a diary of the named day, month or year, such as 2026-03.
-    period, first = "", (named and named.recorded_from) or ""
-    start, end = parse_iso(first), parse_iso((named and named.authored_until) or "")
-    days = 0 if start is None or end is None else round((end - start) / DAY_MS)
-    if days == 1:
-        period = first[:DAY]
-    elif 28 <= days <= 31 and first[8:10] == "01":
-        period = first[: len("2026-03")]
-    elif days in (365, 366) and first[5:10] == "01-01":
-        period = first[: len("2026")]
-    if len(period) == DAY:
-        numbers = period.split("-")
-        dated = LexicalQuery(tuple(map(Term, numbers)), every=True)
-        hits = stores.lexical.search(dated, Grain.LINE, MOST_BROUGHT, request.scope)
-        for key, span in work.texts.spans(hit.key for hit in hits).items():
-            if all(number in span.heading.rpartition(" › ")[2] for number in numbers):
-                ids.add(key.document_id)
+    scope = scope_within(request.scope, named) if named else request.scope
+    end = parse_iso(scope.authored_until or "") or question.now_ms
+    start = parse_iso(scope.authored_from or "") or end
+    # At most a year and a day, with the days before and after; in the most eastern zone midnight is 14 hours earlier.
+    steps = range(min(round((end - start) / DAY_MS), 367) + 2)
+    around = [iso_utc(start + n * DAY_MS - 10 * 3_600_000)[:DAY] for n in steps]
+    days = around[1:-1]
+    sections = sections_of_days(stores, request, work, days) if 0 < len(days) <= 31 else {}
+    ids = stores.documents.ids(scope) | sections.keys()
     documents = {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
 
-    def place(number: int) -> tuple[bool, bool, bool]:
-        document = documents[number]
+    def place(c: Candidate) -> tuple[bool, bool, bool, bool]:
+        document = documents[c.document_id]
         is_other_kind = document.content_type not in question.kinds
         is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
         is_of_others = is_other_kind and not is_own(document) and not is_entry
-        return is_other_kind, is_of_others, file_name(document.path) != period and not is_entry
+        # A diary of the day, month or year is named like the beginning of its dates, such as 2026-03.
+        named = [day for day in around if day.startswith(file_name(document.path))]
+        is_diary = is_entry or c.span is not None or (days and named == days)
+        return is_other_kind, is_of_others, not is_diary, c.span is None and not document.has_own_date
 
-    order = sorted(newest_first(documents), key=place)
-    less = {number for number in order if place(number)[1] or not documents[number].has_own_date}
-    return documents, order, less
+    order = [
+        Candidate(n, span.key if span else FragmentKey(n, 0), 0.0, 0.0, document=document, span=span)
+        for n, document in documents.items()
+        for span in sections.get(n, [None])
+    ]
+    times = {n: document.authored_at for n, document in documents.items()}
+    order.sort(key=lambda c: (c.span.label if c.span else times[c.document_id], c.document_id), reverse=True)
+    order.sort(key=place)
+    return order, {c.document_id for c in order if place(c)[1] or place(c)[3]}
 
 
-def newest_first(documents: Mapping[int, Document], last: Collection[int] = ()) -> list[int]:
-    """Return *documents*, the newest first, then those dated by their file, maybe of a copy, and at the end those in *last*."""
-    by_date = sorted(documents, key=lambda number: (documents[number].authored_at, number), reverse=True)
-    return sorted(by_date, key=lambda number: (number in last, not documents[number].has_own_date))
+def sections_of_days(
+    stores: RetrievalStores, request: RetrievalRequest, work: Work, days: Sequence[str]
+) -> dict[int, list[Span]]:
+    """Return the sections of *days* in notes of their months, those named after the year, and those with the one day."""
+    scope = request.scope._replace(authored_from=None, authored_until=request.as_of)
+    months, years = ({day[:length] for day in days} for length in (MONTH, YEAR))
+    ids = {
+        note.id
+        for note in stores.documents.latest(scope._replace(authored_from=days[0][:MONTH]))
+        if note.authored_at[:MONTH] in months
+        or (any(year in file_name(note.path) for year in years) and not day_in(file_name(note.path)))
+    }
+    if len(days) == 1:
+        dated = LexicalQuery(tuple(map(Term, days[0].split("-"))), every=True)
+        ids |= {hit.key.document_id for hit in stores.lexical.search(dated, Grain.LINE, MOST_BROUGHT, scope)}
+    sections, bodies = dict[int, list[Span]](), work.texts.bodies(ids)
+    for number, document in work.texts.documents(bodies).items():
+        spans = [*day_sections(document, Markdown(bodies[number], document.body_line))]
+        of_days = [span for span in spans if span.label in days]
+        # A note of one day is not divided.
+        if of_days and {span.label for span in spans} != {document.authored_at[:DAY]}:
+            sections[number] = of_days
+    return sections

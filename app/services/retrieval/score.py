@@ -30,7 +30,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     documents = work.texts.documents(c.document_id for c in work.candidates)
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
-    places = {number: place for place, number in enumerate(work.by_date.order)}
+    places = {key: place for place, key in enumerate(work.by_date.order)}
     asked, named, respelt = question.forms.words, question.named_time, set()
     for number, body in work.texts.bodies(c.document_id for c in work.candidates[:COMPARED]).items():
         if body.isascii() and "".join(asked).isascii():
@@ -42,7 +42,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     for candidate in work.candidates:
         if candidate.document_id not in served:
             continue
-        document, place = documents[candidate.document_id], places.get(candidate.document_id)
+        document, place = documents[candidate.document_id], places.get(candidate.best)
         if place is not None and request.unit is not Unit.LINE:
             terms: Terms = {"date": 2.0 - place / len(places)}  # in place of all other terms
         elif request.ranking is Ranking.PUBLISHED:

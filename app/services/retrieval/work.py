@@ -157,12 +157,12 @@ class Candidate(NamedTuple):
 
 class DateOrder(NamedTuple):
     """
-    Documents that a question selects by date, in the order that it asks for.
+    Documents, or sections of them, that a question selects by date, in the order that it asks for.
 
-    ``confidence`` is the least probability of each to answer; ``others`` the highest of all other candidates.
+    ``confidence`` is the least probability of each document to answer; ``others`` the highest of all other candidates.
     """
 
-    order: tuple[int, ...] = ()
+    order: tuple[FragmentKey, ...] = ()
     confidence: Mapping[int, float] = MappingProxyType({})
     others: float = 1.0
 

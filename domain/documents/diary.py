@@ -1,0 +1,39 @@
+"""Sections of a note that are about one day each, as in a diary with one file for each month or year."""
+
+import re
+from collections.abc import Iterator
+
+from clawmem.domain.documents.dating import day_in
+from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.names import file_name
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.text.dates import temporal_range
+from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
+
+_YEAR = re.compile(r"(?<!\d)(?:19[7-9]\d|20\d\d)(?!\d)")
+_NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d", re.MULTILINE)
+_DAY_AND_MONTH = re.compile(r"(?<![\w.])\d\d?\.\s?\d\d?\.(?!\s?\d)")  # 22.11.
+
+
+def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
+    """
+    Yield each section of *note*, the text of *document*, whose heading names a day; its label is the day in ISO 8601.
+
+    A day without its year is in that of the latest whole date above, else of the file name or the note's own date.
+    """
+    own = document.authored_at if document.has_own_date else ""
+    year = next(iter(_YEAR.findall(f"{file_name(document.path)} {own} {document.title}")), "")
+    headings = note.headings if _NUMBERED_HEADING.search(note.body) else []
+    for at, heading in enumerate(headings):
+        day = day_in(heading.label)
+        year = day[:4] or year
+        if not day and any(map(str.isdecimal, heading.label)):
+            text = _DAY_AND_MONTH.sub(rf"\g<0>{year}", heading.label)
+            named = temporal_range(text, now_ms=parse_iso(f"{year}-12-31") or 0)
+            if named and named.is_day and any(map(str.isdecimal, text[named.start : named.end])):
+                day = (named.authored_from or "")[:10]
+        if day and year:
+            end = next((h.start for h in headings[at + 1 :] if h.level <= heading.level), len(note.body))
+            last = note.line_at(heading.start + len(note.body[heading.start : end].rstrip()))
+            key = FragmentKey(document.id, -heading.start_line)  # that of no stored fragment
+            yield Span(key, FragmentKind.SECTION, heading.start_line, last, heading.start, end, day)
