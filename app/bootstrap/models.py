@@ -108,7 +108,8 @@ class ModelSelection:
             return Choice(model, Provider(role, selection.name, selection.reason))
         if settings.no_local_models:
             raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
-        return self._in_process(role, "the settings name it")
+        model = catalogue.model_named(LARGE_EMBEDDER, settings.models).opened()
+        return self._watched(role, LARGE_EMBEDDER, "the settings name it", model)
 
     @cached_property
     def generator(self) -> Choice:
@@ -123,12 +124,17 @@ class ModelSelection:
     def _optional(self, role: ModelRole, server: ModelServer | None) -> Choice:
         if server:
             return self._served(role, server)
-        variable, name = _ROLES[role][0], self._local_name(role)
-        reason = f"{variable} names no server"
+        variable, *names = _ROLES[role]
+        models = (catalogue.model_named(name, self.settings.models) for name in names)
+        name, reason = (
+            next((m.name for m in models if m.is_there()), names[-1]),
+            f"{variable} names no server",
+        )
         if self.settings.no_local_models:
             return Choice(None, Provider(role, NONE, f"{reason}, and {_FORBIDDEN}"))
         try:
-            return self._in_process(role, reason)
+            model = catalogue.model_named(name, self.settings.models).opened()
+            return self._watched(role, name, reason, model)
         except ConfigError as error:
             fault = str(error) if name in str(error) else f"{name}: {error}"
             return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here ({fault})"))
@@ -137,18 +143,6 @@ class ModelSelection:
         adapter = imported_object(f"adapters.models.api:Api{role.capitalize()}")  # such as ApiEmbedder
         model = adapter.at(server.url, self.clock, **server.model_dump(exclude={"url"}))
         return self._watched(role, model.server.location, f"{_ROLES[role][0]} names it", model)
-
-    def _in_process(self, role: ModelRole, reason: str) -> Choice:
-        name = self._local_name(role)
-        model = catalogue.model_named(name, self.settings.models)
-        return self._watched(role, name, reason, model.opened())
-
-    def _local_name(self, role: ModelRole) -> str:
-        """Return the name of the first model of the role that is installed, else of the last."""
-        names = _ROLES[role][1:]
-        return next(
-            (n for n in names if catalogue.model_named(n, self.settings.models).is_there()), names[-1]
-        )
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self.stack.callback(model.close)

@@ -76,7 +76,15 @@ def open_services(
                     f"with --backend, or as backend: in {settings.config_file}."
                 )
             services.indexes.move(settings.backend)
-        _forget_again(services, read_only=read_only)
+        # Forget again what the log names, unless its last entry is forgotten: the vault is new, or a copy from before.
+        if not settings.read_only and (places := services.forget_log.read()):
+            last = services.vault.documents.at(places[-1].collection, places[-1].path)
+            is_new_or_old = not last or last.inactive is not InactiveReason.FORGOTTEN
+            if is_new_or_old and not read_only:
+                services.forgotten_places.agree()
+            elif is_new_or_old:
+                with suppress(VaultError), open_services(settings, create=False):
+                    pass
         yield services
     finally:
         gateways: Any = container.gateways
@@ -113,18 +121,3 @@ def open_copy(settings: Settings) -> Iterator[Services]:
             for role in Role if is_bare else ():
                 copied.indexes.rebuild(role)
             yield copied
-
-
-def _forget_again(services: Services, *, read_only: bool) -> None:
-    """Forget again what the log names, unless its last entry is forgotten: the vault is new, or a copy from before."""
-    places, settings = services.forget_log.read(), services.settings
-    if not places or settings.read_only:
-        return
-    document = services.vault.documents.at(places[-1].collection, places[-1].path)
-    if document and document.inactive is InactiveReason.FORGOTTEN:
-        return
-    if not read_only:
-        services.forgotten_places.agree()
-        return
-    with suppress(VaultError), open_services(settings, create=False):
-        pass

@@ -128,10 +128,7 @@ async def run(
     if operation.settings:
         operation.settings(dispatcher.settings(), request, caller)
     vault = getattr(request, "vault", vault)
-
-    def work(services: Services) -> Any:
-        return operation.run(services.called_by(caller), request)
-
+    work: Callable[[Services], Any] = lambda services: operation.run(services.called_by(caller), request)
     if operation.opens is Opening.NOTHING:
         return await to_thread.run_sync(work, unopened_services(dispatcher.settings()))
     if operation.changes_nothing(request):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -77,6 +76,7 @@ from clawmem.ports.knowledge import Direction, Entity
 from clawmem.ports.models import is_remote
 from clawmem.ports.records import Origin, Scope
 
+LONGEST_NAME = 1000  # characters
 LISTED = "docid authored_at=written changed_after=changed content_type=type properties file title"
 
 Cosine = Annotated[float, Field(gt=0, le=1)]
@@ -349,7 +349,7 @@ def list_tags(
     """List the tags of notes, most used first; a note with a/b counts for a, too."""
     counts = services.vault.properties.values(TAGS, Scope(frozenset(named_collections(services, collection))))
     # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
-    tags = islice(counts.items(), limit)
+    tags = [*counts.items()][:limit]
     return [TagCount(tag=without_orders(name, Origin.IMPORTED), count=count) for name, count in tags]
 
 
@@ -402,9 +402,6 @@ def find_similar(
     near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
     answer = answer_of(near, services.settings, as_of=as_of, compact=compact)
     return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})
-
-
-LONGEST_NAME = 1000  # characters
 
 
 class Evolution(Result):

@@ -34,7 +34,6 @@ FromLine = Annotated[int | None, "Begin with this line.", Field(ge=1, le=MAX_LIN
 MaxLines = Annotated[int | None, "At most so many lines.", Field(ge=1, le=MAX_LINES), Option(("--lines",))]
 LongLimit = Annotated[int, Field(ge=1, le=10_000, description="Maximum number."), Option(("-n", "--limit"))]
 
-
 Names = str | list[str]  # one name, several names, or several names separated by commas
 CollectionNames = Annotated[
     Names, Field(description="Only these collections."), Option(("-c", "--collection"))

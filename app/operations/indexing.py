@@ -51,6 +51,8 @@ PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 AllowEmpty = Annotated[bool, "Also remove what an emptied folder had.", Option(("--allow-empty",), tool=None)]
+Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
+Confirm = Annotated[bool | None, "Do it all the same; false only shows what would be done."]
 EmbedOrNot = Annotated[
     bool | None,
     Field(description="Then make the missing vectors, or never; by default for at most a minute."),
@@ -220,10 +222,6 @@ def why_not(
 ) -> FileStatus:
     """Explain whether a file is indexed, and why not: by which rule of which file, and what to do about it."""
     return services.explain_file(path)
-
-
-Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
-Confirm = Annotated[bool | None, "Do it all the same; false only shows what would be done."]
 
 
 @operation(

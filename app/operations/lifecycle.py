@@ -40,6 +40,7 @@ from clawmem.ports.journal import Act
 from clawmem.ports.records import Document, InactiveReason, Origin
 
 DEFAULT_SNOOZE = "30d"
+TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin.")
 UNTIL = Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d.")
 
 
@@ -238,11 +239,8 @@ def memory_forget(
         if not (confirm is True and digits and note.first_hash.startswith(digits)):
             place = place_of(services.vault.documents, note)
             derived = files_of(derived_documents(services.vault, [note.id]))
-            details = place | {
-                "authored_at": note.authored_at,
-                "characters": note.body_length,
-                "derived": derived,
-            }
+            details = place | {"authored_at": note.authored_at, "characters": note.body_length}
+            details["derived"] = derived
             raise ConfirmationMissing(
                 [
                     f"This would forget {note.display_path} ({place['docid']}): {shown_title(note).rstrip('.')}.",
@@ -340,9 +338,6 @@ def memory_snooze(
     target = services.lookup.find(query)
     services.lifecycle.snooze(target, moment, services.caller, why)
     return _treated(services, target)
-
-
-TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin.")
 
 
 def _saved(note: SavedNote) -> str:

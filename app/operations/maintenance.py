@@ -53,6 +53,18 @@ from clawmem.ports.records import Role
 from clawmem.ports.storage import SalvageReport, VaultInfo
 from clawmem.ports.vault import Vault
 
+# Tables in words of users. Rows of the others are computed again from texts and files.
+_CONTENTS = {
+    "documents": "notes, memories and diary entries, with their pins and snoozes",
+    "acts": "entries of the list of acts",
+    "forgotten_texts": "fingerprints of forgotten texts",
+    "sessions": "sessions of agents",
+    "replacements": "merged notes",
+    "entities": "names of people and things",
+    "triples": "facts",
+    "recalls": "past questions",
+}
+
 
 class Examination(Result):
     """The findings of every check; ``way_out`` is the remedy."""
@@ -90,19 +102,6 @@ def doctor(services: Services) -> Examination:
     known = [CheckResult(name, True, fact) for name, fact in [("transcripts", archived), *facts]]
     findings = [*machine, *services.doctor(), permissions, *agents, *known]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
-
-
-# Tables in words of users. Rows of the others are computed again from texts and files.
-_CONTENTS = {
-    "documents": "notes, memories and diary entries, with their pins and snoozes",
-    "acts": "entries of the list of acts",
-    "forgotten_texts": "fingerprints of forgotten texts",
-    "sessions": "sessions of agents",
-    "replacements": "merged notes",
-    "entities": "names of people and things",
-    "triples": "facts",
-    "recalls": "past questions",
-}
 
 
 def _salvage_text(report: SalvageReport) -> Iterator[str]:

@@ -63,6 +63,9 @@ from clawmem.ports.errors import (
 from clawmem.ports.imports import ForeignStore
 from clawmem.ports.records import InactiveReason, Role, one_line
 
+NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
+Form = Literal["bundle", "markdown", "jsonl"]
+Force = Annotated[bool, Field(description="Replace an existing file.")]
 CHAT_NEEDS = (
     "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names. "
     "If these are notes, run: clawmem collection add PATH"
@@ -192,11 +195,6 @@ def beads_sync(
     """
     report = services.issue_sync(project_path, allow_empty=allow_empty)
     return replace(report, embed=embed_after(services, [ISSUES]))
-
-
-NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
-Form = Literal["bundle", "markdown", "jsonl"]
-Force = Annotated[bool, Field(description="Replace an existing file.")]
 
 
 class Export(Result):

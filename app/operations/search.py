@@ -64,6 +64,19 @@ from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 
 DIGITS = 4  # decimal places of scores and probabilities
+RARE = Option(is_daily=False)
+ALL = Option(("--all",), is_daily=False)
+DIVERSE = Option(("--diverse/--no-diverse",), is_daily=False)
+GRAPH = Option(("--graph/--no-graph",), tool="enable_graph_traversal")
+FORCE_INTENT = Option(tool="force_intent")
+QuestionText = Annotated[
+    str, Field(min_length=1, max_length=MAX_QUERY, description="A whole question."), argument("QUESTION...")
+]
+MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
+Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
+UnitName = Literal["document", "line"]
+IntentName = Literal["WHY", "WHEN", "ENTITY", "WHAT"]
+RouteName = Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"]
 
 
 class FoundDocument(SelectedResult, DocumentReference):
@@ -238,21 +251,6 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
         yield from (f"    {line}" for part in legs for line in part.lines())
     yield f"\nhits: {', '.join(f'{name} {count}' for name, count in receipt.hits.items()) or 'none'}"
     yield from records_table(receipt.stages, "name=stage came_in=in went_out=out ms notes dropped")
-
-
-RARE = Option(is_daily=False)
-ALL = Option(("--all",), is_daily=False)
-DIVERSE = Option(("--diverse/--no-diverse",), is_daily=False)
-GRAPH = Option(("--graph/--no-graph",), tool="enable_graph_traversal")
-FORCE_INTENT = Option(tool="force_intent")
-QuestionText = Annotated[
-    str, Field(min_length=1, max_length=MAX_QUERY, description="A whole question."), argument("QUESTION...")
-]
-MinScore = Annotated[float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), RARE]
-Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get."), RARE]
-UnitName = Literal["document", "line"]
-IntentName = Literal["WHY", "WHEN", "ENTITY", "WHAT"]
-RouteName = Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"]
 
 
 class Question(Request):

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -38,7 +39,6 @@ from clawmem.app.interfaces.cli.session import (
     settings_of_usual,
     show,
     show_outcome,
-    stop_event,
     wants_json,
 )
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
@@ -285,7 +285,9 @@ def watch(
     from clawmem.app.serve.background import watch as watch_vault
 
     settings = settings_of_usual(ctx, "watch")
-    stop = stop_event()
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # early, because a signal may arrive during startup
+        signal.signal(number, lambda *_: stop.set())
     lanes = lane_threads(settings, lambda lane, error: typer.echo(f"{lane}: {error}", err=True))
     with open_services(settings):
         pass  # a missing vault is created

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from difflib import get_close_matches
@@ -82,14 +80,6 @@ def progress(label: str) -> Iterator[Progress]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def stop_event() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set; installed early, because a signal may arrive during startup."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
 
 
 class GlobalOptions(NamedTuple):
