@@ -20,7 +20,6 @@ from clawmem.ports.storage import Transactions
 
 BATCH = 256  # texts or lines per transaction: about 30 ms of writing, and the most that a killed run loses
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
-GoOn = Callable[[int, int], bool]  # texts that were tried, all texts
 
 
 @dataclass(slots=True)
@@ -89,11 +88,12 @@ class EmbedPending:
         *,
         force: bool = False,
         progress: Progress = lambda done, total: None,
-        go_on: GoOn = lambda done, total: True,
+        go_on: Callable[[int, int], bool] = lambda done, total: True,
     ) -> EmbedReport:
         """
-        Run until nothing is pending, or *go_on* returns False after a batch; with *force* rebuild every vector next to
-        the serving ones, by the chosen model. Lines are sketched last, as search works without sketches.
+        Run until nothing is pending, or *go_on* returns False after a batch for the numbers of texts tried and of all;
+        with *force* rebuild every vector next to the serving ones, by the chosen model. Lines are sketched last, as
+        search works without sketches.
 
         Raises:
             ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.

@@ -157,36 +157,31 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
     return note, "", facts, Declarations(links=links), extracted.warning
 
 
-def _sound_lines(text: str, parse_yaml: ParseYaml) -> tuple[Mapping[str, object], list[int], str]:
-    """Return what front matter declares without its malformed lines, their numbers, and why the first is malformed."""
-    raw, left_out, faults, above = dict[str, object](), list[int](), list[str](), ""
-    # The keys, each with its value, whose lines begin with a blank, a hyphen or a bracket.
-    for entry in re.split(r"^(?=[^\s#\]}-])", text, flags=re.MULTILINE):
-        lines = entry.splitlines(keepends=True)
-        first = 2 + above.count("\n")
-        without_one = [(at, lines[:at] + lines[at + 1 :]) for at in reversed(range(len(lines)))]
-        for at, part in [(None, lines), *without_one][:MAX_ENTRY_LINES]:
-            try:
-                raw = {**parse_yaml(above + "".join(part)), **raw}
-                left_out += [] if at is None else [first + at]
-                break
-            except ValueError as error:
-                faults += [str(error)] if at is None else []
-        else:
-            left_out.append(first)
-        above += "\n" * len(lines)  # so that faults name the lines of the file
-    return raw, left_out, next(iter(faults), "")
-
-
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = decode(data, path)
     parts, malformed = frontmatter.split(text), None
     try:
         raw = parse_yaml(parts.text) if parts.text else {}
     except ValueError as error:
-        raw, left_out, fault = _sound_lines(parts.text, parse_yaml)
+        # Read it without its malformed lines.
+        raw, left_out, faults, above = dict[str, object](), list[int](), list[str](), ""
+        # The keys, each with its value, whose lines begin with a blank, a hyphen or a bracket.
+        for entry in re.split(r"^(?=[^\s#\]}-])", parts.text, flags=re.MULTILINE):
+            lines = entry.splitlines(keepends=True)
+            first = 2 + above.count("\n")
+            without_one = [(at, lines[:at] + lines[at + 1 :]) for at in reversed(range(len(lines)))]
+            for at, part in [(None, lines), *without_one][:MAX_ENTRY_LINES]:
+                try:
+                    raw = {**parse_yaml(above + "".join(part)), **raw}
+                    left_out += [] if at is None else [first + at]
+                    break
+                except ValueError as fault:
+                    faults += [str(fault)] if at is None else []
+            else:
+                left_out.append(first)
+            above += "\n" * len(lines)  # so that faults name the lines of the file
         done = f"left out in line {', '.join(map(str, left_out))}" if left_out else "read key by key"
-        malformed = f"front matter {done if raw else 'taken as text'}: {fault or error}"
+        malformed = f"front matter {done if raw else 'taken as text'}: {next(filter(None, faults), error)}"
         parts = parts if raw else frontmatter.FrontMatter("", text.removeprefix("\ufeff"), 1)
     note = Markdown(parts.body, parts.body_line)
     if note.without_comments != note.body:
@@ -196,8 +191,8 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
     links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
     # Of a sentence that supersedes, the first link is meant.
-    first = {link.context: link.target for link in reversed(links) if SUPERSEDES.match(link.context)}
-    claims = Claims((*facts.supersedes, *reversed(first.values())), facts.superseded_by)
+    named = {link.context: link.target for link in reversed(links) if SUPERSEDES.match(link.context)}
+    claims = Claims((*facts.supersedes, *reversed(named.values())), facts.superseded_by)
     declared = Declarations(claims, links, properties)
     if parts.is_unclosed:
         malformed = "front matter taken as text: it has no line --- at its end"

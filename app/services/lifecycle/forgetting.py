@@ -159,15 +159,15 @@ class Forgetting:
         hashes = {document.hash for document in documents if document.body_length}
         titled = {document.title.casefold(): self._text(document) for document in documents}
 
-        def is_earlier(document: Document) -> bool:
-            if document.hash in hashes:
-                return document.inactive is not InactiveReason.FORGOTTEN
-            text = titled.get(document.title.casefold(), "")
-            body = self.vault.documents.body(document.id) or "" if text else ""
-            return document.inactive is InactiveReason.REMOVED and is_earlier_version(body, text)
-
         every: dict[int, Document] = {}
-        waiting = [*documents, *filter(is_earlier, self.vault.documents.latest(active=False))]
+        waiting = [*documents]
+        for note in self.vault.documents.latest(active=False):
+            is_earlier = note.hash in hashes and note.inactive is not InactiveReason.FORGOTTEN
+            if note.hash not in hashes and note.inactive is InactiveReason.REMOVED:
+                text = titled.get(note.title.casefold(), "")
+                body = self.vault.documents.body(note.id) or "" if text else ""
+                is_earlier = is_earlier_version(body, text)
+            waiting += [note] if is_earlier else []
         while waiting:
             document = waiting.pop()
             if document.id in every or (every and document.inactive is InactiveReason.FORGOTTEN):

@@ -278,7 +278,11 @@ class Consolidation:
         return restored
 
     def _merge(self, group: Group, run: PhaseRun) -> None:
-        """Write the document that replaces *group*, unless a member changed or the document was forgotten."""
+        """
+        Write the document that replaces *group*, with its text and all occasions.
+
+        Not if a member changed or the document was forgotten.
+        """
         figures = {} if group.score is None else {"score": group.score}
         if run.dry_run:
             run.decide(Verdict.MERGE, group.ids, group.why, **figures)
@@ -286,7 +290,8 @@ class Consolidation:
         # The path is derived from the members alone, so that a forgotten document is not written again.
         names = "\0".join(sorted(member.document.path for member in group.members))
         name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        path = f"{patterns.FOLDER}/{group.members[0].document.authored_at[:10]}-{name}.md"
+        documents = [member.document for member in group.members]
+        path = f"{patterns.FOLDER}/{documents[0].authored_at[:10]}-{name}.md"
         with run.effect(self.transactions):
             notes = self.documents.many(group.ids).values()
             is_changed = any(note.inactive is not None for note in notes)
@@ -294,7 +299,34 @@ class Consolidation:
                 why = "one of them changed in the meantime, or the merged note was forgotten"
                 run.decide(Verdict.REFUSE, group.ids, why)
                 return
-            created = self._write(group, path)
+            occasions = sorted(
+                occasion
+                for document in documents
+                for occasion in patterns.occurrences_of(
+                    document,
+                    self.documents.body(document.id) or "",
+                    [sighting.seen_at for sighting in self.captures.sightings(document.id)[1:]],
+                )
+            )
+            shared = set.intersection(*(set(document.tags) for document in documents))
+            created = self.memories.write(
+                path,
+                title_of(group.text)[:TITLE_CHARS],
+                patterns.consolidated_body(group.text, occasions),
+                documents[0].content_type,
+                max(document.confidence for document in documents),
+                max(documents[0].authored_at, occasions[-1].day),
+                tags=(
+                    CONSOLIDATED,
+                    *sorted(tag for tag in shared if tag.startswith(("type:", "concept:"))),
+                ),
+                domain=documents[0].domain,
+                sources=documents,
+                origin=Origin.MODEL if group.why == BY_MODEL else Origin.USER,  # at most that of its sources
+                project=group.members[0].project,
+                is_local=group.members[0].is_local,
+            )
+            self.captures.count_as(created, len(occasions))
             # Its members keep their facts and causal relations, so that they are complete when they are served again.
             facts = [fact for number in group.ids for fact in self.triples.of_document(number)]
             self.triples.add([replace(fact, document_id=created) for fact in facts])
@@ -309,39 +341,6 @@ class Consolidation:
             self.journal.replace(Replacement(created, tuple(group.ids), group.why, now))
             run.processed += len(group.members)
             run.decide(Verdict.MERGE, group.ids, group.why, **figures, made=created)
-
-    def _write(self, group: Group, path: str) -> int:
-        """Write the document at *path* with the text and all occasions of *group*; return its id."""
-        documents = [member.document for member in group.members]
-        occasions = sorted(
-            occasion
-            for document in documents
-            for occasion in patterns.occurrences_of(
-                document,
-                self.documents.body(document.id) or "",
-                [sighting.seen_at for sighting in self.captures.sightings(document.id)[1:]],
-            )
-        )
-        shared = set.intersection(*(set(document.tags) for document in documents))
-        created = self.memories.write(
-            path,
-            title_of(group.text)[:TITLE_CHARS],
-            patterns.consolidated_body(group.text, occasions),
-            documents[0].content_type,
-            max(document.confidence for document in documents),
-            max(documents[0].authored_at, occasions[-1].day),
-            tags=(
-                CONSOLIDATED,
-                *sorted(tag for tag in shared if tag.startswith(("type:", "concept:"))),
-            ),
-            domain=documents[0].domain,
-            sources=documents,
-            origin=Origin.MODEL if group.why == BY_MODEL else Origin.USER,  # at most that of its sources
-            project=group.members[0].project,
-            is_local=group.members[0].is_local,
-        )
-        self.captures.count_as(created, len(occasions))
-        return created
 
     def _contradict(
         self, selected: Sequence[Observation], known: Observations, grouped: Collection[int], run: PhaseRun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -20,7 +20,6 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
 from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
-from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Analytics, Question, Receipts, Telemetry
@@ -96,6 +95,23 @@ class Status:
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [*every_served(self.documents)]
         collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
+        steps = [
+            f"{collection.path} is gone, and its notes are kept. If it moved, run: clawmem collection add PATH "
+            f"--name {collection.name}"
+            for collection in collections
+            if collection.documents and collection.path and not Path(collection.path).is_dir()
+        ]
+        if embeddings.pending:
+            waiting = f"Texts that are not found by their meaning yet: {embeddings.pending}"
+            steps.append(f"{waiting}. Run: clawmem embed")
+        if advice := self.language_advice():
+            steps.append(advice)
+        unknown = {collection.name for collection in collections if not collection.path}
+        stamps = [note.stamp for note in served if note.collection in unknown]
+        memories = len(stamps)  # with files of unknown folders, this is a copy of a vault
+        if memories and not any(stamps) and not Path(f"{info.location}{BACKUP_MARK}").exists():
+            unsaved = f"Memories that are in no file and in no backup: {memories}"
+            steps.append(f"{unsaved}. Run: clawmem backup FILE")
         return StatusReport(
             at=now,
             # An operation that reads opens the vault for reading, which says nothing about the vault itself.
@@ -122,25 +138,8 @@ class Status:
             average_access_count=round(sum(note.access_count for note in served) / max(1, len(served)), 2),
             facts=sum(self.triples.counts().values()),
             recent_sessions=self.sessions.recent(5),
-            next_steps=[*self._next_steps(collections, embeddings, served)][:3],
+            next_steps=steps[:3],
         )
-
-    def _next_steps(
-        self, collections: list[Collection], embeddings: EmbeddingCounts, served: Sequence[Document]
-    ) -> Iterator[str]:
-        for collection in collections:
-            if collection.documents and collection.path and not Path(collection.path).is_dir():
-                moved = f"If it moved, run: clawmem collection add PATH --name {collection.name}"
-                yield f"{collection.path} is gone, and its notes are kept. {moved}"
-        if embeddings.pending:
-            yield f"Texts that are not found by their meaning yet: {embeddings.pending}. Run: clawmem embed"
-        if advice := self.language_advice():
-            yield advice
-        unknown = {collection.name for collection in collections if not collection.path}
-        stamps = [note.stamp for note in served if note.collection in unknown]
-        memories = len(stamps)  # with files of unknown folders, this is a copy of a vault
-        if memories and not any(stamps) and not Path(f"{self.storage.info().location}{BACKUP_MARK}").exists():
-            yield f"Memories that are in no file and in no backup: {memories}. Run: clawmem backup FILE"
 
 
 MAX_TOP = 1000

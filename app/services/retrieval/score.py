@@ -19,8 +19,6 @@ from clawmem.domain.text.words import fold, normalise, words
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
 RESPELT, COMPARED = 0.05, 20
 
-Terms = dict[str, float]
-
 
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
@@ -44,7 +42,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             continue
         document, place = documents[candidate.document_id], places.get(candidate.best)
         if place is not None and request.unit is not Unit.LINE:
-            terms: Terms = {"date": 2.0 - place / len(places)}  # in place of all other terms
+            terms: dict[str, float] = {"date": 2.0 - place / len(places)}  # in place of all other terms
         elif request.ranking is Ranking.PUBLISHED:
             signals = signals_of(candidate.relevance, document, question.now_ms)
             terms = {

@@ -17,8 +17,6 @@ ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes abo
 AROUND = 100  # characters before and after the line that answers
 DAY = len("2026-03-31")
 
-Newer = Mapping[int, Collection[int]]
-
 
 def supersede(
     stores: RetrievalStores, request: RetrievalRequest, work: Work, trace: Trace, *, of_lines: bool = False
@@ -91,7 +89,7 @@ def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term:
 
 
 def with_successors(
-    stores: RetrievalStores, work: Work, request: RetrievalRequest, newer: Newer
+    stores: RetrievalStores, work: Work, request: RetrievalRequest, newer: Mapping[int, Collection[int]]
 ) -> list[Candidate]:
     """Return the candidates and the last visible successors that are missing, each with the score of the note it replaces."""
     known, scope = {c.document_id for c in work.candidates}, request.scope

@@ -63,8 +63,6 @@ from clawmem.ports.records import VERIFIED, Scope
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts
 
-Receive = Callable[[str], None]
-
 
 class Surfaced(NamedTuple):
     """
@@ -110,7 +108,7 @@ class SurfaceContext:
     floor: float = DEFAULT_FLOOR
 
     def __call__(
-        self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
+        self, prompt: str, turns: Turns, choices: Choices, receive: Callable[[str], None] = lambda block: None
     ) -> Surfaced:
         """
         Return the block for *prompt* and record the turn; the block is empty if nothing is likely enough to answer.
