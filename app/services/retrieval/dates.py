@@ -136,6 +136,9 @@ def notes_of_time(
     steps = range(min(round((end - start) / DAY_MS), 367) + 2)
     around = [iso_utc(start + n * DAY_MS - 10 * 3_600_000)[:DAY] for n in steps]
     days = around[1:-1]
+    # A diary of the day, month or year is named like the beginning of its dates, such as 2026-03.
+    names = [first[:length] for first in days[:1] for length in (YEAR, MONTH, DAY)]
+    names = [name for name in names if [day for day in around if day.startswith(name)] == days]
     sections = sections_of_days(stores, request, work, days) if 0 < len(days) <= 31 else {}
     ids = stores.documents.ids(scope) | sections.keys()
     documents = {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
@@ -145,9 +148,7 @@ def notes_of_time(
         is_other_kind = document.content_type not in question.kinds
         is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
         is_of_others = is_other_kind and not is_own(document) and not is_entry
-        # A diary of the day, month or year is named like the beginning of its dates, such as 2026-03.
-        named = [day for day in around if day.startswith(file_name(document.path))]
-        is_diary = is_entry or c.span is not None or (days and named == days)
+        is_diary = is_entry or c.span is not None or file_name(document.path) in names
         return is_other_kind, is_of_others, not is_diary, c.span is None and not document.has_own_date
 
     order = [
