@@ -279,7 +279,8 @@ class UseCases(containers.DeclarativeContainer):
     query = Singleton(query_of, models=question_models)
     query_without_models = Singleton(query_of)
     intent_search = Singleton(intent_search_of)
-    query_plan = shared("retrieval.plan:QueryPlan", planner=use_case("retrieval.plan:planner"))
+    planner = function("retrieval.plan:planned")
+    query_plan = shared("retrieval.plan:QueryPlan")
     memory_retrieve: MemoryRetrieve = shared(
         "retrieval.plan:MemoryRetrieve",
         pipelines=Dict(

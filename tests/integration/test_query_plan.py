@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import Pipeline
-from clawmem.app.services.retrieval.plan import Planner, QueryPlan, planner
+from clawmem.app.services.retrieval.plan import Planner, QueryPlan
+from clawmem.app.services.retrieval.plan import planned as planned_by
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
 from clawmem.domain.retrieval.planning import Clause, ClauseKind
@@ -49,7 +51,7 @@ def ask(
     collections: tuple[str, ...] = (),
 ) -> Answer:
     request = read_request(question, now_ms=START_MS, limit=limit, unit=unit, collections=collections)
-    planned = planned or planner(vault.sessions, None)
+    planned = planned or partial(planned_by, sessions=vault.sessions, generator=None)
     return QueryPlan(retrieval_stores(vault), HashingEmbedder(), planned)(request)
 
 
@@ -170,7 +172,7 @@ def test_a_model_takes_the_question_apart(vault: Vault) -> None:
     """Its clauses are what is looked up, most important first."""
     model = ScriptedGenerator(lambda prompt: said(("vector", "boat", 2), ("bm25", "oolong degrees", 1)))
 
-    answer = ask(vault, TWO_TOPICS, planner(vault.sessions, model))
+    answer = ask(vault, TWO_TOPICS, partial(planned_by, sessions=vault.sessions, generator=model))
 
     assert clauses(answer) == [("bm25", "oolong degrees", 1), ("vector", "boat", 2)]
     assert answer.trace.degraded == {}

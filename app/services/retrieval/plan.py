@@ -50,35 +50,33 @@ NEXT_WORDS = ("next", "todo", "to do", "open", "remaining", "nächst", "offen", 
 Planner = Callable[[str], tuple[tuple[Clause, ...], str]]
 
 
-def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
-    """Return a planner with a model for complex questions; without a usable answer of it, rules plan."""
-
-    def planned(query: str) -> tuple[tuple[Clause, ...], str]:
-        if generator is None or planning.is_simple(query):
-            return planning.plan(query), ""
-        ask = partial(
-            generator.generate,
-            max_tokens=planning.MAX_TOKENS,
-            temperature=planning.TEMPERATURE,
-            schema=planning.SCHEMA,
+def planned(
+    query: str, sessions: SessionStore, generator: Generator | None
+) -> tuple[tuple[Clause, ...], str]:
+    """Return the plan of a model for a complex question; without a usable answer of it, that of rules."""
+    if generator is None or planning.is_simple(query):
+        return planning.plan(query), ""
+    ask = partial(
+        generator.generate,
+        max_tokens=planning.MAX_TOKENS,
+        temperature=planning.TEMPERATURE,
+        schema=planning.SCHEMA,
+    )
+    until = perf_counter() + 8.0  # including a second attempt
+    try:
+        prompt = planning.decomposition_prompt(
+            query, "".join(session.summary for session in sessions.recent(1))
         )
-        until = perf_counter() + 8.0  # including a second attempt
-        try:
-            prompt = planning.decomposition_prompt(
-                query, "".join(session.summary for session in sessions.recent(1))
-            )
-            # One wrong clause does not affect the others, and many models omit the wrapping object.
-            answer = json_answer(
-                lambda text: ask(text, timeout_s=until - perf_counter()),
-                prompt,
-                {"type": ["object", "array"]},
-            )
-        except ClawmemError as error:
-            return planning.plan(query), str(error)
-        clauses = planning.read_clauses(answer)
-        return (clauses, "") if clauses else (planning.plan(query), "the model's answer could not be used")
-
-    return planned
+        # One wrong clause does not affect the others, and many models omit the wrapping object.
+        answer = json_answer(
+            lambda text: ask(text, timeout_s=until - perf_counter()),
+            prompt,
+            {"type": ["object", "array"]},
+        )
+    except ClawmemError as error:
+        return planning.plan(query), str(error)
+    clauses = planning.read_clauses(answer)
+    return (clauses, "") if clauses else (planning.plan(query), "the model's answer could not be used")
 
 
 class QueryPlan:
