@@ -30,7 +30,7 @@ from clawmem.app.services.portability import imported_documents
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.reminders import DAYS
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
-from clawmem.domain.documents.address import read_address
+from clawmem.domain.documents.names import read_address
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.security.quoting import shown_title, title_to_read

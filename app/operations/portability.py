@@ -47,7 +47,7 @@ from clawmem.app.services.portability import (
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.conversations.units import COLLECTION, checked_source
-from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
-from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
 
 if TYPE_CHECKING:

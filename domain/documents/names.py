@@ -1,13 +1,22 @@
-"""Names of a note: its title, its file name, the aliases that it declares, and the folders of its path."""
+"""Names of a note: title, file name, aliases and folders; addresses: paths, docids, names, wikilinks, printed places."""
 
+import posixpath
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from clawmem.domain.documents.dating import day_named
+from clawmem.domain.documents.identity import check_path, docid_digits
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
+OWN_COLLECTION = "_clawmem"
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
+_LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 READABLE = (".md", ".markdown", ".txt", ".canvas", ".pdf", ".docx", ".htm", ".html")
 LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
@@ -59,3 +68,97 @@ def with_names(text: str, names: Iterable[str]) -> str:
             known.update(added)
             parts.append(name)
     return " ".join(filter(None, parts))
+
+
+class Address(NamedTuple):
+    """One interpretation of a text as the address of a note; ``name`` excludes quotes, brackets and line numbers."""
+
+    name: str
+    lines: tuple[int, int | None] | None = None  # the first, from 1, and the last one
+    is_link: bool = False
+    part: str = ""  # the heading, or ``^`` and the id of the block, of a link
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The name as a path; for a link, also with the extensions that links omit."""
+        if self.is_link and not EXTENSION.search(self.name):
+            return (f"{self.name}.md", f"{self.name}.txt", self.name)
+        return (self.name,)
+
+    @property
+    def docid(self) -> str:
+        """The digits of the docid that the name is; empty if it is none."""
+        digits = self.name.partition(" ")[0] if self.name.startswith("#") else self.name
+        return "" if self.is_link else docid_digits(digits)
+
+
+def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
+    """
+    Return the interpretations of *text* as an address, the most literal first.
+
+    Surrounding blanks and one pair of quotes are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
+    read as their target, with the heading or block as ``part``. A text that ends with ``:12`` or ``:13-34`` is also
+    read without this line range.
+
+    Args:
+        folder: The folder of the note that contains *text*, where a path that begins with ``./`` or ``../`` begins.
+
+    Raises:
+        InvalidInput: ``INVALID_INPUT`` if *text* names nothing; otherwise as `check_path`.
+    """
+    bare = _unquoted(text)
+    link = _LINK.fullmatch(bare)
+    # A table escapes the bar of a link.
+    target = re.split(r"\\?\|", link["target"], maxsplit=1)[0] if link else ""
+    mark = re.search("[#^]", target)
+    part = target[mark.start() :].removeprefix("#").strip() if mark else ""
+    name = target[: mark.start() if mark else None].strip() if link else bare
+    if folder is not None and name.replace("\\", "/").startswith(("./", "../")):
+        name = posixpath.normpath(posixpath.join(folder, name.replace("\\", "/")))
+    check_path(name)
+    if not name:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{text!r} names no note. Give a path, a #docid, a title, an alias or a [[link]].",
+        )
+    before, _, lines = name.rpartition(":")
+    first, dash, last = lines.partition("-")
+    if link or not before or not first.isdecimal() or (dash and not last.isdecimal()):
+        return (Address(name, is_link=link is not None, part=part),)
+    return Address(name), Address(_unquoted(before), (int(first), int(last) if dash else None))
+
+
+def unicode_forms(name: str) -> tuple[str, ...]:
+    """Return the distinct spellings among *name*, its NFC form and its NFD form; file systems use both forms."""
+    forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
+    return tuple(dict.fromkeys(forms))
+
+
+def name_matcher(address: Address) -> Callable[[Document], bool]:
+    """
+    Return a test of whether the name of *address* is the title, the file name or an alias of a document.
+
+    The test ignores case, and the format of a day. A link also matches the end of the document's path, without its extension.
+    """
+    wanted, called = folded(address.name), folded(day_named(address.name))
+    end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
+
+    def is_called(document: Document) -> bool:
+        if any(folded(day_named(name)) == called for name in document_names(document)):
+            return True
+        return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
+
+    return is_called
+
+
+def folded(name: str) -> str:
+    """Return *name* in the form in which names are compared: case-folded, composed, with single blanks."""
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return " ".join(composed.split())
+
+
+def _unquoted(text: str) -> str:
+    bare = text.strip()
+    if len(bare) > 1 and _QUOTES.get(bare[0]) == bare[-1]:
+        bare = bare[1:-1].strip()
+    return bare

@@ -41,10 +41,10 @@ from clawmem.domain.conversations.units import (
     unit_title,
     units_of,
 )
-from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import document_without_file, is_forgotten
 from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import (

@@ -16,11 +16,17 @@ from rapidfuzz.utils import default_process
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.address import Address, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import document_names, file_name
+from clawmem.domain.documents.names import (
+    Address,
+    document_names,
+    file_name,
+    name_matcher,
+    read_address,
+    unicode_forms,
+)
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.documents import DocumentStore, SuccessionStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.app.services.documents.listing import AT_ONCE
 from clawmem.app.services.documents.records import Record
-from clawmem.domain.documents.tasks import TaskLine, open_tasks
+from clawmem.domain.documents.properties import TaskLine, open_tasks
 from clawmem.domain.security.quoting import without_orders
 from clawmem.domain.text.likeness import has_words
 from clawmem.ports.documents import DocumentStore

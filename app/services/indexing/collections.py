@@ -11,8 +11,8 @@ from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.settings.config_file import RESERVED
 from clawmem.app.settings.model import Settings
-from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.eligibility import path_context
+from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import TextExtractor

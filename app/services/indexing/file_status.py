@@ -10,9 +10,9 @@ from pathlib import Path
 from clawmem.app.services.indexing.folders import BUILT_IN, OWN, Exclusion, Exclusions, Folder, scan_folder
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
-from clawmem.domain.documents.address import unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import is_current, is_forgotten, parse_virtual_path, source_hash
+from clawmem.domain.documents.names import unicode_forms
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource

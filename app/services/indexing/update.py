@@ -16,8 +16,8 @@ from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.links import link_key, link_targets
+from clawmem.domain.documents.names import read_address
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.text.likeness import edit_similarity, likeness
 from clawmem.ports.clock import Clock

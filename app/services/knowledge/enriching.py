@@ -14,7 +14,7 @@ from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts, Resolve
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
 from clawmem.app.services.progress import Progress
-from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge import enrichment
 from clawmem.domain.knowledge.enrichment import Content, entity_weight, least_rarity, rarity

@@ -9,7 +9,7 @@ from pydantic import Field
 from rapidfuzz import fuzz, process
 
 from clawmem.app.services.documents.records import DocumentReference, Record, provenance_of, reference_to
-from clawmem.domain.documents.address import folded
+from clawmem.domain.documents.names import folded
 from clawmem.domain.knowledge.entities import (
     CONCEPT,
     PERSON,

@@ -6,11 +6,10 @@ from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Trace, Work
-from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.dating import day_in
 from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import file_name
+from clawmem.domain.documents.names import OWN_COLLECTION, file_name
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion

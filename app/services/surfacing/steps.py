@@ -10,7 +10,7 @@ from clawmem.app.services.retrieval.compare import compare, fuse, weigh_vectors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
-from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.documents.address import Address, name_matcher, read_address, unicode_forms
+from clawmem.domain.documents.names import Address, name_matcher, read_address, unicode_forms
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
