@@ -72,10 +72,8 @@ def check_pattern(pattern: str) -> None:
     Raises:
         InvalidInput: It is empty, or no file in a folder can match it; or as `expand_braces`.
     """
-    if not pattern.strip():
-        raise InvalidInput("INVALID_PATTERN", "The pattern is empty. Give a glob such as '**/*.md'.")
     for glob in expand_braces(pattern):
-        if glob.startswith("/") or glob.endswith("/") or ".." in glob.split("/"):
+        if not pattern.strip() or glob.startswith("/") or glob.endswith("/") or ".." in glob.split("/"):
             message = f"{pattern!r} matches no file of a folder. Give a glob below the folder, such as 'notes/*.md'."
             raise InvalidInput("INVALID_PATTERN", message)
 

@@ -1,10 +1,7 @@
 """Text of a file: its encoding is recognised, and whether the file is text at all."""
 
 _MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")  # of UTF-16 and UTF-32
-_SAMPLE = 4096  # bytes; in UTF-16 and UTF-32 many of them are zero
 _CONTROL = bytes({*range(0x20), 0x7F} - {*b"\t\n\v\f\r\x1b"})
-# Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.
-_MOST_ACCENTED = 0.4
 _REMEDY = "save it as UTF-8"
 
 
@@ -18,7 +15,7 @@ def decode(data: bytes) -> tuple[str, str | None]:
     Raises:
         ValueError: no text, or in an unknown encoding.
     """
-    sample = data[:_SAMPLE]
+    sample = data[:4096]  # in UTF-16 and UTF-32 many bytes are zero
     is_wide = data.startswith(_MARKS) or 4 * sample.count(0) > len(sample)
     text, warning = _recognised(data) if is_wide else _utf_8(data)
     if 4 * text.count("\0") > len(text):
@@ -38,7 +35,8 @@ def _utf_8(data: bytes) -> tuple[str, str | None]:
     if sum(not sign.isascii() for sign in text) > 2 * damaged:
         line = data.count(b"\n", 0, at) + 1
         return text, f"damaged characters: {damaged}, the first in line {line}; correct them and {_REMEDY}"
-    if sum(byte >= 0x80 for byte in data) > _MOST_ACCENTED * len(b"".join(data.split())):
+    # Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.
+    if sum(byte >= 0x80 for byte in data) > 0.4 * len(b"".join(data.split())):
         return _recognised(data)
     return data.decode("cp1252", "replace"), f"read as Latin-1 (byte {at} is not UTF-8); {_REMEDY}"
 

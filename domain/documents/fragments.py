@@ -32,7 +32,6 @@ GRAIN_OF = {
 _SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
 _SPACE = re.compile(r"\s")
 
-
 Part = tuple[FragmentKind, int, int, str, str]  # with start and end in the body, headings above, and a label
 
 

@@ -107,11 +107,3 @@ def is_current(document: Document | None, source_hash: str) -> bool:
     if document is None or document.inactive is InactiveReason.REMOVED:
         return False
     return document.source_hash == source_hash
-
-
-def version_of(document: Document | None) -> tuple[object, ...] | None:
-    """Return the properties of a document that change when a process indexes, moves, archives or forgets it."""
-    if document is None:
-        return None
-    place = document.collection, document.path
-    return document.id, *place, document.inactive, document.source_hash, document.stamp

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from clawmem.domain.documents.dating import day_named
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import EXTENSION, document_names, file_name, folded
+from clawmem.domain.documents.names import EXTENSION, document_names, file_name, folded, with_part
 from clawmem.domain.text.words import words
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName
 from clawmem.ports.records import Document
@@ -34,15 +34,6 @@ _MARKS = re.compile(
 
 # The relation as records of decisions and notes with typed links write it: "Supersedes [1. Use Java](0001-use-java.md)".
 SUPERSEDES = re.compile(r"\A\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
-
-# Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
-ATTACHMENTS = frozenset(
-    """
-    avif bmp gif jpg jpeg png svg webp ico tif tiff mp3 wav m4a ogg opus flac 3gp mp4 m4v mov mkv webm avi ogv
-    pdf doc docx xls xlsx ppt pptx odt ods htm html csv tsv json yml yaml zip gz canvas base excalidraw
-    py js ts sh sql css bib
-    """.split()
-)
 
 
 def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
@@ -75,11 +66,11 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
     elif match["wiki"] is not None:
         kind = LinkKind.EMBED if match["embed"] else LinkKind.WIKILINK
         name, _, shown = match["wiki"].replace("\\|", "|").partition("|")
-        target, part = _with_part(name)
+        target, part = with_part(name)
     else:
         written = match["angled"] if match["angled"] is not None else match["plain"]
         kind, shown = LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN, match["text"]
-        target, part = ("", "") if _SCHEME.match(written) else _with_part(unquote(written), marks="#")
+        target, part = ("", "") if _SCHEME.match(written) else with_part(unquote(written), marks="#")
     if target:
         start, end = match.span()
         room = max(MAX_CONTEXT - (end - start), 0) // 2
@@ -102,12 +93,6 @@ def note_names(document: Document, body: str) -> list[NoteName]:
 def link_key(target: str) -> str:
     """Return the form of a target's last part in which it is compared with the names of notes; a day is its date."""
     return folded(day_named(file_name(_stem(target))))
-
-
-def _with_part(target: str, marks: str = "#^") -> tuple[str, str]:
-    """Return the name in *target*, and the heading or the ``^id`` of the block behind it."""
-    place = min((at for mark in marks if (at := target.find(mark)) >= 0), default=len(target))
-    return target[:place].strip(), target[place:].removeprefix("#").strip()
 
 
 def part_line(part: str, note: Markdown) -> int | None:
@@ -145,11 +130,7 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
         named: The served notes of all collections with the name ``link.key``.
     """
     written, folder = _stem(link.target), posixpath.dirname(path)
-
-    def distance(note: NamedNote) -> tuple[bool, bool, int, str]:
-        is_below = note.path.startswith(f"{folder}/") if folder else True
-        return note.collection != collection, not is_below, len(note.path), note.path
-
+    below = f"{folder}/" if folder else ""
     here = [note for note in named if note.collection == collection and note.kind is not NameKind.BLOCK]
     files = [note for note in here if link_key(note.path) == link.key]
     from_here = posixpath.normpath(posixpath.join(folder, written))
@@ -171,11 +152,11 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
                 [note for note in files if f"/{form(_stem(note.path))}".endswith(f"/{end}")],
                 [note for note in named if form(_stem(f"{note.collection}/{note.path}")) == end],
             ]
-    if link.kind is LinkKind.BLOCK:
-        groups = [[note for note in named if note.kind is NameKind.BLOCK]]
-    elif not written.startswith(("./", "../", "/")):
+    if not written.startswith(("./", "../", "/")):
         groups += [[note for note in here if note.kind is kind] for kind in (NameKind.ALIAS, NameKind.TITLE)]
-    matches = sorted(next(filter(None, groups), ()), key=distance)
+    groups.append([note for note in named if note.kind is NameKind.BLOCK and link.kind is LinkKind.BLOCK])
+    matches = sorted(next(filter(None, groups), ()), key=lambda note: (len(note.path), note.path))
+    matches.sort(key=lambda note: (note.collection != collection, not note.path.startswith(below)))
     return list(dict.fromkeys(note.document_id for note in matches))
 
 

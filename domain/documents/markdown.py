@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -27,7 +26,6 @@ _MACHINE_LINE = re.compile(
 _OPENING = re.compile(r"`+|<!--|%%|\$\$")
 _COMMENTS = {"<!--": "-->", "%%": "%%"}
 _BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
-MOST_ROWS = 2000  # lines above a row that are searched for its header
 
 
 class BlockKind(Enum):
@@ -52,8 +50,7 @@ _LEAVES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """
     A heading, a paragraph, the first paragraph of a list item, a chat turn, a code block, or the rows of a table.
 
@@ -242,7 +239,7 @@ def header_at(body: str, offset: int) -> tuple[str, str] | None:
     """
     row = body.count("\n", 0, offset)
     lines = body.split("\n", row + 1)
-    for index in range(row, max(0, row - MOST_ROWS), -1):
+    for index in range(row, max(0, row - 2000), -1):  # a longer table is data
         if "|" not in lines[index]:
             return None
         if is_delimiter(lines[index]):

@@ -3,7 +3,7 @@
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -110,9 +110,7 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     link = _LINK.fullmatch(bare)
     # A table escapes the bar of a link.
     target = re.split(r"\\?\|", link["target"], maxsplit=1)[0] if link else ""
-    mark = re.search("[#^]", target)
-    part = target[mark.start() :].removeprefix("#").strip() if mark else ""
-    name = target[: mark.start() if mark else None].strip() if link else bare
+    name, part = with_part(target) if link else (bare, "")
     if folder is not None and name.replace("\\", "/").startswith(("./", "../")):
         name = posixpath.normpath(posixpath.join(folder, name.replace("\\", "/")))
     check_path(name)
@@ -128,27 +126,29 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     return Address(name), Address(_unquoted(before), (int(first), int(last) if dash else None))
 
 
+def with_part(target: str, marks: str = "#^") -> tuple[str, str]:
+    """Return the name in *target*, and the heading or the ``^id`` of the block behind it."""
+    place = min((at for mark in marks if (at := target.find(mark)) >= 0), default=len(target))
+    return target[:place].strip(), target[place:].removeprefix("#").strip()
+
+
 def unicode_forms(name: str) -> tuple[str, ...]:
     """Return the distinct spellings among *name*, its NFC form and its NFD form; file systems use both forms."""
     forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
     return tuple(dict.fromkeys(forms))
 
 
-def name_matcher(address: Address) -> Callable[[Document], bool]:
+def is_called(address: Address, document: Document) -> bool:
     """
-    Return a test of whether the name of *address* is the title, the file name or an alias of a document.
+    Whether the name of *address* is the title, the file name or an alias of *document*.
 
-    The test ignores case, and the format of a day. A link also matches the end of the document's path, without its extension.
+    Case and the format of a day do not count. A link also matches the end of the document's path, without its extension.
     """
     wanted, called = folded(address.name), folded(day_named(address.name))
     end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
-
-    def is_called(document: Document) -> bool:
-        if any(folded(day_named(name)) == called for name in document_names(document)):
-            return True
-        return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
-
-    return is_called
+    if any(folded(day_named(name)) == called for name in document_names(document)):
+        return True
+    return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
 
 
 def folded(name: str) -> str:

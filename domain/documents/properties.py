@@ -144,10 +144,10 @@ def property_key(value: str) -> str:
 
 def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
     """Return the key that sorts notes by the least of *values*: numbers, texts and dates, then notes without one."""
-    keys = [value.key for value in values if value.key]
-    numbers = [key for key in keys if re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", key)]
-    number = min(((float(key), key) for key in numbers), default=None)
-    return (0, *number) if number else min(((1, 0.0, key) for key in keys), default=(2, 0.0, ""))
+    keys = (value.key for value in values if value.key)
+    number = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+    sorting = ((0, float(key), key) if re.fullmatch(number, key) else (1, 0.0, key) for key in keys)
+    return min(sorting, default=(2, 0.0, ""))
 
 
 def read_filter(text: str) -> PropertyFilter:

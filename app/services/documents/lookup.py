@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from itertools import chain, product, starmap
 from operator import attrgetter
@@ -23,7 +24,7 @@ from clawmem.domain.documents.names import (
     Address,
     document_names,
     file_name,
-    name_matcher,
+    is_called,
     read_address,
     unicode_forms,
 )
@@ -213,11 +214,11 @@ class Lookup:
 
     def _by_name(self, address: Address) -> list[Document]:
         """Return the documents with this file name, title or alias: the served ones, those with the file name, else others."""
-        is_called = name_matcher(address)
-        served = verified_if_any([*filter(is_called, every_served(self.documents))])
+        is_named = partial(is_called, address)
+        served = verified_if_any([*filter(is_named, every_served(self.documents))])
         names = unicode_forms(address.name.casefold())
         files = [note for note in served if file_name(note.path).casefold() in names]
-        return files or served or self._inactive(is_called)
+        return files or served or self._inactive(is_named)
 
     def _by_docid(self, address: Address) -> list[Document]:
         """
@@ -259,7 +260,7 @@ class Lookup:
         try:
             document, reading = self.resolve(address)
             if not self._by_place(reading):
-                gone = [*self._gone_with_end(reading), *self._inactive(name_matcher(reading))]
+                gone = [*self._gone_with_end(reading), *self._inactive(partial(is_called, reading))]
                 forgotten = [note for note in gone if note.inactive is InactiveReason.FORGOTTEN]
                 self._only(address, [document, *forgotten[:1]])
             return document

@@ -7,12 +7,21 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from clawmem.app.services.documents.records import Record, provenance_of
-from clawmem.domain.documents.links import ATTACHMENTS, link_key, part_line
+from clawmem.domain.documents.links import link_key, part_line
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import DocumentStore, LinkKind, StoredLink
 from clawmem.ports.records import Origin
+
+# Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
+_ATTACHMENTS = frozenset(
+    """
+    avif bmp gif jpg jpeg png svg webp ico tif tiff mp3 wav m4a ogg opus flac 3gp mp4 m4v mov mkv webm avi ogv
+    pdf doc docx xls xlsx ppt pptx odt ods htm html csv tsv json yml yaml zip gz canvas base excalidraw
+    py js ts sh sql css bib
+    """.split()
+)
 
 
 class FoundLink(Record):
@@ -39,7 +48,7 @@ def found_links(documents: DocumentStore, links: Sequence[StoredLink]) -> list[F
         link, source, target = stored.link, notes[stored.document_id], notes.get(stored.target_id or 0)
         line, problem = None, ""
         if target is None:
-            is_attachment = "." in link.target and link.target.rpartition(".")[2].lower() in ATTACHMENTS
+            is_attachment = "." in link.target and link.target.rpartition(".")[2].lower() in _ATTACHMENTS
             is_day = parse_iso(link_key(link.target)) is not None  # without a page
             problem = "" if is_attachment or is_day else "no note is called so"
         elif link.part:

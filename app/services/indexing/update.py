@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.collections import record_trust, trust_of
@@ -541,7 +542,10 @@ class _Pass:
     def _is_same(self, document: Document | None, known: Document | None) -> bool:
         """Whether no other process changed the record of a document that was *known* or that this pass moved."""
         expected = self._placed.get(document.id, known) if document else known
-        return identity.version_of(document) == identity.version_of(expected)
+        version = attrgetter("id", "collection", "path", "inactive", "source_hash", "stamp")
+        return document is expected or (
+            None not in (document, expected) and version(document) == version(expected)
+        )
 
     def _miss(self, problem: str) -> None:
         self.report.unread += 1

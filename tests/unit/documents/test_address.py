@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.documents.names import Address, name_matcher, read_address, unicode_forms
+from clawmem.domain.documents.names import Address, is_called, read_address, unicode_forms
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
@@ -37,5 +37,5 @@ def test_what_names_nothing(text: str) -> None:
 @pytest.mark.parametrize("name", ["hof", "THE  YARD", "strasse 5"])
 def test_names_whatever_their_case(name: str) -> None:
     """Title, alias and file name; blanks count once."""
-    assert name_matcher(Address(name))(NOTE)
-    assert not name_matcher(Address(f"{name}x"))(NOTE)
+    assert is_called(Address(name), NOTE)
+    assert not is_called(Address(f"{name}x"), NOTE)

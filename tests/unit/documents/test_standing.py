@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.documents.identity import is_current, is_forgotten, version_of
-from clawmem.ports.records import InactiveReason, SourceStamp
+from clawmem.domain.documents.identity import is_current, is_forgotten
+from clawmem.ports.records import InactiveReason
 
 
 @pytest.mark.parametrize(
@@ -32,18 +32,3 @@ def test_an_unknown_file() -> None:
     """It is neither up to date nor kept away."""
     assert not is_current(None, "")
     assert not is_forgotten(None)
-    assert version_of(None) is None
-
-
-def test_versions() -> None:
-    """Indexing and withdrawing change the version; a pin and an access do not."""
-    known = document("a.md")
-    same = known._replace(pinned=True, access_count=3)
-    others = [
-        known._replace(inactive=InactiveReason.ARCHIVED),
-        known._replace(source_hash="other"),
-        known._replace(stamp=SourceStamp(1, 2)),
-    ]
-
-    assert version_of(same) == version_of(known)
-    assert all(version_of(other) != version_of(known) for other in others)
