@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import DAY_MS
 from clawmem.domain.knowledge.llm_answer import BOOLEAN, NUMBER, TEXT, ModelTask, list_schema, object_schema
 from clawmem.ports.records import Document
@@ -75,12 +74,6 @@ def read_patterns(answer: Mapping[str, Any] | None, count: int) -> list[Pattern]
         if (text := " ".join(entry["observation"].split())) and len(indices) > 1:
             patterns.append(Pattern(text, tuple(indices)))
     return patterns[:MOST_PATTERNS]
-
-
-def is_observation(document: Document) -> bool:
-    """Whether *document* is a captured memory of one of `KINDS`, or a consolidated one."""
-    is_machine_made = document.collection == COLLECTION and document.content_type in KINDS
-    return is_machine_made and document.path.startswith((f"{OBSERVATIONS}/", f"{FOLDER}/"))
 
 
 def stated_text(document: Document, body: str) -> str:

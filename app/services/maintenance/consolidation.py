@@ -16,7 +16,7 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.domain.briefing.blocks import TITLE_CHARS
-from clawmem.domain.capture.notes import COLLECTION, title_of
+from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS, title_of
 from clawmem.domain.documents.identity import is_forgotten
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance import contradiction_gate, merge_gate, patterns, schedule
@@ -45,7 +45,8 @@ _FRAGMENTS = 4  # fragments of one document that may precede the next document i
 def served_observations(documents: DocumentStore) -> list[Document]:
     """Return all served observations of the collection that machines write, captured decisions among them."""
     ids = documents.ids(Scope(frozenset({COLLECTION})), content_types=patterns.KINDS)
-    return [*filter(patterns.is_observation, documents.many(ids).values())]
+    folders = f"{OBSERVATIONS}/", f"{patterns.FOLDER}/"
+    return [document for document in documents.many(ids).values() if document.path.startswith(folders)]
 
 
 @dataclass(frozen=True, slots=True)
