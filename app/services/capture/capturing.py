@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, permutations
@@ -98,6 +98,8 @@ class SessionCapture:
         """
         Store memories from the new part of *session*, each with the sentence it comes from, and return them.
 
+        A generator judges conflicts with decisions of other sessions, if there is one.
+
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
             VaultError: nothing was stored; the next call processes the same part again.
@@ -125,7 +127,29 @@ class SessionCapture:
             if not self.is_echo(note.quote)
         ]
         generator = self.generator if any(note.is_by_model for note in notes) else None
-        conflicts = [*self._conflicts(notes, session.id, generator)]
+        conflicts: list[Conflict] = []  # of decisions and preferences with their five best lexical matches
+        for note in (note for note in notes if note.kind in REVISABLE):
+            query = query_forms(note.quote).relaxed
+            hits = self.lexical.search(query, Grain.DOCUMENT, 5, Scope(frozenset({COLLECTION})))
+            for document in self.documents.many(hit.key.document_id for hit in hits).values():
+                sightings = self.captures.sightings(document.id)
+                is_own = any(sighting.session_id == session.id for sighting in sightings)
+                # A merged decision has no sightings of its own; its title is what they say.
+                is_merged = CONSOLIDATED in document.tags
+                quote = sightings[0].quote if sightings else document.title if is_merged else ""
+                if not quote or not (
+                    document.content_type in REVISABLE
+                    if is_own
+                    else note.kind is Kind.DECISION and document.content_type in JUDGED
+                ):
+                    continue
+                answer = verdict(note.quote, quote, 1 if is_own else 2)
+                if generator and not is_own:
+                    prompt = observations.judge_prompt(note.quote, quote)
+                    value = model_answer(generator, self.left, observations.JUDGE, prompt)
+                    answer = answer if value is None else observations.read_verdict(value)
+                if answer is not Verdict.NONE:
+                    conflicts.append(Conflict(note, document, answer, is_own))
         causes: list[observations.Cause] = []
         facts = [observations.Fact(note, text) for note in notes for text in note.facts]
         if generator and len(facts) >= 2:
@@ -189,37 +213,6 @@ class SessionCapture:
         self.captures.advance(session.id, f"{name}/before", news.seen)
         self.captures.advance(session.id, name, news.part.end)
         return True
-
-    def _conflicts(
-        self, notes: Iterable[Note], session_id: str, generator: Generator | None
-    ) -> Iterator[Conflict]:
-        """
-        Yield conflicts of decisions and preferences with their five best lexical matches; nothing is changed.
-
-        A generator judges decisions of other sessions, if there is one.
-        """
-        for note in (note for note in notes if note.kind in REVISABLE):
-            query = query_forms(note.quote).relaxed
-            hits = self.lexical.search(query, Grain.DOCUMENT, 5, Scope(frozenset({COLLECTION})))
-            for document in self.documents.many(hit.key.document_id for hit in hits).values():
-                sightings = self.captures.sightings(document.id)
-                is_own = any(sighting.session_id == session_id for sighting in sightings)
-                # A merged decision has no sightings of its own; its title is what they say.
-                is_merged = CONSOLIDATED in document.tags
-                quote = sightings[0].quote if sightings else document.title if is_merged else ""
-                if not quote or not (
-                    document.content_type in REVISABLE
-                    if is_own
-                    else note.kind is Kind.DECISION and document.content_type in JUDGED
-                ):
-                    continue
-                answer = verdict(note.quote, quote, 1 if is_own else 2)
-                if generator and not is_own:
-                    prompt = observations.judge_prompt(note.quote, quote)
-                    value = model_answer(generator, self.left, observations.JUDGE, prompt)
-                    answer = answer if value is None else observations.read_verdict(value)
-                if answer is not Verdict.NONE:
-                    yield Conflict(note, document, answer, is_own)
 
     def _store(
         self,
