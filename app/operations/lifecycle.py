@@ -248,7 +248,7 @@ def memory_forget(
                     f"Memories derived from it: {few(derived) or 'none'}.",
                 ],
                 details,
-                remedy=f"To forget it, repeat with docid {place['docid']} and confirm: true.",
+                remedy=f'To forget it, repeat with query: "{place["docid"]}" and confirm: true.',
                 confirmed={"query": f"{place['docid']} {note.display_path}", "confirm": True},
             )
         report = services.forgetting([note], services.caller, why)
