@@ -228,8 +228,8 @@ _RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
 _DATES = ("created", "created_at", "date", "modified", "updated")
 
 
-def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
-    """Yield every Markdown file below *place* that *selects* accepts, by its relative path."""
+def _markdown(selects: Callable[[Path], bool], place: Path, marks: frozenset[str] = frozenset()) -> Memories:
+    """Yield every Markdown file below *place* that *selects* accepts; one must have a field of *marks*, if any."""
     if not place.is_dir():
         raise NoStore("there is no such folder")
     files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
@@ -242,6 +242,8 @@ def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
     notes = {path: _parts(text_of(place / path)) for path in paths if selects(path)}
     if not notes:
         raise NoStore("the folder has none of its Markdown files")
+    if marks and not any(marks & fields.keys() for fields, _ in notes.values()):
+        raise NoStore(f"none of its notes has {' or '.join(sorted(marks))} in its front matter")
     yield from [Unmatched("other file")] * (len(paths) - len(notes))
     ids: dict[str, str] = {}
     for path, (fields, _) in notes.items():
@@ -282,8 +284,18 @@ def _parts(source: str) -> tuple[Row, str]:
     return (fields, body) if isinstance(fields, dict) else ({}, source)
 
 
-basic_memory = partial(_markdown, lambda path: True)
-openclaw = partial(_markdown, lambda path: path.name == "MEMORY.md" or "memory" in path.parts[:-1])
+def basic_memory(place: Path) -> Memories:
+    """Yield every Markdown file of a project, whose notes have a permalink or a type in their front matter."""
+    return _markdown(lambda path: True, place, marks=frozenset({"permalink", "type"}))
+
+
+def openclaw(place: Path) -> Memories:
+    """Yield the memory files of a workspace; files in folders of other names are not read."""
+    if place.is_dir() and not any((place / name).exists() for name in ("MEMORY.md", "memory.md", "memory")):
+        raise NoStore(
+            "a workspace of OpenClaw has MEMORY.md or memory/ directly in it, this folder has neither"
+        )
+    return _markdown(lambda path: path.parts[0] in ("MEMORY.md", "memory.md", "memory"), place)
 
 
 # -- the table of tools -----------------------------------------------------------------------------------

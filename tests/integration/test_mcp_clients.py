@@ -54,7 +54,7 @@ def test_the_user_confirms_what_is_forgotten(memory: MemoryServer, mode: Any) ->
             assert "already forgotten" in text_of(await client.call_tool("memory_forget", {"query": docid}))
         async with Client(memory, mode=mode) as client:  # one that cannot ask
             refused = await client.call_tool("memory_forget", {"query": POSTGRES})
-            assert "To forget it, repeat with query: \"#" in text_of(refused)
+            assert 'To forget it, repeat with query: "#' in text_of(refused)
 
     asyncio.run(session())
     assert len(questions) == 3
