@@ -298,7 +298,7 @@ def _scope(
 @operation(
     Effect.READS,
     columns="day due text file line",
-    empty="No open task. A line with an empty box is one: - [ ] Pay the rent 📅 2026-03-31",
+    empty="No open task in these days and notes. A line with an empty box is one: - [ ] Pay the rent 📅 2026-03-31",
     items="tasks",
     route="/tasks",
     command="list --tasks",
@@ -315,6 +315,8 @@ def list_tasks(
     """List the open tasks (- [ ]) in notes by day: that which is due, or of the heading or daily note; others last."""
     scope = _scope(services, collection, tag, where)
     days = _day(services, since)[0], _day(services, until)[1]
+    if days[0] > days[1]:
+        raise InvalidInput("INVALID_INPUT", f"{since} (since) is after {until} (until). Exchange them.")
     tasks = tasks_in(services.vault.documents, scope, days if since or until else None)
     return [open_task(note, task) for note, task in tasks[:limit]]
 

@@ -233,6 +233,9 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
     assert tasks("--since", "tomorrow") == ["Bring the car", "Milk", "Pay"]
     assert tasks("--until", str(yesterday)) == ["Mow", "Sow"]
+    assert "No open task in these days" in invoke("list", "--tasks", "--since", "2099-01-01").output
+    refused = invoke("list", "--tasks", "--since", "tomorrow", "--until", "today")
+    assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
     assert answer("open tasks of the farm") == {"Milk", "Mow"}
     assert answer("What is overdue?") == {"Mow", f"Sow (due:: {yesterday})"}
