@@ -77,6 +77,13 @@ def test_a_form_refuses_the_options_of_another(remembered: Invoke) -> None:
         ),
         (("maintain", "light", "--no-model"), "--no-model goes with enrich."),
         (("pin", "--off", "--why", " ", "people/haruka.md"), "--why is empty."),
+        (
+            ("snooze", "--off", "--until", "friday", "people/haruka.md"),
+            "--until and --off do not go together.",
+        ),
+        (("list", "--tasks", "--sort", "due"), "--sort and --tasks do not go together."),
+        (("archive", "people/haruka.md", "--dry-run"), "--dry-run and NOTE do not go together."),
+        (("search", "caf\udce9"), "is not UTF-8."),
         (("maintain", "all"), "Choose: light, heavy, "),
         (("query", "--mode", "magic", "x"), "Choose: hybrid, words, "),
         (("links", "--similar", "--causes", "people/haruka.md"), "do not go together"),

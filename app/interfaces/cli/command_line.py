@@ -100,8 +100,10 @@ class CommandLine(Verbs):
         args = [encodable(text) for text in typed]
         with in_order(args):
             for text, shown in zip(typed, args, strict=True):
-                if text != shown and "/" in text:  # it would name another file
-                    raise InvalidInput("INVALID_PATH", f"{shown} is not UTF-8. Rename it, or choose another.")
+                if text != shown:  # it would name another file, or lose letters
+                    raise InvalidInput(
+                        "INVALID_INPUT", f"{shown} is not UTF-8. Convert it, or rename the file."
+                    )
             code = super().main(args, **{**extra, "prog_name": "clawmem", "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt

@@ -110,6 +110,12 @@ class Form:
         fits = self.command.fits
         return not self.selector and self.required <= len(words) and (fits is None or fits(words))
 
+    def can_become(self, other: Form, words: Sequence[str]) -> bool:
+        """Whether adding the selector or the arguments of *other* to *words* chooses it instead."""
+        is_more = other.selector or other.required > self.required
+        is_added = other.selector == self.selector if self.selector else is_more
+        return bool(is_added and (other.arguments or not words))
+
     def request(self, options: Mapping[str, Any], words: Sequence[str], backend: str | None) -> Request:
         """Return the request of the *options* by spelling, and the *words* of the arguments."""
         values: dict[str, Any] = {**self.command.defaults, **self.command.fixed}
@@ -199,12 +205,18 @@ def _command_of(forms: Sequence[Form]) -> Any:
                 one_of(form.selector, words[0], known)
         form = [*selected, *plain, *(form for form in forms if not form.selector), *forms][0]
         options.pop(form.selector, None)
+        words = words[1:] if form.value and not form.is_option else words
         for spelling in options.keys() - {*form.options, *form.extras}:
-            able = [other.label for other in forms if spelling in {*other.options, *other.extras}]
-            fault = f"{spelling} goes with {' or '.join(able)}. Leave it out, or add that."
+            able = [
+                other.label
+                for other in forms
+                if spelling in {*other.options, *other.extras} and form.can_become(other, words)
+            ]
+            fault = f"{spelling} and {form.label} do not go together. Leave one of them out."
+            if able:
+                fault = f"{spelling} goes with {' or '.join(able)}. Leave it out, or add that."
             raise InvalidInput("INVALID_INPUT", fault)
         extras: dict[str, Any] = {name: options.pop(name) for name in form.extras if name in options}
-        words = words[1:] if form.value and not form.is_option else words
         _run(ctx, form.operation, form.request(options, words, chosen_by(ctx).backend), extras)
 
     first, *others = forms
