@@ -107,22 +107,40 @@ def lifecycle_sweep(
     return report
 
 
+class ArchivedNote(TitledFile):
+    """A note that is archived; ``changed`` is false if it was archived before."""
+
+    changed: bool = True
+
+
 @operation(
     Effect.REPEATABLE,
-    text=lambda note: f"Archived: {note.file}. To serve it again, run: clawmem restore '{note.file}'",
+    text=lambda note: (
+        f"Archived{'' if note.changed else ' already'}: {note.file}. "
+        f"To serve it again, run: clawmem restore '{note.file}'"
+    ),
     route="/documents/{query:path}/archive",
     command="archive",
 )
-def lifecycle_archive(services: Services, query: Address, why: Why = "") -> TitledFile:
+def lifecycle_archive(services: Services, query: Address, why: Why = "") -> ArchivedNote:
     """Archive one note: it is found no more until it is restored, and its file stays."""
-    target = services.lookup.find(query)
-    services.lifecycle.archive([(target, why)], services.caller)
-    return titled_file(target)
+    try:
+        target = services.lookup.find(query)
+        services.lifecycle.archive([(target, why)], services.caller)
+    except NotServed as error:
+        target = error.document
+        if target.inactive is not InactiveReason.ARCHIVED:
+            raise
+    return ArchivedNote(**titled_file(target).model_dump(), changed=target.inactive is None)
 
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: records_table(result.documents, "file title") or "No document was restored.",
+    text=lambda result: (
+        records_table(result.documents, "file title")
+        or "".join(f"{note.file} ({note.title}) is served already." for note in result.served)
+        or "No document was restored."
+    ),
     route="/lifecycle/restore",
     command="restore",
 )

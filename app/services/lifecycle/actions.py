@@ -32,7 +32,6 @@ from clawmem.domain.lifecycle.policy import (
 from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.security.quoting import shown_title
 from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.likeness import jaccard
 from clawmem.domain.text.words import words
@@ -89,10 +88,11 @@ class LifecycleStatus:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """The documents that are served again, and a sentence for each one that stays archived: its file is gone."""
+    """The documents that are served again, a sentence for each one whose file is gone, and those ``served`` before."""
 
     documents: list[TitledFile]
     problems: list[str]
+    served: list[TitledFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +251,10 @@ class Lifecycle:
         self, address: str = "", collection: str = "", *, everything: bool = False
     ) -> list[Document]:
         """
-        Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
+        Return the archived documents to restore: those of *collection*, all, or the one at *address*, also if served.
 
         Raises:
-            InvalidInput: not exactly one of the three was given; ``NOT_ARCHIVED`` for a document that is served.
+            InvalidInput: not exactly one of the three was given.
             NotFound: with the archived documents that contain words of *address*.
         """
         if [bool(address.strip()), bool(collection), everything].count(True) != 1:
@@ -262,7 +262,7 @@ class Lifecycle:
         if not address.strip():
             return self.archived(collection)
         try:
-            served = self.lookup.find(address)
+            return [self.lookup.find(address)]
         except NotServed as error:
             if error.document.inactive is InactiveReason.ARCHIVED:
                 return [error.document]
@@ -276,8 +276,6 @@ class Lifecycle:
             near = candidates_of(self.documents, similar)
             remark = "A backup is opened with --vault FILE; a bundle is read with: clawmem import bundle FILE"
             raise NotFound("archived document", error.name, candidates=near, remark=remark) from error
-        place = f"{served.display_path} ({shown_title(served)})"
-        raise InvalidInput("NOT_ARCHIVED", f"{place} is served; there is nothing to restore.")
 
     def restore(self, documents: Sequence[Document], by: str, why: str = "") -> RestoreReport:
         """
@@ -288,7 +286,7 @@ class Lifecycle:
         """
         # The next pass keeps a document whose file cannot be read.
         roots = {folder.name: folder.root for folder in self.folders}
-        gone = {note.id for note in documents if has_lost_file(self.files, roots, note)}
+        gone = {note.id for note in documents if note.inactive and has_lost_file(self.files, roots, note)}
         known = self.documents.many(note.id for note in documents if note.id not in gone)
         archived = [note for note in known.values() if note.inactive is InactiveReason.ARCHIVED]
         archived.sort(key=attrgetter("id"))
@@ -300,7 +298,8 @@ class Lifecycle:
                 self.usage.note([document.id], now)
         problem = "{} stays archived: its file is gone. Put the file back, then restore it again."
         problems = [problem.format(note.display_path) for note in documents if note.id in gone]
-        return RestoreReport([*map(titled_file, archived)], problems)
+        served = [titled_file(note) for note in known.values() if note.inactive is None]
+        return RestoreReport([*map(titled_file, archived)], problems, served)
 
     def latest(self, limit: int) -> list[RecordedAct]:
         """Return the latest acts, the last one first."""
