@@ -198,7 +198,7 @@ def beads_sync(
 
 
 class Export(Result):
-    """A new file or folder, and the number of its documents; ``remarks`` name those whose files were deleted."""
+    """A new file or folder, and the number of its documents; ``remarks`` name those whose files were deleted, or left out."""
 
     file: str
     documents: int
@@ -297,7 +297,7 @@ def export(
     served = every_served(vault.documents)
     chosen = [document for document in served if not names or document.collection in names]
     target = (output or Path(NAMES[form])).expanduser().absolute()
-    documents, removed = 0, list[str]()
+    documents, remarks = 0, list[str]()
     with _new_file(services, target, form, force=force) as draft:
         if form == "bundle":
             config = services.settings.config_file
@@ -308,13 +308,19 @@ def export(
                 closing(copied.new_bundle(draft)) as writer,
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
+            left_in = (
+                f"The texts of deleted files are in it: {few(removed)}. To leave them out, forget them first."
+            )
+            remarks += [left_in] if removed else []
         elif form == "jsonl":
             notes = [*chosen]
             newer = current_successors(vault.documents, vault.successions, [note.id for note in notes])
             stores = vault.documents, vault.properties, vault.triples, vault.relations
-            lines = [*memory_lines(*stores, newer, notes, services.withheld())]
-            draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+            lines = dict(memory_lines(*stores, newer, notes, services.withheld()))
+            draft.write_bytes("".join(f"{line}\n" for line in lines.values()).encode("utf-8", "replace"))
             documents = len(lines)
+            bare = [note.display_path for note in notes if note.display_path not in lines]
+            remarks += [f"{len(bare):,} without text left out: {few(bare)}"] if bare else []
         else:
             roots = {folder.name: folder.root for folder in services.folders}
             for _, file in note_files(vault.documents, chosen, services.files, roots):
@@ -322,8 +328,7 @@ def export(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.data)
                 documents += 1
-    left_in = f"The texts of deleted files are in it: {few(removed)}. To leave them out, forget them first."
-    return Export(file=str(target), documents=documents, remarks=[left_in] if removed else [])
+    return Export(file=str(target), documents=documents, remarks=remarks)
 
 
 def _alone(settings: Settings, vault: Path) -> Settings:

@@ -115,11 +115,11 @@ def memory_lines(
     newer: Mapping[int, Document],
     documents: Iterable[Document],
     private: Collection[int],
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
     """
-    Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them.
+    Yield each document's path and JSON object of a memory, with facts and relations; ``import jsonl`` reads them.
 
-    *newer* are the successors of superseded documents by id.
+    Documents without text and properties are left out. *newer* are the successors of superseded documents by id.
     """
     exported = {document.id: document for document in documents}
     for document in exported.values():
@@ -159,7 +159,8 @@ def memory_lines(
             private=document.id in private,
             superseded_by=newer[document.id].display_path if document.id in newer else "",
         )
-        yield json.dumps({**memory._asdict(), "facts": facts, "relations": edges}, ensure_ascii=False)
+        record = {**memory._asdict(), "facts": facts, "relations": edges}
+        yield document.display_path, json.dumps(record, ensure_ascii=False)
 
 
 class NoteFile(NamedTuple):

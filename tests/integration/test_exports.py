@@ -81,7 +81,9 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, notes: Path
     assert remembered("update").exit_code == 0
     assert remembered("pin", POSTGRES).exit_code == 0
     assert remembered("maintain", "graph", "--type", "temporal").exit_code == 0
-    assert remembered("export", "--format", "jsonl").exit_code == 0
+    write_notes(notes, {"Hollow.md": ""})
+    exported = remembered("update") and remembered("export", "--format", "jsonl")
+    assert (exported.exit_code, "1 without text left out: notes/Hollow.md" in exported.stderr) == (0, True)
     found = {one["id"]: one for one in lines_of(home / "memories.jsonl")}
     (postgres, haruka) = found[POSTGRES], found[HARUKA]
     assert (postgres["authored_at"][:10], postgres["pinned"], postgres["content_type"]) == (
