@@ -155,7 +155,7 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     assert "files of work could not be read (work/.gitignore: it may not be read)" in report.problems[0]
 
 
-def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
+def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path, home: Path) -> None:
     """With the rule, the collection, and a next step that is a command or an edit."""
     invoke("bootstrap", vault)
     write_notes(vault, {".gitignore": "private/\n", "late.md": TEXT, "page.org": TEXT, "build/b.md": TEXT})
@@ -186,6 +186,10 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
     private = invoke("doctor", "vault/private/diary.md").stdout
     assert "Its folder private is excluded by .gitignore, line 1 (private/)." in private
     assert "!/private to the end of .clawmemignore" in private
+    write_notes(home / "logs", {"c.log": TEXT})
+    assert "--pattern '**/*.{md,log}'" in explained(invoke, home / "logs/c.log")["remedy"]
+    system = explained(invoke, "/etc/passwd")
+    assert ("belongs to the system" in system["reason"], system["remedy"]) == (True, "")
     for missing in (vault / "nothing.md", "/nothing.md"):
         refused = invoke("doctor", missing)
         assert refused.exit_code == 3 and "nothing.md" in refused.output

@@ -13,6 +13,7 @@ from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import is_current, is_forgotten, parse_virtual_path, source_hash
 from clawmem.domain.documents.names import unicode_forms
+from clawmem.domain.security.folders import restriction_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -73,7 +74,14 @@ class ExplainFile:
             if not lexists(file):
                 raise NotFound("file", str(file))
             above = file if file.is_dir() else file.parent
-            remedy = f'To index its folder, run: clawmem collection add "{above}"' if above.name else ""
+            if why := restriction_of(str(above), str(Path.home())):
+                return FileStatus(
+                    "outside", f"It is outside of all collections; its folder {why}.", "", place
+                )
+            remedy = f'To index its folder, run: clawmem collection add "{above}"'
+            if not (file.is_dir() or compile_pattern(Folder("", "").pattern)(file.name)):
+                ending = file.suffix and f"*.{{md,{file.suffix[1:]}}}"
+                remedy += f" --pattern '**/{ending or file.name}'"
             return FileStatus("outside", "It is outside of all collections.", remedy, place)
         below = file if file.is_relative_to(folder.root) else file.resolve()
         status = self._status(folder, below.relative_to(folder.root).as_posix())
