@@ -55,6 +55,8 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("search",), 2, "QUESTION"),
         (("search", "x", "--nope"), 2, "--nope"),
         (("search", "x", "-n", "many"), 2, "--limit"),
+        (("search", "x", "-n", "3", "--limit", "4"), 2, "--limit takes one value"),
+        (("status", "--vault", "a.sqlite", "--vault=b.sqlite"), 2, "--vault takes one value"),
         (("timeline", "haruka.md", "--before", "21"), 2, "less than or equal to 20"),
         (("query", "--mode", "plan", " "), 2, "empty"),
         (("status", "more"), 2, "status --help"),

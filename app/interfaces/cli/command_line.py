@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -59,10 +60,26 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a pr
 
 
 class Verbs(TyperGroup):
-    """A command group that shows its help when it is called without arguments."""
+    """A command group that shows its help without arguments, and refuses an option of one value that is given twice."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _refuse_repetition(self, ctx, args)
         return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command and not isinstance(command, Verbs):
+            own = command.context_class(command, info_name=name, parent=ctx, **command.context_settings)
+            _refuse_repetition(command, own, rest)
+        return name, command, rest
+
+
+def _refuse_repetition(command: Any, ctx: Any, args: Sequence[str]) -> None:
+    _, _, order = command.make_parser(ctx).parse_args([*args])  # each parameter as often as it is given
+    for parameter, count in Counter(order).items():
+        if count > 1 and not (parameter.nargs != 1 or parameter.multiple or parameter.is_flag):
+            name = max(parameter.opts, key=len)
+            raise InvalidInput("INVALID_INPUT", f"{name} takes one value, not {count}. Choose one.")
 
 
 class CommandLine(Verbs):
