@@ -284,9 +284,8 @@ def _parts(source: str) -> tuple[Row, str]:
     return (fields, body) if isinstance(fields, dict) else ({}, source)
 
 
-def basic_memory(place: Path) -> Memories:
-    """Yield every Markdown file of a project, whose notes have a permalink or a type in their front matter."""
-    return _markdown(lambda path: True, place, marks=frozenset({"permalink", "type"}))
+# Notes of a project of Basic Memory have these in their front matter.
+basic_memory = partial(_markdown, lambda path: True, marks=frozenset({"permalink", "type"}))
 
 
 def openclaw(place: Path) -> Memories:

@@ -323,10 +323,12 @@ async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> In
 
 
 def _untitled(schema: Any) -> Any:
-    """Return *schema* without the titles that pydantic adds."""
+    """Return *schema* without the titles that pydantic adds, and without empty defaults, which nobody may send."""
     if isinstance(schema, dict):
         return {
-            key: _untitled(value) for key, value in schema.items() if (key, type(value)) != ("title", str)
+            key: _untitled(value)
+            for key, value in schema.items()
+            if (key, type(value)) != ("title", str) and (key, value) != ("default", "")
         }
     return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
 

@@ -124,7 +124,7 @@ def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) ->
     """Add the route of *operation* to *app*; FastAPI describes it, and validates requests."""
     fields = operation.request.model_fields
     in_path = set(re.findall(r"{(\w+)", operation.route))
-    parameters = {
+    parameters: dict[str, Any] = {"http": HttpRequest} | {
         name: Annotated[
             fields[name].annotation, *fields[name].metadata, Path(description=fields[name].description)
         ]
@@ -143,9 +143,12 @@ def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) ->
             default = model()  # the body may be missing
 
     async def endpoint(**given: Any) -> Response:
-        request = given["others"]
+        request, query = given["others"], given["http"].query_params
+        for name in query:
+            if (count := len(query.getlist(name))) > 1 and not isinstance(getattr(request, name, None), list):
+                raise InvalidInput("INVALID_INPUT", f"{name} takes one value, not {count}. {HINT}")
         if in_path:  # parameters in the path are checked together with the others
-            values = {**{name: given[name] for name in in_path}, **dict(request)}
+            values = request.model_dump(exclude_unset=True) | {name: given[name] for name in in_path}
             try:
                 request = operation.request.model_validate(values, by_name=True)
             except ValidationError as error:
