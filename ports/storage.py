@@ -85,7 +85,7 @@ class LeaseStore(Protocol):
 @dataclass(frozen=True, slots=True)
 class SalvageReport:
     """
-    Report on the records saved from a damaged vault; ``damaged`` is the old file, empty in a preview.
+    Report on the records saved from a damaged vault; ``damaged`` is the old file, empty if it was sound.
 
     ``kept`` counts the rows saved from each table, ``lost`` the unreadable ones (None: unknown). ``notes`` are
     documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly damaged. ``remarks``

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
@@ -105,6 +106,9 @@ def doctor(services: Services) -> Examination:
 
 
 def _salvage_text(report: SalvageReport) -> Iterator[str]:
+    if not report.damaged:
+        yield "No damage found. Nothing was changed."
+        return
     everything = "pins, the diary, captured memories, and the history"
     for what, rows in (("Kept", report.kept), ("Lost", report.lost)):
         counts = {words: rows[name] for name, words in _CONTENTS.items() if name in rows}
@@ -123,7 +127,7 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
     """
     Rebuild a damaged vault from every row that can be read, its indexes, and the files of the collections.
 
-    The damaged file is stored next to the new vault. Forgotten notes stay forgotten.
+    The damaged file is stored next to the new vault. Forgotten notes stay forgotten. A sound vault is left as it is.
     """
     settings, vault = services.settings, str(services.settings.vault)
     if not is_there(settings.vault):
@@ -132,6 +136,17 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         raise VaultReadOnly(vault)
     if is_running(settings.vault):
         raise VaultError(vault, f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
+    plain = settings.model_copy(update={"collections": {}})
+    with suppress(Exception):
+        for is_reader in (
+            True,
+            False,
+        ):  # SQLite checks constraints for a writer only, who must not open a broken file
+            with open_services(plain, read_only=is_reader, create=False) as opened:
+                if opened.verify():
+                    break
+        else:
+            return SalvageReport({}, {}, [], [], vault, "")
     damaged = f"{vault}.damaged-{services.clock.now_ms()}"
     if not confirm:
         line = f"Every row that can be read would move to a new vault; the old file would stay as {damaged}."
@@ -154,8 +169,12 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         if without := repaired.vault.embeddings.counts().pending:
             remarks.append(f"{plural(without, 'text')} without vectors. Run: clawmem embed")
         served = {"/".join(place) for place in repaired.vault.documents.places()}
-    if not (served or report.kept.keys() - {"meta"}) and (report.lost or not report.kept):
+    is_lost = not report.kept.keys() - {"meta"} and (report.lost or not report.kept)
+    if is_lost and not served:
         raise VaultError(vault, f"Nothing could be saved. Use a backup. The damaged file is {damaged}")
+    if is_lost:
+        again = "Notes were read again from their folders, and forgotten ones stay forgotten."
+        remarks.append(f"{again} To lose nothing next time, run: clawmem backup FILE")
     notes = [file for file in report.notes if file not in served]
     spoilt = [file for file in report.spoilt if file not in served]
     return replace(report, notes=notes, spoilt=spoilt, remarks=remarks)

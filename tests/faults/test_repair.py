@@ -165,6 +165,7 @@ class TestTheCommand:
             home.put(home.content)
             home.change(sql)
             assert home.advice() == REPAIR, name
+            assert "No damage found" not in home.done("doctor", "--repair", "--yes").stdout, name
         home.put(home.content)
         home.change(*SENSELESS.values())
 
@@ -178,7 +179,8 @@ class TestTheCommand:
         home.spoil(schema_leaves(home)[0], noise, random.Random(6))
 
         assert home.advice() == REPAIR
-        assert "Lost: " in home.done("doctor", "--repair", "--yes").stdout
+        repaired = home.done("doctor", "--repair", "--yes")
+        assert "Lost: " in repaired.stdout and "run: clawmem backup FILE" in repaired.stderr
         home.assert_whole(lost=NO_FILES, pins=False)
 
     def test_a_vault_of_noise(self, home: Home) -> None:
@@ -201,6 +203,12 @@ class TestTheCommand:
             home.done("doctor", "--repair", "--yes")
 
         home.assert_whole()
+
+    def test_a_sound_vault(self, home: Home) -> None:
+        """It stays as it is, and nobody is asked."""
+        done = home.done("doctor", "--repair")
+        assert done.stdout == "No damage found. Nothing was changed.\n"
+        assert home.vault.read_bytes() == home.content and not [*home.vault.parent.glob("*damaged*")]
 
     def test_a_note_in_place_of_a_vault(self, invoke: Invoke, tmp_path: Path) -> None:
         """A mistyped --vault turns no text file into a vault."""

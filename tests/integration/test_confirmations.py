@@ -11,11 +11,9 @@ from command_line import Invoke, write_notes
 from clawmem.app.operations.table import all_operations
 
 
-@pytest.mark.parametrize(
-    "command", [("doctor", "--repair"), ("forget", "people/haruka.md")], ids=["repair", "forget"]
-)
-def test_what_nobody_confirms_is_refused(remembered: Invoke, command: tuple[str, ...]) -> None:
+def test_what_nobody_confirms_is_refused(remembered: Invoke) -> None:
     """The refusal names the option that takes the place of the answer; programs get a record."""
+    command = "forget", "people/haruka.md"
     done, as_json = remembered(*command), remembered(*command, "--json")
 
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
@@ -33,7 +31,7 @@ ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_remove": [("collection", "remove", "notes")],
     "memory_forget": [("forget", "people/haruka.md"), ("forget", "people/haruka.md", "--prove")],
     "source_forget": [("mine", "--forget", "talks")],
-    "repair": [("doctor", "--repair")],
+    "repair": [("--vault", "OTHER/empty.sqlite", "doctor", "--repair")],
 }
 TALK = "User: How long do the sessions live?\nAssistant: They live for 14 days.\n" * 3
 
@@ -49,7 +47,7 @@ def test_a_preview_changes_nothing(
     remembered: Invoke, home: Path, notes: Path, tmp_path: Path, name: str, agreed: tuple[str, ...]
 ) -> None:
     """Of no operation of the table that asks, and also if its file was moved, or the call agrees."""
-    write_notes(tmp_path / "other", {"talk.txt": TALK, "thought.md": "# Thought\n"})
+    write_notes(tmp_path / "other", {"talk.txt": TALK, "thought.md": "# Thought\n", "empty.sqlite": ""})
     assert remembered("mine", tmp_path / "other/talk.txt", "--source", "talks").exit_code == 0
     (notes / "people/haruka.md").rename(notes / "people/mori.md")
     (tmp_path / "other/talk.txt").write_text(TALK.replace("14", "15"), "utf-8")
