@@ -13,7 +13,7 @@ from anyio import CapacityLimiter, to_thread
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import file_identity, file_version
-from clawmem.app.operations.operation import AnyOperation, Opening, Request, option_of, refuse_empty
+from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.settings.model import Settings, of_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -125,10 +125,6 @@ async def run(
     dispatcher: Dispatcher, operation: AnyOperation, request: Request, caller: str, vault: str | None = None
 ) -> Any:
     """Run *operation* for the interface *caller*, and return its result; raise its errors and those of `Dispatcher.read`."""
-    for name in request.model_fields_set:
-        field = operation.request.model_fields[name]
-        if not (field.is_required() or option_of(field).may_be_empty):
-            refuse_empty(option_of(field).tool or name, getattr(request, name))
     if operation.settings:
         operation.settings(dispatcher.settings(), request, caller)
     vault = getattr(request, "vault", vault)

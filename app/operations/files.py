@@ -10,12 +10,11 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import FILES_VARIABLE
-from clawmem.app.operations.operation import Effect, Option, Request, Result, operation
+from clawmem.app.operations.operation import Effect, Request, Result, operation
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 Lines = Annotated[list[int], Field(min_length=2, max_length=2)]
-EMPTY = Option(may_be_empty=True)
 
 
 class FileCommand(Request):
@@ -24,11 +23,11 @@ class FileCommand(Request):
     command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
     path: Annotated[str | None, Field(description="Below /memories. For every command but rename.")] = None
     view_range: Annotated[Lines | None, Field(description="view: first and last line, -1: the end.")] = None
-    file_text: Annotated[str | None, Field(description="create: the text of the file."), EMPTY] = None
-    old_str: Annotated[str | None, Field(description="str_replace: a text that occurs once."), EMPTY] = None
-    new_str: Annotated[str, Field(description="str_replace: the text that replaces it."), EMPTY] = ""
+    file_text: Annotated[str | None, Field(description="create: the text of the file.")] = None
+    old_str: Annotated[str | None, Field(description="str_replace: a text that occurs once.")] = None
+    new_str: Annotated[str, Field(description="str_replace: the text that replaces it.")] = ""
     insert_line: Annotated[int | None, Field(description="insert: after this line, 0 is the top.")] = None
-    insert_text: Annotated[str | None, Field(description="insert: the text."), EMPTY] = None
+    insert_text: Annotated[str | None, Field(description="insert: the text.")] = None
     old_path: Annotated[str | None, Field(description="rename: from.")] = None
     new_path: Annotated[str | None, Field(description="rename: to.")] = None
 

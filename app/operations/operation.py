@@ -91,7 +91,6 @@ class Option(NamedTuple):
     about: str = ""  # the help text, where it is not the description of the field
     parser: Callable[[str], Any] | None = None  # checks the text that was typed
     from_stdin: bool = False  # an argument `-` reads stdin
-    may_be_empty: bool = False  # whether an empty text is a value
 
 
 def argument(metavar: str, **spelling: Any) -> Option:
@@ -102,12 +101,6 @@ def argument(metavar: str, **spelling: Any) -> Option:
 def option_of(field: FieldInfo) -> Option:
     """Return how *field* is spelt on the command line; of several spellings the last."""
     return next((option for option in reversed(field.metadata) if isinstance(option, Option)), Option())
-
-
-def refuse_empty(name: str, value: object) -> None:
-    """Raise `InvalidInput` if *value*, or a part of a list, is a text without content, such as an unset variable."""
-    if not all(str(text).strip(" ,") for text in (value if isinstance(value, list) else [value])):
-        raise InvalidInput("INVALID_INPUT", f"{name} is empty. Give it a value, or leave it out.")
 
 
 class Command(NamedTuple):

@@ -81,12 +81,6 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("serach", QUESTION, "NOT_FOUND", "Did you mean: search"),
     ("search", {**QUESTION, "colection": "x"}, "INVALID_INPUT", "Did you mean: collection?"),
     ("search", {}, "INVALID_INPUT", "query is missing"),
-    (
-        "search",
-        {**QUESTION, "since": ""},
-        "INVALID_INPUT",
-        "since is empty. Give it a value, or leave it out.",
-    ),
     ("search", {**QUESTION, "tag": 4}, "INVALID_INPUT", "tag must be a valid string."),
     ("search", {**QUESTION, "limit": 0}, "OUT_OF_BOUNDS", "limit must be greater than or equal to 1"),
     ("search", {"query": "x" * 20_000}, "INPUT_TOO_LONG", "query must have at most 10000"),

@@ -113,7 +113,6 @@ class TestWhatIsRefused:
             ("GET", "/query", None, 405, "METHOD_NOT_ALLOWED"),
             ("GET", "/list?many=1", None, 400, "INVALID_INPUT"),
             ("GET", "/tasks?since=2026-01-01&since=2026-02-01", None, 400, "INVALID_INPUT"),
-            ("POST", "/remember", {"text": "a", "supersedes": ""}, 400, "INVALID_INPUT"),
             ("GET", "/documents/notes/nowhere.md", None, 404, "NOT_FOUND"),
             ("GET", "/documents/%2e%2e/%2e%2e/etc/passwd", None, 400, "PATH_TRAVERSAL"),
             ("POST", "/reindex", {"collection": ["none"]}, 404, "NOT_FOUND"),

@@ -32,7 +32,6 @@ from clawmem.app.operations.operation import (
     exit_code_of,
     option_of,
     refusal_of,
-    refuse_empty,
     remarks_of,
 )
 from clawmem.app.operations.output import Table, parts_of, printable
@@ -123,7 +122,9 @@ class Form:
         if backend is not None and BACKEND in self.operation.request.model_fields:
             values[BACKEND] = backend
         for spelling, value in options.items():
-            refuse_empty(spelling, value)
+            texts = value if isinstance(value, list) else [value]
+            if not all(str(text).strip(" ,") for text in texts):
+                raise InvalidInput("INVALID_INPUT", f"{spelling} is empty. Give it a value, or leave it out.")
             values[self.options[spelling]] = value
         rest = [*words]
         for name in self.arguments[: len(words)]:
@@ -131,7 +132,7 @@ class Form:
             is_several = "..." in (option.metavar or "") or _allows(annotation, list)
             taken, rest = (rest, []) if is_several else (rest[:1], rest[1:])
             value = taken if _allows(annotation, list) else " ".join(taken)
-            texts: list[Any] = taken if value is taken else [value]
+            texts = taken if value is taken else [value]
             if taken and not (option.from_stdin or all(text.strip() for text in texts)):
                 raise InvalidInput("INVALID_INPUT", f"{self.spellings[name].strip('.')} is empty.")
             if option.from_stdin and value == "-":

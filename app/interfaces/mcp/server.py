@@ -323,12 +323,10 @@ async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> In
 
 
 def _untitled(schema: Any) -> Any:
-    """Return *schema* without the titles that pydantic adds, and without empty defaults, which nobody may send."""
+    """Return *schema* without the titles that pydantic adds."""
     if isinstance(schema, dict):
         return {
-            key: _untitled(value)
-            for key, value in schema.items()
-            if (key, type(value)) != ("title", str) and (key, value) != ("default", "")
+            key: _untitled(value) for key, value in schema.items() if (key, type(value)) != ("title", str)
         }
     return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
 
