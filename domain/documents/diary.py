@@ -8,9 +8,9 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.dates import temporal_range
+from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
-_YEAR = re.compile(r"(?<!\d)(?:19[7-9]\d|20\d\d)(?!\d)")
 _NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d", re.MULTILINE)
 _DAY_AND_MONTH = re.compile(r"(?<![\w.])\d\d?\.\s?\d\d?\.(?!\s?\d)")  # 22.11.
 
@@ -22,7 +22,10 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
     A day without its year is in that of the latest whole date above, else of the file name or the note's own date.
     """
     own = document.authored_at if document.has_own_date else ""
-    year = next(iter(_YEAR.findall(f"{file_name(document.path)} {own} {document.title}")), "")
+    names = words(f"{file_name(document.path)} {own} {document.title}".replace("_", " "))
+    year = next(
+        (word for word in names if len(word) == 4 and word.isdecimal() and "1970" <= word < "2100"), ""
+    )
     headings = note.headings if _NUMBERED_HEADING.search(note.body) else []
     for at, heading in enumerate(headings):
         day = day_in(heading.label)

@@ -60,7 +60,6 @@ _DAY = re.compile(
     r"\s*<?(?P<day>\d{4}-\d\d-\d\d)[)\]]?|[📅📆🗓⏳⌛]\ufe0f?",
     re.IGNORECASE,
 )
-_DUE = re.compile(r"^due:[ \t]*[\"']?(\d{4}-\d\d-\d\d)", re.MULTILINE | re.IGNORECASE)
 
 
 def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
@@ -194,12 +193,12 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
         return
     note = Markdown(body, document.body_line)
     sections = [*day_sections(document, note)][::-1]
-    declared = _DUE.search(document.front_matter)
+    declared = (line for line in document.front_matter.splitlines() if line.lower().startswith("due:"))
+    of_note = next(map(day_in, declared), "")
     for task in _TASK.finditer(note.prose):
         line, text = note.line_at(task.start("text")), body[slice(*task.span("text"))]
         days = [day for day in _DAY.finditer(text + task["below"]) if day["day"]]
         due = next((day["day"] for day in sorted(days, key=lambda day: not day["due"])), "")
         above = [span.label for span in sections if span.start_line <= line <= span.end_line]
-        of_note = declared[1] if declared else ""
         day = next(filter(None, [due, *above, of_note, day_in(file_name(document.path))]), "")
         yield TaskLine(line, " ".join(_DAY.sub("", text).split()), due or of_note, day)

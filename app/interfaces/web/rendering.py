@@ -28,7 +28,6 @@ ELEMENTS = frozenset(
 )
 ATTRIBUTES = {"a": {"href", "title"}, "*": {"id", "class"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
-_LINE = re.compile(r"L\d+")
 _CLASSES = frozenset({"image", "wiki", "missing", "task"})
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]*))?\]\]")
@@ -130,7 +129,7 @@ def note_html(
 
 def _checked(element: str, name: str, value: str) -> str | None:
     if name == "id":
-        return value if _LINE.fullmatch(value) else None
+        return value if value[:1] == "L" and value[1:].isdecimal() else None
     if name == "class":
         return value if value in _CLASSES else None
     if element == "a" and name == "href" and not value:
