@@ -97,7 +97,7 @@ class Note:
         names = (file_name(self.path), *reversed(self.path.split("/")[:-1]))
         key = FragmentKey(self.number, seq)
         title = index_text(with_names(f"{self.title} {above}".rstrip(), names))
-        return LexicalEntry(key, grain, self.collection, title, index_text(text), self.path, self.authored_at)
+        return LexicalEntry(key, grain, self.collection, title, index_text(text), self.authored_at)
 
 
 class Vocabulary:
