@@ -90,12 +90,14 @@ class ActContract(VaultContract):
 
         Forgetting clears the reasons of a document's entries; their action, actor and time stay.
         """
-        first, second, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
+        gone = save(vault)
+        entry = PINNED._replace(document_id=gone)
+        first, second, other = vault.acts.add([entry, SNOOZED, PINNED._replace(document_id=8)])
 
         assert 0 < first < second < other
-        assert vault.acts.get(first) == PINNED._replace(id=first)
-        assert vault.acts.forget(7) == 1
-        assert vault.acts.get(first) == PINNED._replace(id=first, why="")
+        assert vault.acts.get(first) == entry._replace(id=first)
+        vault.documents.forget([gone])
+        assert vault.acts.get(first) == entry._replace(id=first, why="")
         assert vault.acts.get(second) == SNOOZED._replace(id=second)
         assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
 

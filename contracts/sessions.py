@@ -52,13 +52,13 @@ class SessionForgettingContract(VaultContract):
 
     def test_summaries_are_forgotten(self, vault: Vault) -> None:
         """Sessions handed over in this document lose their summaries and files, and no other data."""
-        first = Session("s1", EIGHT, NINE, "_clawmem/h.md", "It came to this.", ("a.py",), "host")
-        other = Session("s2", EIGHT, NINE, "x_clawmem/h.md", "It came to that.")
+        gone = save(vault, "h.md")
+        first = Session("s1", EIGHT, NINE, "notes/h.md", "It came to this.", ("a.py",), "host")
+        other = Session("s2", EIGHT, NINE, "xnotes/h.md", "It came to that.")
         for session in (first, other):
             vault.sessions.save(session)
 
-        assert vault.sessions.forget("_clawmem/h.md") == 1
-        assert vault.sessions.forget("_clawmem/h.md") == 0
+        vault.documents.forget([gone])
 
         assert vault.sessions.get("s1") == replace(first, summary="", files_changed=())
         assert vault.sessions.get("s2") == other
@@ -141,14 +141,13 @@ class CaptureForgettingContract(VaultContract):
         vault.captures.add(sighting(gone, "s1"))
         vault.captures.add(sighting(other, "s2"))
 
-        assert vault.captures.forget(gone) == 1
+        vault.documents.forget([gone])
 
         assert vault.captures.is_known("s1")
         assert [(sighting.quote, sighting.payload) for sighting in vault.captures.sightings(gone)] == [
             ("", "")
         ]
         assert vault.captures.sightings(other) == [sighting(other, "s2")]
-        assert vault.captures.forget(UNKNOWN) == 0
 
 
 class UsageContract(VaultContract):

@@ -45,7 +45,14 @@ class DocumentStore(Protocol):
         """Stop serving documents and return how many were active. A forgotten document keeps its reason."""
 
     def forget(self, document_ids: Iterable[int]) -> int:
-        """Make documents ``forgotten``, delete all but their places, and return how many were not forgotten before."""
+        """
+        Make documents ``forgotten`` and return how many were not before. All but their places is deleted.
+
+        That includes their properties, links and claims, the triples and relations of the document, the entities that
+        no other document mentions, its notes and those that it caused (each with all later versions, so that their
+        document waits again), the quotes of its sightings, and what sessions and actions say about it. Triples that it
+        ended are valid again; sightings keep their sources.
+        """
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
         """Set the origin of documents, active or not, and return the number of those that had another."""
@@ -234,9 +241,6 @@ class LinkStore(Protocol):
 
     def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
         """Replace the names and the links of a known document; ``None`` keeps the links. They are numbered from 0."""
-
-    def forget(self, document_id: int) -> None:
-        """Delete the links and the names of a document."""
 
     def changed(self, limit: int) -> list[int]:
         """Return the ids of up to *limit* changed documents, lowest first."""

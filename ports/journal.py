@@ -128,9 +128,6 @@ class ActJournal(Protocol):
     def last(self, act: Act) -> Mapping[int, str]:
         """Return, for each document that ever received *act*, the time of the most recent one, by document id."""
 
-    def forget(self, document_id: int) -> int:
-        """Clear the reasons in the entries of a document, because they may quote its text; return their number."""
-
 
 class ForgottenPlace(NamedTuple):
     """Collection and path of a forgotten document, and the time at which it was forgotten."""

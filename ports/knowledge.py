@@ -40,9 +40,6 @@ class EntityStore(Protocol):
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
         """Replace the entities that a known document mentions. A known entity keeps its name and kind."""
 
-    def forget(self, document_id: int) -> int:
-        """Delete the mentions of a document, and unreferenced entities; return the number of mentions."""
-
     def merge(self, entity_id: str, into: Entity) -> bool:
         """
         Replace an entity by *into* in every mention and triple of all documents, and return whether it was known.
@@ -258,9 +255,6 @@ class RelationStore(Protocol):
     ) -> list[Relation]:
         """Return the strongest relations that end at these documents; otherwise like `outbound`."""
 
-    def forget(self, document_id: int) -> int:
-        """Delete every relation from and to a document, served or not, and return their number."""
-
     def counts(self) -> dict[RelationKind, int]:
         """Return the number of visible relations by kind; kinds without any are omitted."""
 
@@ -327,10 +321,3 @@ class NoteStore(Protocol):
 
     def counts(self) -> NoteCounts:
         """Return the progress counts."""
-
-    def forget(self, document_id: int) -> int:
-        """
-        Delete every note about a document, and every note that it caused; return their number.
-
-        A note that it caused is deleted together with all later versions: its document waits again.
-        """

@@ -38,9 +38,6 @@ class SessionStore(Protocol):
     def get(self, session_id: str) -> Session | None:
         """Return the session with this id, or ``None``."""
 
-    def forget(self, handoff_path: str) -> int:
-        """Clear the summary and files of the sessions handed over in this document; return how many had any."""
-
     def recent(self, limit: int, before: str | None = None) -> list[Session]:
         """Return up to *limit* sessions, those that began last (earlier than *before*) first, then by id."""
 
@@ -168,9 +165,6 @@ class CaptureStore(Protocol):
 
     def count_as(self, document_id: int, times: int) -> None:
         """Set the document's ``duplicate_count`` until its next sighting, because it replaces other documents."""
-
-    def forget(self, document_id: int) -> int:
-        """Clear the quotes and payloads of a document's sightings, whose sources stay known; return their number."""
 
 
 class UsageStore(Protocol):

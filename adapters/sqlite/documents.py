@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from clawmem.adapters.sqlite.database import Bindings, Row
+from clawmem.adapters.sqlite.knowledge import DROP_UNUSED
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import Store, condition, pack, span, text_hash, unpack
 from clawmem.ports.documents import Property, PropertyFilter
@@ -61,14 +62,31 @@ update documents set embed_state = 'synced'
     select 1 from fragments where key between :first and :last and text_hash is not null
        and not exists (select 1 from embedded_texts where hash = text_hash))
 """
-# A forgotten document keeps its collection and path, and loses all its content.
 NOTHING = sha256(b"").hexdigest()
+# A forgotten document keeps its collection and path, and loses all its content and everything derived from it.
 _FORGET = """
 update documents set
     inactive = 'forgotten', title = '', hash = :nothing, first_hash = '', source_hash = '', tags = '[]', aliases = '[]', front_matter = '', domain = null,
     workstream = null, review_by = null, pinned = 0, pinned_in_note = 0, snoozed_until = null, access_count = 0, last_accessed_at = null,
     revision_count = 1, duplicate_count = 1, body_line = 1, body_length = 0, source_size = null, source_mtime_ns = null
- where id = :id
+ where id = :id;
+delete from fragments where key between :first and :last;
+delete from properties where document_id = :id;
+delete from succession_claims where document_id = :id and kind <> 'replaced_by';
+delete from links where document_id = :id;
+delete from note_names where document_id = :id;
+delete from relations where source = :id or target = :id;
+update or ignore triples set valid_to = null, ended_by = null where ended_by = :id;
+delete from triples where document_id = :id;
+delete from mentions where document_id = :id;
+delete from enriched
+ where document_id = :id or document_id in (select document_id from notes where cause = :id);
+delete from notes where document_id = :id or exists (
+    select 1 from notes as caused
+     where caused.cause = :id and caused.document_id = notes.document_id and caused.version <= notes.version);
+update sightings set quote = '', payload = '' where document_id = :id;
+update acts set why = '' where document_id = :id;
+update sessions set summary = '', files_changed = '[]' where handoff_path = :place;
 """
 _DEACTIVATE = """
 update documents set inactive = :reason
@@ -172,8 +190,12 @@ class SqliteDocuments(Store):
             documents = self.many(document_ids).values()
             self._db.write("insert or ignore into content values (?, '')", (NOTHING,))
             for document in documents:
-                self._db.write(_FORGET, {"id": document.id, "nothing": NOTHING})
-                self._db.write("delete from fragments where key between ? and ?", span(document.id))
+                mentioned = self._db.rows("select entity from mentions where document_id = ?", (document.id,))
+                first, last = span(document.id)
+                place = document.display_path
+                values = {"id": document.id, "nothing": NOTHING, "first": first, "last": last, "place": place}
+                self._db.write(_FORGET, values)
+                self._db.write_many(DROP_UNUSED, mentioned)
                 self._drop_body(document.hash)
             self._drop_body(NOTHING)
         return sum(document.inactive is not InactiveReason.FORGOTTEN for document in documents)

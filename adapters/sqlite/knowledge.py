@@ -59,7 +59,7 @@ _MENTIONING = """
 select document_id from mentions join documents on documents.id = document_id and inactive is null
  where entity = (select key from entities where id = ?) order by document_id desc limit ?
 """
-_DROP_UNUSED = """
+DROP_UNUSED = """
 delete from entities
  where key = ?1
    and not exists (select 1 from mentions where entity = ?1)
@@ -85,14 +85,6 @@ class SqliteEntities(Store):
             for entity in entities:
                 self._db.write(_SAVE_ENTITY, astuple(entity)[:3])
                 self._db.write(_MENTION, (document_id, entity.id))
-
-    def forget(self, document_id: int) -> int:
-        with self._db.atomic():
-            # All mentions go first: the trigger that counts co-occurrences needs the other entities to exist.
-            mentioned = self._db.rows("select entity from mentions where document_id = ?", (document_id,))
-            self._db.write("delete from mentions where document_id = ?", (document_id,))
-            self._db.write_many(_DROP_UNUSED, mentioned)
-        return len(mentioned)
 
     def merge(self, entity_id: str, into: Entity) -> bool:
         with self._db.atomic():
@@ -346,9 +338,6 @@ class SqliteRelations(Store):
             removed = self._db.change(_REMOVE_OTHERS, bindings)
             return removed + self._insert(f"{_PUT} and origin = excluded.origin", renewed)
 
-    def forget(self, document_id: int) -> int:
-        return self._db.change("delete from relations where source = ?1 or target = ?1", (document_id,))
-
     def counts(self) -> dict[RelationKind, int]:
         return {RelationKind(kind): count for kind, count in self._db.rows(_RELATION_COUNTS)}
 
@@ -429,7 +418,6 @@ select count(latest.origin), coalesce(sum(latest.origin <> '{RULES}'), 0),
          on latest.document_id = documents.id
  where inactive is null
 """
-_CAUSED = "select document_id, min(version) from notes where cause = ? and document_id <> cause group by document_id"
 
 
 class SqliteNotes(Store):
@@ -467,12 +455,3 @@ class SqliteNotes(Store):
 
     def counts(self) -> NoteCounts:
         return NoteCounts(*self._db.rows(_NOTE_COUNTS)[0])
-
-    def forget(self, document_id: int) -> int:
-        with self._db.atomic():
-            count = 0
-            for number, version in [(document_id, 0), *self._db.rows(_CAUSED, (document_id,))]:
-                sql = "delete from notes where document_id = ? and version >= ?"
-                count += self._db.change(sql, (number, version))
-                self._db.write("delete from enriched where document_id = ?", (number,))
-        return count

@@ -70,11 +70,6 @@ class SqliteLinks(Store):
                 self._db.write_many(_ADD, [(document_id, seq, *link) for seq, link in enumerate(links)])
             self._db.write("insert or ignore into changed_notes values (?)", (document_id,))
 
-    def forget(self, document_id: int) -> None:
-        with self._db.atomic():
-            for table in ("links", "note_names"):
-                self._db.write(f"delete from {table} where document_id = ?", (document_id,))
-
     def changed(self, limit: int) -> list[int]:
         sql = "select document_id from changed_notes order by 1 limit ?"
         return self._db.values(sql, (max(limit, 0),))

@@ -275,9 +275,6 @@ class SqliteActs(Store):
     def last(self, act: Act) -> Mapping[int, str]:
         return {document_id: at for document_id, at, _ in self._db.rows(_LAST, (act.value,))}
 
-    def forget(self, document_id: int) -> int:
-        return self._db.change("update acts set why = '' where document_id = ? and why <> ''", (document_id,))
-
     def _entries(self, sql: str, bindings: Mapping[str, int | None]) -> list[ActEntry]:
         return [ActEntry(number, Act(act), *rest) for number, act, *rest in self._db.rows(sql, bindings)]
 

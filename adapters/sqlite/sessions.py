@@ -14,10 +14,6 @@ _COVERING = f"""
 {_SELECT} where started_at <= :moment and (ended_at is null or ended_at >= :moment)
  order by started_at desc, id limit 1
 """
-_FORGET = """
-update sessions set summary = '', files_changed = '[]'
- where handoff_path = ? and (summary <> '' or files_changed <> '[]')
-"""
 
 
 class SqliteSessions(Store):
@@ -30,9 +26,6 @@ class SqliteSessions(Store):
 
     def get(self, session_id: str) -> Session | None:
         return next(iter(self._sessions(f"{_SELECT} where id = :id", {"id": session_id})), None)
-
-    def forget(self, handoff_path: str) -> int:
-        return self._db.change(_FORGET, (handoff_path,))
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:
         return self._sessions(_RECENT, {"limit": max(limit, 0), "before": before})
@@ -83,10 +76,6 @@ class SqliteCaptures(Store):
 
     def count_as(self, document_id: int, times: int) -> None:
         self._db.write("update documents set duplicate_count = ? where id = ?", (times, document_id))
-
-    def forget(self, document_id: int) -> int:
-        sql = "update sightings set quote = '', payload = '' where document_id = ?"
-        return self._db.change(sql, (document_id,))
 
 
 _ACCESSED = """

@@ -153,15 +153,6 @@ class Publisher:
             if reason in (InactiveReason.REMOVED, InactiveReason.FORGOTTEN):
                 self.facts.reopen(document_id)
         if reason is InactiveReason.FORGOTTEN:
-            for document in vault.documents.many(document_ids).values():
-                for derived in (vault.relations, vault.triples, vault.entities, vault.notes):
-                    derived.forget(document.id)
-                vault.successions.claim(document.id, NO_CLAIMS)
-                vault.links.forget(document.id)
-                vault.properties.put(document.id, ())
-                vault.captures.forget(document.id)
-                vault.acts.forget(document.id)
-                vault.sessions.forget(document.display_path)
             vault.documents.forget(document_ids)
             vault.embeddings.clean()
         return count
