@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,6 +31,19 @@ class Busy(ClawmemError):
 
     def __init__(self) -> None:
         super().__init__("The server has too many requests waiting. Try again in a moment.")
+
+
+class FileUnusable(InvalidInput):
+    """The operating system refuses the use of a file or folder; *error* is the reason."""
+
+    exit_code = 1
+
+    def __init__(self, error: OSError) -> None:
+        name = error.filename or "A file"
+        message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = f"The disk is full: {name} could not be written. Free some space and repeat."
+        super().__init__("FILE", message)
 
 
 class Dispatcher:
@@ -124,13 +138,22 @@ def _version_of(settings: Settings) -> tuple[object, ...]:
 async def run(
     dispatcher: Dispatcher, operation: AnyOperation, request: Request, caller: str, vault: str | None = None
 ) -> Any:
-    """Run *operation* for the interface *caller*, and return its result; raise its errors and those of `Dispatcher.read`."""
+    """
+    Run *operation* for the interface *caller*, and return its result.
+
+    Raises its errors, those of `Dispatcher.read`, and `FileUnusable`.
+    """
     if operation.settings:
         operation.settings(dispatcher.settings(), request, caller)
     vault = getattr(request, "vault", vault)
     work: Callable[[Services], Any] = lambda services: operation.run(services.called_by(caller), request)
-    if operation.opens is Opening.NOTHING:
-        return await to_thread.run_sync(work, unopened_services(dispatcher.settings()))
-    if operation.changes_nothing(request):
-        return await dispatcher.read(work, vault)
-    return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)
+    try:
+        if operation.opens is Opening.NOTHING:
+            return await to_thread.run_sync(work, unopened_services(dispatcher.settings()))
+        if operation.changes_nothing(request):
+            return await dispatcher.read(work, vault)
+        return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)
+    except OSError as error:
+        if error.strerror is None or error.filename is None:
+            raise
+        raise FileUnusable(error) from error

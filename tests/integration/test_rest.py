@@ -117,6 +117,7 @@ class TestWhatIsRefused:
             ("GET", "/documents/%2e%2e/%2e%2e/etc/passwd", None, 400, "PATH_TRAVERSAL"),
             ("POST", "/reindex", {"collection": ["none"]}, 404, "NOT_FOUND"),
             ("POST", "/lifecycle/undo", {"act": 999}, 404, "NOT_FOUND"),
+            ("POST", "/beads/sync", {"project_path": "*" * 5_000}, 400, "FILE"),
         ],
     )  # fmt: skip
     def test_by_name(self, world: World, method: str, path: str, body: Any, status: int, code: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -234,11 +233,10 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     except OSError as error:
         if error.strerror is None:
             raise  # a bug of clawmem, which a traceback locates
-        name = error.filename or "A file"
-        message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = f"The disk is full: {name} could not be written. Free some space and repeat."
-        leave(message, 1, {"code": "FILE"})
+        from clawmem.app.operations.dispatch import FileUnusable
+
+        failure = FileUnusable(error)
+        leave(str(failure), failure.exit_code, error_record(failure))
 
 
 def advised(text: str, vault: str | Path | None) -> str:
