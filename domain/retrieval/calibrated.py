@@ -8,7 +8,7 @@ documents that match. Drafts, copies, clippings and overviews come after the not
 from collections.abc import Collection, Iterable
 
 from clawmem.domain.conversations.units import CONVERSATION
-from clawmem.domain.retrieval.composite import FOREVER, Signals, decay, half_life_days, recency
+from clawmem.domain.retrieval.composite import FOREVER, OTHER_TYPE, TYPES, Signals, decay, recency
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Origin
 
@@ -49,7 +49,7 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     if recency_intent:
         comparable = min(1.0, match / COMPARABLE)
         age = INTENDED_RECENCY * comparable * decay(signals.age_days, 60.0)
-    elif half_life_days(signals.content_type) == FOREVER:
+    elif TYPES.get(signals.content_type, OTHER_TYPE)[0] == FOREVER:
         age = 0.0  # the content type does not age
     else:
         freshness = recency(

@@ -32,11 +32,6 @@ OTHER_TYPE = 60.0, 0.50
 ATTENTION_EXEMPT = frozenset({"decision", "hub", "research", "antipattern", "deductive", "preference"})
 
 
-def half_life_days(content_type: str) -> float:
-    """Return the half life of documents of this type in days: ``inf`` if they do not age, 60 if nothing else is known."""
-    return TYPES.get(content_type, OTHER_TYPE)[0]
-
-
 def baseline(content_type: str) -> float:
     """Return the initial confidence of documents of this type, in [0, 1]; 0.5 if nothing else is known."""
     return TYPES.get(content_type, OTHER_TYPE)[1]
@@ -59,7 +54,7 @@ def recency(
     days_since_access / 90)``, 1 if that is unknown (``None`` or NaN). A date in the future gives 1.0, no readable date
     (an age of NaN) 0.5.
     """
-    half_life = half_life_days(content_type)
+    half_life, _ = TYPES.get(content_type, OTHER_TYPE)
     if half_life == FOREVER:
         return 1.0
     is_known = days_since_access is not None and not math.isnan(days_since_access)

@@ -79,15 +79,6 @@ SCHEMA: JsonSchema = {
 }
 
 
-def has_several_topics(query: str) -> bool:
-    """
-    Whether *query* joins several questions: by "and also", "and what / how / why", "and when / where / who / which"
-    with an interrogative verb, "both … and", "additionally", "as well as", "along with" or two question marks with
-    words between.
-    """
-    return _SEVERAL_TOPICS.search(query) is not None
-
-
 def is_simple(query: str) -> bool:
     """
     Whether *query* is searched undivided: at most five words of three letters or more, or no conjunction.
@@ -96,7 +87,7 @@ def is_simple(query: str) -> bool:
     """
     # Shorter words are mostly function words and do not make a question complex.
     long_words = [word for word in words(query) if len(word) >= 3 or is_unspaced(word)]
-    return len(long_words) <= 5 or (not has_several_topics(query) and _JOIN.search(query) is None)
+    return len(long_words) <= 5 or not (_SEVERAL_TOPICS.search(query) or _JOIN.search(query))
 
 
 def plan(query: str) -> tuple[Clause, ...]:
@@ -117,15 +108,13 @@ def plan(query: str) -> tuple[Clause, ...]:
         parts = list(dict.fromkeys(part for part in split if not STOP_WORDS.issuperset(words(part))))
         if len(parts) < 2:
             return (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
+    by_meaning = parts
     if len(parts) > 2:
-        searched = [*parts[: MAX_CLAUSES - 2], " ".join(parts[MAX_CLAUSES - 2 :])]
-        return (*map(_by_words, searched), Clause(ClauseKind.VECTOR, query, 3))
-    return (*map(_by_words, parts), *(Clause(ClauseKind.VECTOR, part, 3) for part in parts))
-
-
-def _by_words(query: str) -> Clause:
-    asks_graph = classify_intent(query).intent in GRAPH_INTENTS
-    return Clause(ClauseKind.GRAPH if asks_graph else ClauseKind.LEXICAL, query, 1)
+        parts, by_meaning = [*parts[: MAX_CLAUSES - 2], " ".join(parts[MAX_CLAUSES - 2 :])], [query]
+    asks_graph = [classify_intent(part).intent in GRAPH_INTENTS for part in parts]
+    kinds = (ClauseKind.GRAPH if is_graph else ClauseKind.LEXICAL for is_graph in asks_graph)
+    by_words = (Clause(kind, part, 1) for kind, part in zip(kinds, parts, strict=True))
+    return (*by_words, *(Clause(ClauseKind.VECTOR, part, 3) for part in by_meaning))
 
 
 def decomposition_prompt(query: str, context: str = "") -> str:
@@ -208,7 +197,9 @@ def route(query: str) -> Route:
     Return the first route whose rule matches *query*.
 
     `KEYWORD` is for questions under fifty characters that contain a name in capitals (unless the whole question is in
-    capitals), a name in code, a file name, or a word for technical data: config, error, path …
+    capitals), a name in code, a file name, or a word for technical data: config, error, path … `COMPLEX` is for questions
+    joined by "and also", "and what / how / why", "and when / where / who / which" with an interrogative verb, "both …
+    and", "additionally", "as well as", "along with" or two question marks with words between.
     """
     if _TIMELINE.search(query):
         return Route.TIMELINE
@@ -216,7 +207,7 @@ def route(query: str) -> Route:
         return Route.CAUSAL
     if _DISCOVERY.search(query):
         return Route.DISCOVERY
-    if has_several_topics(query):
+    if _SEVERAL_TOPICS.search(query):
         return Route.COMPLEX
     is_shouted = query == query.upper() and len(query.split()) >= 3  # capitals mark no name
     if len(query) < MAX_KEYWORD_LENGTH and _KEYWORD.search(query.lower() if is_shouted else query):

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
-from clawmem.domain.retrieval.intent import Classification, asks_for_recent, classify_intent
+from clawmem.domain.retrieval.intent import Classification, classify_intent
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
 from clawmem.domain.text.dates import TimeRange, coming_days, temporal_range
@@ -138,11 +138,6 @@ class Question:
     def intent(self) -> Classification:
         """Intent by the words of the text and by the time that it names."""
         return classify_intent(self.text, names_time=self.named_time is not None)
-
-    @cached_property
-    def is_recent_asked(self) -> bool:
-        """Whether the text asks for recent events."""
-        return asks_for_recent(self.text)
 
     @cached_property
     def speakers(self) -> frozenset[str]:

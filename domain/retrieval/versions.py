@@ -170,13 +170,9 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         before = body[max(0, marker.start() - _REACH) : marker.start()]
         after = body[marker.start() : marker.end() + _REACH]
         sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])
-        asked = [word for word in topic if _has(sentence, word)]
-        also = [word for word in sentence if word in known and not _has(asked, word)]
+        asked = [word for word in topic if any(is_same_word(word, other) for other in sentence)]
+        also = [w for w in sentence if w in known and not any(is_same_word(w, other) for other in asked)]
         is_topic = len(asked) >= min(ASKED, len(topic)) and 2 * len(asked) >= len(topic)
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False
-
-
-def _has(words: Collection[str], word: str) -> bool:
-    return any(is_same_word(word, other) for other in words)

@@ -10,7 +10,7 @@ from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.fusion import diversify
-from clawmem.domain.retrieval.intent import GRAPH_INTENTS, has_recency_intent
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, asks_for_recent, has_recency_intent
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
@@ -23,7 +23,8 @@ RESPELT, COMPARED = 0.05, 20
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
     question = request.question
-    if question.is_recent_asked:
+    is_recent = asks_for_recent(question.text)
+    if is_recent:
         trace.note("the question asks for what is recent")
     documents = work.texts.documents(c.document_id for c in work.candidates)
     served = {number for number, document in documents.items() if document.inactive is None}
@@ -51,7 +52,6 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         else:
             # Of these relevance is by far the largest.
             signals = signals_of(candidate.relevance, document, question.now_ms)
-            is_recent = question.is_recent_asked
             terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
             share = standing(document.path, document.tags, document.content_type, asked)
             terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from clawmem.domain.retrieval.planning import (
     MAX_CLAUSES,
     ClauseKind,
+    Route,
     decomposition_prompt,
-    has_several_topics,
     is_simple,
     plan,
     read_clauses,
+    route,
 )
 from clawmem.domain.text.words import words
 
@@ -46,7 +47,7 @@ QUERIES = (st.text() | st.lists(st.sampled_from(PIECES), max_size=14).map(" ".jo
 )  # fmt: skip
 def test_lookalikes_join_nothing(query: str) -> None:
     """Parts of words, and joins of what is no topic."""
-    assert not has_several_topics(query)
+    assert route(query) is not Route.COMPLEX
     assert is_simple(query)
 
 

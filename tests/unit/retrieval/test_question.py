@@ -30,4 +30,3 @@ def test_another_text_keeps_the_moment() -> None:
 
     assert not part.is_handoff_asked
     assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
-    assert replace(asked, text="the newest invoice").is_recent_asked
