@@ -10,15 +10,16 @@ _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[@-Z\\-_])"
 )
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029\x0b\x0c]")
-_UNWANTED = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
-    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
-    + f"{IGNORABLE}]"
+_NONCHARACTERS = "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
+_NOT_PRINTED = (
+    f"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{_NONCHARACTERS}{IGNORABLE}"
 )
 _WIDE = "＜＞﹤﹥"
 _WIDE_BRACKETS = str.maketrans(_WIDE, "<><>")
 _LOOKALIKE_OPEN = "‹〈〈⟨˂ᐸ❮❰《«≺⧼⟪"
-_BRACKETS = frozenset(_WIDE + _LOOKALIKE_OPEN)
+# A bracket may become a plain one, which joins nothing.
+_JOINABLE = f"[^\0-\u02ff{_WIDE}{_LOOKALIKE_OPEN}{_NOT_PRINTED}]"
+_UNWANTED = re.compile(f"[{_NOT_PRINTED}](?<!(?<={_JOINABLE})[{_JOINERS}](?={_JOINABLE}))")
 _LOOKALIKE_TAG = re.compile(rf"[{_LOOKALIKE_OPEN}]\s*[/⁄∕⧸╱]?\s*(?P<name>[^\W\d_][\w-]{{2,24}})")
 # The names of tags of clawmem, and of speakers.
 _IMITATED = tuple(
@@ -39,25 +40,12 @@ def clean(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
         text = _ANSI.sub("", text)
         text = _LINE_ENDS.sub("\n", text)
-        text = _UNWANTED.sub(_joiner_or_nothing, text).translate(_WIDE_BRACKETS)
+        text = _UNWANTED.sub("", text).translate(_WIDE_BRACKETS)
         text = _LOOKALIKE_TAG.sub(
             lambda tag: f"<{tag[0][1:]}" if unmask(tag["name"]).text.startswith(_IMITATED) else tag[0],
             text,
         )
     return text
-
-
-def _joiner_or_nothing(match: re.Match[str]) -> str:
-    before, after = match.start() - 1, match.end()
-    text = match.string
-    inside = before >= 0 and after < len(text)
-    needed = inside and match[0] in _JOINERS and _may_join(text[before]) and _may_join(text[after])
-    return match[0] if needed else ""
-
-
-def _may_join(character: str) -> bool:
-    # A bracket may become a plain one, which joins nothing.
-    return character > "\u02ff" and character not in _BRACKETS and not _UNWANTED.match(character)
 
 
 def escape(text: str) -> str:

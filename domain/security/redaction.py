@@ -8,6 +8,7 @@ from clawmem.domain.security.secrets import SecretSpan, find_secrets
 _SEPARATOR = "\n\n"
 _CONTEXT = 1_000  # characters around a part, in which an assignment or a token may begin or end
 _LONGEST_KEY = 60_000  # characters of a private key before the part
+_secrets_around = lru_cache(16)(find_secrets)  # passages of a short note share the same context
 
 
 def redact(text: str) -> str:
@@ -24,12 +25,7 @@ def redact_part(text: str, start: int, end: int) -> str:
     line = text.rfind("\n", max(0, first - _CONTEXT), first) + 1
     first = line or (first if first > _CONTEXT else 0)
     around = text[first : end + _CONTEXT]
-    return _replaced(around, start - first, end - first, _found_in(around))
-
-
-@lru_cache(16)  # passages of a short note share the same context
-def _found_in(text: str) -> tuple[SecretSpan, ...]:
-    return tuple(find_secrets(text))
+    return _replaced(around, start - first, end - first, _secrets_around(around))
 
 
 def redact_parts(parts: Sequence[str]) -> list[str]:

@@ -145,7 +145,7 @@ _PLACEHOLDER = re.compile(
     r"|^[$%!{@~/.<-]|\$\{|\$\(|\{\{|^ENC|://"
 )
 _EXPRESSION = re.compile(
-    r"\A(?:[a-z]{2,}(?:[-_.](?:[a-z]+|v?\d{1,4}))+"  # a name with hyphens and a version, such as ``db-credentials-v3``
+    r"\A(?=.{1,100}\Z)(?:[a-z]{2,}(?:[-_.](?:[a-z]+|v?\d{1,4}))+"  # a name with hyphens and a version, such as ``db-credentials-v3``
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+"
     r"|\d{4}-\d\d-\d\d\S*|v?\d+(?:\.\d+)+\S*"
     r"|[a-z0-9_.-]+(?:/[a-z0-9_.-]+)+"
@@ -184,7 +184,7 @@ def _shaped(text: str) -> Iterator[SecretSpan]:
     for kind, pattern in _PLACES:
         for match in pattern.finditer(text):
             group = "secret" if "secret" in pattern.groupindex else 0
-            is_other = (kind == "password" and _is_expression(match[group])) or (
+            is_other = (kind == "password" and _EXPRESSION.match(match[group])) or (
                 kind == "authorization" and _JOINED_WORDS.match(match[group])
             )
             if kind == "private key" or not (is_other or _is_stand_in(match[group])):
@@ -205,7 +205,7 @@ def _named(text: str) -> Iterator[SecretSpan]:
             shortest = _SHORTEST_KEY if name["key"] else _SHORTEST_VAGUE
             if len(value) < (_SHORTEST_PASSWORD if name["password"] else shortest) or _is_stand_in(value):
                 continue
-            is_sign = _is_mixed(value) and not _is_expression(value)
+            is_sign = _is_mixed(value) and not _EXPRESSION.match(value)
             if name["password"]:  # letters alone are one only if a shell sets a variable
                 if is_sign or (match["name"].isupper() and text[match.end("name")] == "="):
                     yield SecretSpan(*match.span(group), "password")
@@ -216,10 +216,6 @@ def _named(text: str) -> Iterator[SecretSpan]:
 def _is_stand_in(value: str) -> bool:
     """Whether *value* is a placeholder, a variable or a path instead of a secret."""
     return _PLACEHOLDER.search(value, 0, _LONGEST_EXPRESSION) is not None
-
-
-def _is_expression(value: str) -> bool:
-    return len(value) <= _LONGEST_EXPRESSION and _EXPRESSION.match(value) is not None
 
 
 def _is_mixed(value: str) -> bool:
