@@ -166,7 +166,9 @@ def is_flush_due(
 # -- pruning of old tool results -------------------------------------------------------------------------
 
 CLEARED = "[Old tool result content cleared]"
-CACHE_TTL_MS = 300_000  # five minutes, the life of a provider's prompt cache
+CACHE_TTL_MS = (
+    300_000  # five minutes, the life of a provider's prompt cache; before, a changed prefix costs more
+)
 
 
 class PruningSettings(NamedTuple):
@@ -211,11 +213,6 @@ class Pruned:
     texts: Mapping[int, str]
     before: int
     after: int
-
-
-def is_cache_expired(last_request_ms: int, now_ms: int) -> bool:
-    """Return whether the provider's prompt cache has expired; before that, a changed prefix would cost more."""
-    return now_ms - last_request_ms >= CACHE_TTL_MS
 
 
 def prune(messages: Sequence[Message], context_window: int, settings: PruningSettings = DEFAULTS) -> Pruned:

@@ -25,6 +25,7 @@ from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.openclaw import (
+    CACHE_TTL_MS,
     FOLDER,
     LARGEST_TRANSCRIPT,
     LEAST_OF_WORD_VECTORS,
@@ -36,7 +37,6 @@ from clawmem.domain.openclaw import (
     Message,
     Pruned,
     flush_threshold,
-    is_cache_expired,
     is_flush_due,
     prune,
 )
@@ -132,7 +132,7 @@ def prune_context(
     Long results keep their beginning and end; in a full window the oldest are cleared. Results after the third-last
     answer stay. Without the time of the last request the cache counts as expired.
     """
-    if last_request_at is None or is_cache_expired(last_request_at, services.clock.now_ms()):
+    if last_request_at is None or services.clock.now_ms() - last_request_at >= CACHE_TTL_MS:
         return prune(messages, context_window)
     size = sum(len(message.text) for message in messages)
     return Pruned({}, size, size)

@@ -34,14 +34,15 @@ def entity_id(name: str, kind: str) -> str:
     Raises:
         ValueError: *name* has no words, or *kind* is unknown.
     """
-    if kind not in KINDS or not (slug := _slug(name)):
+    slug = "_".join(name_words(name))
+    if kind not in KINDS or not slug:
         raise ValueError(f"{name!r} is not a valid name of kind {kind!r}; kinds: {', '.join(KINDS)}")
     return f"{VAULT}:{kind}:{slug}"
 
 
 def ids_of(name: str) -> tuple[str, ...]:
     """Return the ids of an entity called *name*, one for each kind; none if the name has no words."""
-    slug = _slug(name)
+    slug = "_".join(name_words(name))
     return tuple(f"{VAULT}:{kind}:{slug}" for kind in KINDS) if slug else ()
 
 
@@ -60,10 +61,6 @@ def only_one(name: str, known: Mapping[str, Entity]) -> Entity | None:
 def is_generic(entity: str) -> bool:
     """Whether an id or a kind is that of a concept, which any specific kind replaces."""
     return entity == CONCEPT or entity.startswith(f"{VAULT}:{CONCEPT}:")
-
-
-def _slug(name: str) -> str:
-    return "_".join(name_words(name))
 
 
 SHORTEST, LONGEST = 2, 60

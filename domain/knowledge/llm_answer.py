@@ -90,7 +90,10 @@ def fitted(value: Any, schema: JsonSchema, path: str = "$") -> tuple[Any, str]:
     """
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    if kinds and not any(_is_a(value, kind) for kind in kinds):
+    own = {kind for kind, type_ in _TYPES.items() if isinstance(value, type_)}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        own |= {"number", "integer"} if float(value).is_integer() else {"number"}
+    if kinds and own.isdisjoint(kinds):
         return None, f"{path} is not of type {' or '.join(kinds)}"
     if "enum" in schema and value not in schema["enum"]:
         return None, f"{path} is none of {json.dumps(schema['enum'], ensure_ascii=False)}"
@@ -169,10 +172,3 @@ def _completed(text: str, start: int) -> str:
         if sign in ",}]" and "]" not in closing[:-1]:  # not within an incomplete item of an array
             end, open_brackets = token.end() - (sign == ","), closing
     return text[start:end] + "".join(reversed(open_brackets))
-
-
-def _is_a(value: Any, kind: str) -> bool:
-    if kind in _TYPES:
-        return isinstance(value, _TYPES[kind])
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and (kind == "number" or float(value).is_integer())
