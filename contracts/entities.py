@@ -83,8 +83,8 @@ class EntityMentionContract(VaultContract):
         mentioning(vault, "b.md", replace(ANN, name="Annie", kind="tool"))
 
         assert vault.entities.search("ann", 10) == [replace(ANN, mention_count=2)]
-        assert vault.entities.frequent(10) == [replace(ANN, mention_count=2)]
-        assert vault.entities.frequent(0) == []
+        assert vault.entities.search(None, 10) == [replace(ANN, mention_count=2)]
+        assert vault.entities.search(None, 0) == []
         assert found(vault, "annie") == []
 
     def test_every_word_begins_a_word(self, vault: Vault) -> None:

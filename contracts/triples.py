@@ -169,7 +169,7 @@ class TripleTimeContract(VaultContract):
         assert current(vault, LEDGER) == ["Ledger uses Postgres"]
         assert recorded(vault, LEDGER) == ["Ledger uses Postgres", "Ledger uses MySQL"]
         assert vault.triples.recorded(MYSQL.id, MANY) == [replace(given, valid_to=MAY)]
-        assert (vault.triples.counts(), vault.triples.total()) == ({"uses": 1}, 2)
+        assert (vault.triples.counts(), vault.triples.counts(ended=True)) == ({"uses": 1}, {"uses": 2})
         assert vault.triples.end(given, MAY) == 0
 
     def test_on_a_day(self, vault: Vault) -> None:

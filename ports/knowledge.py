@@ -56,11 +56,12 @@ class EntityStore(Protocol):
     def known(self, ids: Iterable[str]) -> dict[str, Entity]:
         """Return the entities with these ids that exist, by id, whether or not a served document mentions them."""
 
-    def search(self, text: str, limit: int) -> list[Entity]:
-        """Return mentioned entities whose name has a word beginning with each word of *text*, most mentioned first."""
+    def search(self, text: str | None, limit: int) -> list[Entity]:
+        """
+        Return mentioned entities whose name has a word beginning with each word of *text*, or all with ``None``.
 
-    def frequent(self, limit: int) -> list[Entity]:
-        """Return the entities that served documents mention, by number of mentions, highest first, then by id."""
+        The most mentioned are first, then by id. A text without words has no results.
+        """
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
@@ -155,11 +156,8 @@ class TripleStore(Protocol):
         first. Without *ended* only valid ones are returned, with *on* those valid on this day.
         """
 
-    def counts(self) -> Mapping[str, int]:
-        """Return the number of distinct valid statements by predicate, in the order of the predicates."""
-
-    def total(self) -> int:
-        """Return the number of distinct statements, ended ones included."""
+    def counts(self, *, ended: bool = False) -> Mapping[str, int]:
+        """Return the number of distinct valid (or *ended* too) statements by predicate, in order of the predicates."""
 
     def forget(self, document_id: int) -> int:
         """Delete the statements of a document and unreferenced entities, and reopen what it ended; return how many."""

@@ -182,9 +182,6 @@ class ModelAnswers(Protocol):
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """Delete the answers stored before *before* (exclusive), the oldest *at_most*, and return their number."""
 
-    def counts(self) -> dict[str, int]:
-        """Return the number of answers for each purpose that has any."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
@@ -227,8 +224,5 @@ class CostLedger(Protocol):
     def charge(self, cost: Cost) -> None:
         """Add *cost* to the sums of its day immediately, whether or not the answer is used."""
 
-    def calls_on(self, day: str) -> int:
-        """Return the number of calls on that day."""
-
-    def totals(self) -> list[Cost]:
-        """Return the total costs sorted by model and purpose; ``day`` is empty."""
+    def totals(self, day: str = "") -> list[Cost]:
+        """Return the costs on *day*, or in total, sorted by model and purpose."""

@@ -53,14 +53,11 @@ class Telemetry(Protocol):
         The entry survives the end of the process, but not necessarily a power failure.
         """
 
-    def recalls(self, since: str | None = None) -> Iterator[Recall]:
-        """Iterate the recalls from *since*; exhaust the iterator before the next change."""
+    def recalls(self, since: str | None = None, session_id: str | None = None) -> Iterator[Recall]:
+        """Iterate the recalls from *since* (of one session); exhaust the iterator before the next change."""
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         """Mark hits of one recall as used by the conversation, and return the number of those not marked before."""
-
-    def of_session(self, session_id: str) -> Iterator[Recall]:
-        """Iterate the recalls of one session."""
 
     def count(self) -> int:
         """Return the number of stored recalls."""

@@ -127,7 +127,7 @@ class Home:
         return found.id
 
     def rows(self, session: str = "s1") -> list[Recall]:
-        return list(self.vault.telemetry.of_session(session))
+        return list(self.vault.telemetry.recalls(session_id=session))
 
     def confidence(self, by_path: Mapping[str, float]) -> Confidence:
         """Confidence by the path of the note; 0 for the others."""

@@ -53,6 +53,11 @@ def session_cases(vault: Vault, clock: Clock, generator: Generator | None = None
     return wired(vault, clock, transcripts=RedactedTranscripts(DiskTranscripts()), generator=generator)
 
 
+def answers_by_purpose(vault: Vault) -> dict[str, int]:
+    """Return how many answers of models are stored."""
+    return dict(vault.answers._db.rows("select purpose, count(*) from model_answers group by purpose"))
+
+
 def publisher(vault: Vault) -> Publisher:
     return Publisher(vault)
 

@@ -36,12 +36,8 @@ select {_ENTITY_COLUMNS} from mentions join entities on key = entity
  where document_id = ? and document_id in (select id from documents where inactive is null)
  order by id
 """
-_FREQUENT = f"{_SELECT} where mention_count > 0 order by mention_count desc, id limit ?"
-_SEARCH = f"""
-{_SELECT}
- where key in (select rowid from entity_names where entity_names match ?) and mention_count > 0
- order by mention_count desc, id limit ?
-"""
+_FREQUENT = f"{_SELECT} where mention_count > 0 {{named}} order by mention_count desc, id limit ?"
+_NAMED = "and key in (select rowid from entity_names where entity_names match ?)"
 _COMPANIONS = """
 select companion, max(count) as together
   from companions join entities on key = companion
@@ -113,13 +109,12 @@ class SqliteEntities(Store):
         sql = f"{_SELECT} where id in (select value from json_each(?))"
         return {entity.id: entity for entity in self._entities(sql, (json.dumps(list(ids)),))}
 
-    def search(self, text: str, limit: int) -> list[Entity]:
+    def search(self, text: str | None, limit: int) -> list[Entity]:
+        if text is None:
+            return self._entities(_FREQUENT.format(named=""), (max(limit, 0),))
         words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text))
         match = " ".join(f'"{word}"*' for word in words)
-        return self._entities(_SEARCH, (match, max(limit, 0))) if words else []
-
-    def frequent(self, limit: int) -> list[Entity]:
-        return self._entities(_FREQUENT, (max(limit, 0),))
+        return self._entities(_FREQUENT.format(named=_NAMED), (match, max(limit, 0))) if words else []
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
@@ -188,13 +183,8 @@ _TRIPLE_COUNTS = """
 select predicate, count(*) from (
     select distinct subject, predicate, object, literal from triples
       join documents on documents.id = document_id and inactive is null
-     where valid_to is null)
+     where valid_to is null or :ended)
  group by predicate order by predicate
-"""
-_TOTAL = """
-select count(*) from (
-    select distinct subject, predicate, object, literal from triples
-      join documents on documents.id = document_id and inactive is null)
 """
 
 
@@ -256,11 +246,8 @@ class SqliteTriples(Store):
                 distinct.setdefault(key, triple)
         return [*distinct.values()]
 
-    def counts(self) -> Mapping[str, int]:
-        return dict(self._db.rows(_TRIPLE_COUNTS))
-
-    def total(self) -> int:
-        return int(self._db.value(_TOTAL))
+    def counts(self, *, ended: bool = False) -> Mapping[str, int]:
+        return dict(self._db.rows(_TRIPLE_COUNTS, {"ended": ended}))
 
     def forget(self, document_id: int) -> int:
         with self._db.atomic():

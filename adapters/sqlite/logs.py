@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, fields
 from hashlib import sha256
 from itertools import groupby
+from typing import ClassVar
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.database import Row
 from clawmem.adapters.sqlite.store import Store
 from clawmem.ports.journal import Act, ActEntry, ForgottenText, Replacement, Run, RunStatus
 from clawmem.ports.models import Cost, ModelFailure, ModelRole
@@ -28,8 +29,26 @@ update recall_hits set was_referenced = 1
 _OF_RECALL = 10  # number of columns of the recall; the remaining columns are those of its hit
 
 
-class SqliteTelemetry(Store):
+class LogStore(Store):
+    """Store of a log in the table *log*, with the *key* and the *time* of each row."""
+
+    log: ClassVar[str]
+    key: ClassVar[str]
+    time: ClassVar[str]
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        if self._db.row(f"select 1 from {self.log} where {self.time} < ? limit 1", (before,)) is None:
+            return 0
+        old = f"select {self.key} from {self.log} where {self.time} < ? order by {self.time} limit ?"
+        with self._db.best_effort() as writer:
+            limit = -1 if at_most is None else at_most
+            return writer.change(f"delete from {self.log} where {self.key} in ({old})", (before, limit))
+
+
+class SqliteTelemetry(LogStore):
     """``Telemetry`` in two tables of the vault, written through the best-effort writer."""
+
+    log, key, time = "recalls", "id", "asked_at"
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
         question = (recall.asked_at, recall.verb, recall.query_hash, recall.took_ms, recall.limit)
@@ -44,11 +63,16 @@ class SqliteTelemetry(Store):
                 writer.write("insert into receipts values (?, ?, ?)", (recall_id, recall.asked_at, receipt))
             return recall_id
 
-    def recalls(self, since: str | None = None) -> Iterator[Recall]:
-        return self._recalls("asked_at >= ?", since or "")
-
-    def of_session(self, session_id: str) -> Iterator[Recall]:
-        return self._recalls("session_id = ?", session_id)
+    def recalls(self, since: str | None = None, session_id: str | None = None) -> Iterator[Recall]:
+        within = "" if session_id is None else "and session_id = :session"
+        sql = f"{_SELECT} where asked_at >= :since {within} order by asked_at, id, rank"
+        rows = self._db.stream(sql, {"since": since or "", "session": session_id})
+        for recall, group in groupby(rows, key=lambda row: row[:_OF_RECALL]):
+            recall_id, *question, degraded, session, turn_index, prompt_id = recall
+            hits = [row[_OF_RECALL:] for row in group if row[_OF_RECALL] is not None]
+            missing = tuple(json.loads(degraded))
+            documents = tuple(RecallHit._make((*hit, bool(was_referenced))) for *hit, was_referenced in hits)
+            yield Recall._make((*question, missing, documents, session, turn_index, recall_id, prompt_id))
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         with self._db.best_effort() as writer:
@@ -57,35 +81,15 @@ class SqliteTelemetry(Store):
     def count(self) -> int:
         return int(self._db.value("select count(*) from recalls"))
 
-    def trim(self, before: str, *, at_most: int | None = None) -> int:
-        return _trim(self._db, "recalls", "id", "asked_at", before, at_most)
-
-    def _recalls(self, condition: str, value: str) -> Iterator[Recall]:
-        rows = self._db.stream(f"{_SELECT} where {condition} order by asked_at, id, rank", (value,))
-        for recall, group in groupby(rows, key=lambda row: row[:_OF_RECALL]):
-            recall_id, *question, degraded, session_id, turn_index, prompt_id = recall
-            hits = [row[_OF_RECALL:] for row in group if row[_OF_RECALL] is not None]
-            missing = tuple(json.loads(degraded))
-            documents = tuple(RecallHit._make((*hit, bool(was_referenced))) for *hit, was_referenced in hits)
-            yield Recall._make((*question, missing, documents, session_id, turn_index, recall_id, prompt_id))
-
-
-def _trim(db: Database, table: str, key: str, time: str, before: str, at_most: int | None) -> int:
-    """Delete the oldest rows from before *before*, if there are any, and return their number."""
-    if db.row(f"select 1 from {table} where {time} < ? limit 1", (before,)) is None:
-        return 0
-    old = f"select {key} from {table} where {time} < ? order by {time} limit ?"
-    with db.best_effort() as writer:
-        limit = -1 if at_most is None else at_most
-        return writer.change(f"delete from {table} where {key} in ({old})", (before, limit))
-
 
 _RECEIPTS = "select recall_id, asked_at, content from receipts"
 _THESE = "recall_id in (select value from json_each(?))"
 
 
-class SqliteReceipts(Store):
+class SqliteReceipts(LogStore):
     """``Receipts`` in one table of the vault."""
+
+    log, key, time = "receipts", "recall_id", "asked_at"
 
     def get(self, receipt_id: int) -> StoredReceipt | None:
         row = self._db.row(f"{_RECEIPTS} where recall_id = ?", (receipt_id,))
@@ -106,17 +110,16 @@ class SqliteReceipts(Store):
         sql = "select count(*), coalesce(sum(length(content)), 0) from receipts"
         return ReceiptCounts(*self._db.rows(sql)[0])
 
-    def trim(self, before: str, *, at_most: int | None = None) -> int:
-        return _trim(self._db, "receipts", "recall_id", "asked_at", before, at_most)
-
 
 def answer_key(model: str, purpose: str, question: str) -> bytes:
     """Return the key of an answer: the SHA-256 of the three strings as an ASCII JSON array."""
     return sha256(json.dumps([model, purpose, question]).encode()).digest()
 
 
-class SqliteModelAnswers(Store):
+class SqliteModelAnswers(LogStore):
     """``ModelAnswers`` in a table of the vault, written through the best-effort writer."""
+
+    log, key, time = "model_answers", "key", "kept_at"
 
     def get(self, model: str, purpose: str, question: str) -> str | None:
         key = answer_key(model, purpose, question)
@@ -133,12 +136,6 @@ class SqliteModelAnswers(Store):
                         for question, answer in answers.items()
                     ],
                 )
-
-    def trim(self, before: str, *, at_most: int | None = None) -> int:
-        return _trim(self._db, "model_answers", "key", "kept_at", before, at_most)
-
-    def counts(self) -> dict[str, int]:
-        return dict(self._db.rows("select purpose, count(*) from model_answers group by purpose"))
 
 
 class SqliteModelFailures(Store):
@@ -161,8 +158,8 @@ insert into model_costs values (?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do update set {", ".join(f"{name} = {name} + excluded.{name}" for name in _SUMS)}
 """
 _TOTALS = f"""
-select '', model, purpose, {", ".join(f"sum({name})" for name in _SUMS)}
-  from model_costs group by model, purpose order by model, purpose
+select :day, model, purpose, {", ".join(f"sum({name})" for name in _SUMS)}
+  from model_costs where :day = '' or day = :day group by model, purpose order by model, purpose
 """
 
 
@@ -172,11 +169,8 @@ class SqliteLedger(Store):
     def charge(self, cost: Cost) -> None:
         self._db.write(_CHARGE, astuple(cost))
 
-    def calls_on(self, day: str) -> int:
-        return int(self._db.value("select coalesce(sum(calls), 0) from model_costs where day = ?", (day,)))
-
-    def totals(self) -> list[Cost]:
-        return [Cost(*row) for row in self._db.rows(_TOTALS)]
+    def totals(self, day: str = "") -> list[Cost]:
+        return [Cost(*row) for row in self._db.rows(_TOTALS, {"day": day})]
 
 
 # -- maintenance, acts, and what was forgotten -------------------------------------------------------

@@ -451,9 +451,7 @@ def find_entities(
 ) -> list[Entity]:
     """List people, projects, tools and other things by name, or with a similar name; without one the most mentioned."""
     entities = services.vault.entities
-    if not query:
-        return entities.frequent(limit)
-    return entities.search(query, limit) or entities_like(entities, query, limit)
+    return entities.search(query or None, limit) or entities_like(entities, query, limit)
 
 
 @operation(Effect.READS, text=_facts_text, route="/graph/facts", command="entities --facts")

@@ -96,7 +96,7 @@ def budget(
     """Show the tokens that each hook added to sessions of the last 30 days, and how much of them was used."""
     telemetry, recorded = services.vault.telemetry, defaultdict[tuple[str, str], list[Recall]](list)
     since = iso_utc(services.clock.now_ms() - 30 * DAY_MS)
-    for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
+    for recall in telemetry.recalls(session_id=session) if session else telemetry.recalls(since):
         if recall.verb in HOOKS:
             recorded[recall.session_id or "no session", recall.verb].append(recall)
     uses = []

@@ -322,7 +322,7 @@ def lanes_status(
         workers={name: lease.holder if lease else None for name, lease in leases.items()},
         on=[name.value for name in settings.hosted],
         due_in_seconds={name.value: round(services.lanes.left_ms(name) / 1000) for name in LaneName},
-        calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
+        calls_today=sum(cost.calls for cost in vault.ledger.totals(iso_utc(now_ms)[:10])),
         daily_calls=settings.daily_calls,
         trends=services.observations.trends(now_ms),
         costs=vault.ledger.totals(),

@@ -92,7 +92,7 @@ RECORDS: dict[str, tuple[Callable[[Vault], object], Callable[[Vault], object]]] 
     "recall": (lambda vault: vault.telemetry.record(recall(MONDAY, 1)), lambda vault: times(vault.telemetry)),
     "answer": (
         lambda vault: vault.answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY),
-        lambda vault: vault.answers.counts(),
+        lambda vault: vault.answers.get(MODEL, "expansion", "hive"),
     ),
     "failure": (
         lambda vault: vault.model_failures.record(failure()),

@@ -15,6 +15,7 @@ from bad_servers import EVERYWHERE
 from command_line import Invoke
 from fault_worlds import World
 from scripted_server import Answer, ScriptedServer, scoring, scripted, well_behaved, writing
+from wired import answers_by_purpose
 
 from clawmem.adapters.models import api
 from clawmem.app.services.retrieval.models import (
@@ -125,7 +126,7 @@ def ask(command: Invoke, question: str = QUESTION) -> QueryOutput:
 
 def kept(world: World) -> dict[str, int]:
     """How many answers of models are remembered, by what they are for."""
-    return world.vault.answers.counts()
+    return answers_by_purpose(world.vault)
 
 
 @pytest.mark.parametrize(("helper", "bad"), CASES)

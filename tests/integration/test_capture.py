@@ -223,7 +223,9 @@ class TestFeedback:
         assert learn(session) == [used, beside, late]
         assert learn(session) == []
 
-        marks = [[hit.was_referenced for hit in one.hits] for one in world.vault.telemetry.of_session("s1")]
+        marks = [
+            [hit.was_referenced for hit in one.hits] for one in world.vault.telemetry.recalls(session_id="s1")
+        ]
         assert marks == [[True, True, False], [True]]
         assert world.vault.usage.partners(used) == {beside: 1}
         assert [fetch(world.vault, number).access_count for number in (used, beside, late)] == [1, 1, 1]

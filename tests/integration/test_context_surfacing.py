@@ -102,7 +102,7 @@ class TestAPrompt:
         hook(QUESTION, prompt_id="4e10")
 
         with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
-            assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
+            assert [row.prompt_id for row in vault.telemetry.recalls(session_id="s1")] == ["4e10"]
 
     def test_a_note_that_is_in_the_conversation_is_only_named(
         self,
@@ -173,7 +173,7 @@ class TestDeep:
 def given(home: Path, session: str) -> dict[str, float]:
     """The notes that a session was given, with their scores."""
     with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
-        hits = [hit for row in vault.telemetry.of_session(session) for hit in row.hits]
+        hits = [hit for row in vault.telemetry.recalls(session_id=session) for hit in row.hits]
         documents = vault.documents.many(hit.document_id for hit in hits)
         return {documents[hit.document_id].path: hit.score for hit in hits}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wired import publisher
+from wired import answers_by_purpose, publisher
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.app.services.retrieval.answer import Answer
@@ -30,7 +30,7 @@ def ask(recalls: Recalls) -> int | None:
 
 def left(vault: Vault) -> int:
     """How many answers of models are kept."""
-    return sum(vault.answers.counts().values())
+    return sum(answers_by_purpose(vault).values())
 
 
 # -- what models said --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from notes_vault import NotesVault
 from scripted_server import Models, ScriptedServer, scoring_each, writing
 from vault_stores import retrieval_stores
-from wired import embed_pending, wired
+from wired import answers_by_purpose, embed_pending, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
@@ -133,7 +133,7 @@ class TestBoth:
         assert [stage.name for stage in trace.stages] == ["expand", "search", "fuse", "rerank"]
         assert names(vault, work)[0] == "answer.md"
         assert trace.degraded == {}
-        assert vault.answers.counts() == {EXPANSION: 1, "rerank": len(work.candidates)}
+        assert answers_by_purpose(vault) == {EXPANSION: 1, "rerank": len(work.candidates)}
 
 
 class TestExpansion:
@@ -158,7 +158,7 @@ class TestExpansion:
 
         assert len(server.questions()) == 1
         assert answered[0] == answered[1] != ()
-        assert vault.answers.counts() == {EXPANSION: 1}
+        assert answers_by_purpose(vault) == {EXPANSION: 1}
 
     def test_a_strong_signal_needs_no_other_words(
         self, vault: Vault, models: Models, monkeypatch: pytest.MonkeyPatch

@@ -274,7 +274,7 @@ def subagent_inject(event: HookEvent, context: HookContext) -> str:
         if services is None:
             return ""
         files = services.conversation_files(event.transcript_path, event.session_id)
-        recalls = services.vault.telemetry.of_session(event.session_id)
+        recalls = services.vault.telemetry.recalls(session_id=event.session_id)
         given = {recall.query_hash for recall in recalls if recall.verb == "subagent-inject"}
         tasks = [event.prompt] if event.prompt else files.tasks(event.agent_type)
         tasks = [task.strip()[:MOST_OF_TASK] for task in tasks if task.strip()]
@@ -408,7 +408,7 @@ def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:
     @cache
     def injected() -> frozenset[int]:
         documents, telemetry = services.vault.documents, services.vault.telemetry
-        ids = {hit.document_id for recall in telemetry.of_session(session.id) for hit in recall.hits}
+        ids = {hit.document_id for recall in telemetry.recalls(session_id=session.id) for hit in recall.hits}
         hashes = InjectedFingerprints(services.settings.vault).of(session.id)
         for document in documents.many(sorted(ids)[-MOST_DOCUMENTS:]).values():
             heading = f"{document.title} ({document.content_type}) {document.display_path}"  # as in a block

@@ -175,7 +175,7 @@ class SessionCapture:
         if news is None:
             return []
         referenced: dict[int, list[int]] = {}
-        for recall in self.telemetry.of_session(session.id):
+        for recall in self.telemetry.recalls(session_id=session.id):
             if answer := answer_to(recall, news.part.messages):
                 new = self.documents.many(hit.document_id for hit in recall.hits if not hit.was_referenced)
                 referenced[recall.id] = sorted(

@@ -60,7 +60,7 @@ class Ask:
     def _answer(self, task: ModelTask, prompt: str) -> str:
         """Return the model's answer, and charge it to the ledger, also if it fails."""
         today = iso_utc(self.clock.now_ms())[:10]
-        if self.ledger.calls_on(today) >= self.calls_a_day:
+        if sum(cost.calls for cost in self.ledger.totals(today)) >= self.calls_a_day:
             calls = f"the limit of {self.calls_a_day} calls a day is reached"
             raise DailyLimitReached(f"{calls}; the next run tomorrow continues")
         began, answer = perf_counter(), None

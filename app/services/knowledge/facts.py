@@ -129,7 +129,7 @@ def entity_facts(
                 **provenance_of(origin),
             )
         )
-    total, current = triples.total(), sum(counts.values())
+    total, current = sum(triples.counts(ended=True).values()), sum(counts.values())
     stats = FactCounts(
         total_triples=total, current_facts=current, expired_facts=total - current, predicates=dict(counts)
     )
@@ -156,7 +156,7 @@ def entity_named(entities: EntityStore, name: str) -> Entity:
 
 def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:
     """Return the entities whose names are spelled like *name* or a part of it, most similar first."""
-    known = entities.frequent(LOOKED_AT)
+    known = entities.search(None, LOOKED_AT)
     names = [folded(entity.name) for entity in known]
     near = process.extract(folded(name), names, scorer=fuzz.WRatio, score_cutoff=LEAST_LIKENESS, limit=limit)
     return [known[at] for _, _, at in near]

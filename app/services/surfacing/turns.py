@@ -38,7 +38,7 @@ def turns_of(telemetry: Telemetry, session_id: str, prompt_id: str = "") -> Turn
     """Return the turns of a session; without an id, turns that belong to no session."""
     if not session_id:
         return Turns(None)
-    rows = (row for row in telemetry.of_session(session_id) if row.verb == CONTEXT_SURFACING)
+    rows = (row for row in telemetry.recalls(session_id=session_id) if row.verb == CONTEXT_SURFACING)
     return Turns(session_id, tuple(rows), prompt_id)
 
 
