@@ -147,9 +147,7 @@ class ForgottenText(NamedTuple):
 class ForgetLog(Protocol):
     """Log of forgotten places and texts outside the vault, which it outlives; may raise VaultReadOnly or VaultFull."""
 
-    @property
-    def location(self) -> str:
-        """The path of the log, for messages."""
+    location: str  # for messages
 
     def read(self) -> list[ForgottenPlace]:
         """Return the readable places of the log, the first forgotten one first; none if there is no log."""

@@ -112,20 +112,17 @@ class RecordTable(NamedTuple):
     rows: Iterable[tuple[Value, ...]]
 
 
-class VaultRecords(Protocol):
-    """The records of one vault file as tables, without indexes, receipts, and data of this machine."""
+class VaultRecords(NamedTuple):
+    """
+    The records of one vault file, without indexes, receipts, and data of this machine.
 
-    def schema(self) -> int:
-        """Return the version of the schema."""
+    ``schema`` is the version of the schema, ``sequences`` are the last numbers given out in each table that never uses
+    a number twice, and ``tables`` yields every table with rows, by name.
+    """
 
-    def sequences(self) -> Mapping[str, int]:
-        """Return the last number that was given out in each table that never uses a number twice."""
-
-    def tables(self) -> Iterator[RecordTable]:
-        """Yield every table with rows, by name."""
-
-    def close(self) -> None:
-        """Close the file; a second call does nothing."""
+    schema: int
+    sequences: Mapping[str, int]
+    tables: Iterable[RecordTable]
 
 
 class BundleWriter(Protocol):
@@ -142,18 +139,11 @@ class BundleWriter(Protocol):
 
 
 class BundleReader(Protocol):
-    """A bundle whose parts have the sizes and hashes of its manifest."""
+    """A bundle whose parts have the sizes and hashes of its manifest; ``names`` are those of its parts, sorted."""
 
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        """The manifest."""
-
-    @property
-    def location(self) -> str:
-        """The path, for messages."""
-
-    def names(self) -> list[str]:
-        """Return the names of the parts, sorted."""
+    location: str  # for messages
+    manifest: Mapping[str, Any]
+    names: Sequence[str]
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines of a part; raise BundleDamaged if it cannot be read."""

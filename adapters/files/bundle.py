@@ -1,6 +1,6 @@
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -59,7 +59,7 @@ class ZipBundleReader:
     """
 
     def __init__(self, file: Path) -> None:
-        self._file = file
+        self._file, self.location = file, str(file)
         if not file.is_file():
             raise BundleDamaged(self.location, "there is no such file", ELSEWHERE, code="NOT_A_BUNDLE")
         self._open = ExitStack()
@@ -89,6 +89,7 @@ class ZipBundleReader:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BundleDamaged(self.location, "its manifest cannot be read") from error
         self.manifest: Mapping[str, Any] = {**manifest, "parts": parts}
+        self.names: Sequence[str] = sorted(parts)
         if stray := {*self._entries} - {*parts, MANIFEST}:
             raise BundleDamaged(self.location, f"its manifest does not name {min(stray)!r}")
         for name, (size, digest) in parts.items():
@@ -96,13 +97,6 @@ class ZipBundleReader:
                 actual = file_digest(part, "sha256")  # type: ignore[arg-type]
             if self._named(name).file_size != size or actual.hexdigest() != digest:
                 raise BundleDamaged(self.location, f"{name} differs from its hash")
-
-    @property
-    def location(self) -> str:
-        return str(self._file)
-
-    def names(self) -> list[str]:
-        return sorted(self.manifest["parts"])
 
     def lines(self, name: str) -> Iterator[bytes]:
         with self._translated():

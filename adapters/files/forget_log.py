@@ -16,11 +16,8 @@ class ForgetFile:
     """``ForgetLog`` in one file that only its owner can read: a JSON line for each place and text. Other lines are skipped."""
 
     def __init__(self, path: str) -> None:
+        self.location = path
         self._path = Path(path)
-
-    @property
-    def location(self) -> str:
-        return str(self._path)
 
     def read(self) -> list[ForgottenPlace]:
         places: dict[tuple[str, str], ForgottenPlace] = {}

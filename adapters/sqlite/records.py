@@ -1,7 +1,7 @@
 """Records of a vault as tables: read for a bundle, and written to a new vault."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from secrets import token_hex
 from zlib import crc32
@@ -10,7 +10,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import create_vectors
 from clawmem.adapters.sqlite.repair import mend
 from clawmem.adapters.sqlite.schema import NEW_ID, create, record_tables, version
-from clawmem.ports.storage import RecordTable
+from clawmem.ports.storage import RecordTable, VaultRecords
 
 # A register of this machine, a cache, and receipts, which quote questions
 _OF_THIS_MACHINE = frozenset({"indexes", "model_answers", "receipts"})
@@ -22,31 +22,24 @@ _VECTOR_TABLES = {
 }
 
 
-class SqliteRecords:
-    """``VaultRecords`` of the vault at *path*, which nothing else uses."""
+@contextmanager
+def open_records(path: str) -> Iterator[VaultRecords]:
+    """Lend the records of the vault at *path*, which nothing else uses, while it is open."""
+    with closing(Database(path)) as db:
+        layout = _layout(db)
+        rows = db.rows("select name, seq from sqlite_sequence order by name")
+        sequences = {name: number for name, number in rows if name in layout}
+        yield VaultRecords(version(db), sequences, _tables(db, layout))
 
-    def __init__(self, path: str) -> None:
-        self._db = Database(path)
 
-    def schema(self) -> int:
-        return version(self._db)
-
-    def sequences(self) -> Mapping[str, int]:
-        rows = self._db.rows("select name, seq from sqlite_sequence order by name")
-        return {name: number for name, number in rows if name in _layout(self._db)}
-
-    def tables(self) -> Iterator[RecordTable]:
-        for name, columns in sorted(_layout(self._db).items()):
-            rows = f"{name} where {_PORTABLE}" if name == "meta" else name
-            keys = self._db.values("select name from pragma_table_info(?) where pk order by pk", (name,))
-            sql = f"select {_quoted(columns)} from {rows} order by {_quoted(keys)}"
-            if self._db.value(f"select exists (select 1 from {rows})"):
-                yield RecordTable(name, columns, self._db.stream(sql))
-        yield from stored_vectors(self._db)
-
-    def close(self) -> None:
-        """Close the vault."""
-        self._db.close()
+def _tables(db: Database, layout: Mapping[str, tuple[str, ...]]) -> Iterator[RecordTable]:
+    for name, columns in sorted(layout.items()):
+        rows = f"{name} where {_PORTABLE}" if name == "meta" else name
+        keys = db.values("select name from pragma_table_info(?) where pk order by pk", (name,))
+        sql = f"select {_quoted(columns)} from {rows} order by {_quoted(keys)}"
+        if db.value(f"select exists (select 1 from {rows})"):
+            yield RecordTable(name, columns, db.stream(sql))
+    yield from stored_vectors(db)
 
 
 def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping[str, int]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import fields
 from inspect import signature
 from operator import attrgetter, not_
@@ -189,7 +189,9 @@ class Gateways(containers.DeclarativeContainer):
     back_up: Callable[[str], int] = gateway("sqlite.repair:back_up_vault", place)
     discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
-    vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)
+    vault_records: Callable[[], AbstractContextManager[VaultRecords]] = gateway(
+        "sqlite.records:open_records", place
+    )
     restore_bundle: Callable[..., str] = Function(
         lazy("app.services.portability:restore_records"),
         schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),

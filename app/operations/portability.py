@@ -304,7 +304,7 @@ def export(
             text = redact(config.read_text("utf-8")) if config.is_file() else ""
             with (
                 open_copy(services.settings) as copied,
-                closing(copied.vault_records()) as records,
+                copied.vault_records() as records,
                 closing(copied.new_bundle(draft)) as writer,
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)

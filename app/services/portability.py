@@ -204,15 +204,15 @@ def write_bundle(
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
         served += 1
     away = documents.latest(active=False)
-    for table in records.tables():
+    for table in records.tables:
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
     writer.add(_README, [_ABOUT.encode()])
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "schema": records.schema(),
-        "sequences": dict(records.sequences()),
+        "schema": records.schema,
+        "sequences": dict(records.sequences),
         "documents": served,
         "forgotten": sum(document.inactive is InactiveReason.FORGOTTEN for document in away),
     }
@@ -222,7 +222,7 @@ def write_bundle(
 
 def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
     """Yield the tables; reading them raises ValueError, TypeError or KeyError if a line cannot be read."""
-    for name in reader.names():
+    for name in reader.names:
         if name.startswith(_RECORDS):
             lines = reader.lines(name)
             columns = tuple(map(str, json.loads(next(lines, b""))))
