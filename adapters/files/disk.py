@@ -40,6 +40,17 @@ def write_draft(path: Path, content: bytes, mode: int = 0o666) -> None:
         os.fsync(file.fileno())
 
 
+def replace_file(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write *content* to the file *path*, new or not, and to the disk; as a whole or not at all."""
+    draft = path.with_name(f".note.{os.getpid()}.{os.urandom(4).hex()}.part")
+    try:
+        write_draft(draft, content, mode)
+        draft.replace(path)
+        flush_folder(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def flush_folder(folder: Path) -> None:
     """Write the names in *folder* to the disk, where the system can."""
     with suppress(OSError):  # Windows opens no folders
@@ -177,10 +188,7 @@ class NewDiskFiles:
         try:
             text = change(file.read_bytes().decode("utf-8", "surrogateescape"))
             if text is not None:
-                draft = file.with_name(f".note.{os.getpid()}.{os.urandom(4).hex()}.part")
-                write_draft(draft, text.encode("utf-8", "surrogateescape"), file.stat().st_mode & 0o777)
-                draft.replace(file)
-                flush_folder(file.parent)
+                replace_file(file, text.encode("utf-8", "surrogateescape"), file.stat().st_mode & 0o777)
         except OSError as error:
             raise FileNotCreated(str(file), (error.strerror or type(error).__name__).lower()) from error
         return text is not None

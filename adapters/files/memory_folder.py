@@ -1,25 +1,19 @@
-import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from clawmem.adapters.files.disk import write_draft
+from clawmem.adapters.files.disk import replace_file
 from clawmem.ports.errors import InvalidInput
 
 ROOT = "/memories"
 MOST_SHOWN = 16_000  # characters of a view
 AROUND = 2  # lines before and after a change that are shown with it
 _HIDDEN = re.compile(r"(?:^|/)(?:\.|node_modules(?:/|$))")
-
-
-class Refused(InvalidInput):
-    """A command that cannot be executed, with the message that models know."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("INVALID_INPUT", message)
+refusal = partial(InvalidInput, "INVALID_INPUT")  # of a command, with the message that models know
 
 
 class MemoryFolder:
@@ -46,13 +40,13 @@ class MemoryFolder:
         lines = self._text(path).split("\n")
         first, last = view_range or (1, -1)
         if first < 1 or (last != -1 and last < first):
-            raise Refused(f"Invalid `view_range` parameter: {[first, last]}. The last line may be -1.")
+            raise refusal(f"Invalid `view_range` parameter: {[first, last]}. The last line may be -1.")
         shown = _numbered(lines[first - 1 : None if last == -1 else last], first)
         return f"Here's the content of {path} with line numbers:\n{shown}"[:MOST_SHOWN]
 
     def create(self, path: str, file_text: str) -> str:
         if self._location(path).exists():
-            raise Refused(f"Error: File {path} already exists")
+            raise refusal(f"Error: File {path} already exists")
         self._write(path, file_text)
         return f"File created successfully at: {path}"
 
@@ -61,10 +55,10 @@ class MemoryFolder:
         matches = re.finditer(f"(?={re.escape(old_str)})", text) if old_str else ()
         lines = [text.count("\n", 0, match.start()) + 1 for match in matches]
         if not lines:
-            raise Refused(f"{missed}, old_str `{old_str}` did not appear verbatim in {path}.")
+            raise refusal(f"{missed}, old_str `{old_str}` did not appear verbatim in {path}.")
         if len(lines) > 1:
             places = f"in lines: {', '.join(map(str, lines))}. Please ensure it is unique"
-            raise Refused(f"{missed}. Multiple occurrences of old_str `{old_str}` {places}")
+            raise refusal(f"{missed}. Multiple occurrences of old_str `{old_str}` {places}")
         changed, first = text.replace(old_str, new_str), max(1, lines[0] - AROUND)
         self._write(path, changed)
         snippet = changed.split("\n")[first - 1 : lines[0] + new_str.count("\n") + AROUND]
@@ -75,23 +69,20 @@ class MemoryFolder:
         most = len(lines) - (not lines[-1])
         if not 0 <= insert_line <= most:
             rule = f"It should be within the range of lines of the file: [0, {most}]"
-            raise Refused(f"Error: Invalid `insert_line` parameter: {insert_line}. {rule}")
+            raise refusal(f"Error: Invalid `insert_line` parameter: {insert_line}. {rule}")
         lines.insert(insert_line, insert_text.removesuffix("\n"))
         self._write(path, "\n".join(lines))
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
         location = self._existing(path, changes=True)
-        if location.is_dir():
-            shutil.rmtree(location)
-        else:
-            location.unlink()
+        (shutil.rmtree if location.is_dir() else Path.unlink)(location)
         return f"Successfully deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
         source, target = self._existing(old_path, changes=True), self._location(new_path)
         if target.exists():
-            raise Refused(f"Error: The destination {new_path} already exists")
+            raise refusal(f"Error: The destination {new_path} already exists")
         with _refusing(f"{new_path} cannot be created"):
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)
@@ -100,19 +91,19 @@ class MemoryFolder:
     def _location(self, path: str) -> Path:
         decoded = unquote(unquote(path))  # a name that hides dots twice is no name
         if "\0" in decoded or "\\" in decoded or not f"{decoded}/".startswith(f"{ROOT}/"):
-            raise Refused(f"Path must start with {ROOT}, got: {path}")
+            raise refusal(f"Path must start with {ROOT}, got: {path}")
         parts = [part for part in decoded.removeprefix(ROOT).split("/") if part]
         location = self._root.joinpath(*parts)
         if ".." in parts or not location.resolve().is_relative_to(self._root):
-            raise Refused(f"Path {path} would escape {ROOT} directory")
+            raise refusal(f"Path {path} would escape {ROOT} directory")
         return location
 
     def _existing(self, path: str, *, changes: bool = False) -> Path:
         location = self._location(path)
         if not location.exists():
-            raise Refused(f"The path {path} does not exist. Please provide a valid path.")
+            raise refusal(f"The path {path} does not exist. Please provide a valid path.")
         if changes and location == self._root:
-            raise Refused(f"Cannot delete or rename the {ROOT} directory itself")
+            raise refusal(f"Cannot delete or rename the {ROOT} directory itself")
         return location
 
     def _text(self, path: str) -> str:
@@ -121,14 +112,9 @@ class MemoryFolder:
 
     def _write(self, path: str, text: str) -> None:
         location = self._location(path)
-        draft = location.with_name(f".{location.name}.{os.getpid()}.part")
         with _refusing(f"{path} cannot be written"):
             location.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                write_draft(draft, text.encode("utf-8"))
-                draft.replace(location)
-            finally:
-                draft.unlink(missing_ok=True)
+            replace_file(location, text.encode("utf-8"))
 
 
 @contextmanager
@@ -136,7 +122,7 @@ def _refusing(sentence: str) -> Iterator[None]:
     try:
         yield
     except (OSError, UnicodeError) as error:
-        raise Refused(f"{sentence}: {getattr(error, 'strerror', None) or error}") from error
+        raise refusal(f"{sentence}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _numbered(lines: Sequence[str], first: int) -> str:

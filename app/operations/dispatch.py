@@ -6,6 +6,7 @@ import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -28,9 +29,6 @@ class Busy(ClawmemError):
     """The task queue is full."""
 
     code = "BUSY"
-
-    def __init__(self) -> None:
-        super().__init__("The server has too many requests waiting. Try again in a moment.")
 
 
 class FileUnusable(InvalidInput):
@@ -68,28 +66,30 @@ class Dispatcher:
         """Run *work* in a thread; a cancelled caller waits only if it *writes*. Raises `Busy` before it runs."""
         limiter = self._writer if writes else self._readers
         if limiter.statistics().tasks_waiting >= WAITING:
-            raise Busy
+            raise Busy("The server has too many requests waiting. Try again in a moment.")
         return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=not writes)
 
-    async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
-        """Run *work* with *vault* open, by default the usual one. Raises its errors, `Busy` or `NotFound`."""
-
-        def with_cached() -> T:
-            with self.services(lambda: self.settings(vault), vault) as services:
-                return work(services)
-
-        return await self.in_thread(with_cached)
-
-    async def write(
-        self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
+    async def in_vault(
+        self,
+        work: Callable[[Services], T],
+        vault: str | None = None,
+        *,
+        writes: bool = False,
+        create: bool = False,
     ) -> T:
-        """Do the same as `read` with the vault open for writing; the work completes even if the caller is cancelled."""
+        """
+        Run *work* with *vault* open for reading, by default the usual one. Raises its errors, `Busy` or `NotFound`.
 
-        def with_opened() -> T:
-            with open_services(self.settings(vault), create=create) as services:
+        Work that *writes* has the vault open for writing, and completes even if the caller is cancelled.
+        """
+
+        def with_services() -> T:
+            current = partial(self.settings, vault)
+            opened = open_services(current(), create=create) if writes else self.services(current, vault)
+            with opened as services:
                 return work(services)
 
-        return await self.in_thread(with_opened, writes=True)
+        return await self.in_thread(with_services, writes=writes)
 
     @contextmanager
     def services(self, settings: Callable[[], Settings], vault: str | None = None) -> Iterator[Services]:
@@ -141,7 +141,7 @@ async def run(
     """
     Run *operation* for the interface *caller*, and return its result.
 
-    Raises its errors, those of `Dispatcher.read`, and `FileUnusable`.
+    Raises its errors, those of `Dispatcher.in_vault`, and `FileUnusable`.
     """
     if operation.settings:
         operation.settings(dispatcher.settings(), request, caller)
@@ -150,9 +150,8 @@ async def run(
     try:
         if operation.opens is Opening.NOTHING:
             return await to_thread.run_sync(work, unopened_services(dispatcher.settings()))
-        if operation.changes_nothing(request):
-            return await dispatcher.read(work, vault)
-        return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)
+        writes, creates = not operation.changes_nothing(request), operation.opens is Opening.CREATED
+        return await dispatcher.in_vault(work, vault, writes=writes, create=creates)
     except OSError as error:
         if error.strerror is None or error.filename is None:
             raise

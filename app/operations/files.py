@@ -59,6 +59,7 @@ def memory(services: Services, request: FileCommand) -> FileAnswer:
     answer = run(**values)
     if request.command == "view":
         text = without_orders(answer, collection.origin)
-        return FileAnswer(result="\n".join(lines_to_read(text, collection.origin)))
-    services.update(collection)
+        answer = "\n".join(lines_to_read(text, collection.origin))
+    else:
+        services.update(collection)
     return FileAnswer(result=answer)

@@ -249,7 +249,7 @@ class TestAblation:
     def test_every_signal_is_one_that_counts(self, vault: Vault) -> None:
         """What is left out exists: a weight, leg or stage by another name would leave out nothing."""
         weights = {**grains.DOCUMENT_WEIGHTS, **grains.LINE_WEIGHTS}
-        stages = {"compare", *query(retrieval_stores(vault), HashingEmbedder())._stages}
+        stages = {"compare", *query(retrieval_stores(vault), HashingEmbedder()).stages}
 
         for name, without in ablation.SIGNALS.items():
             assert without.weights <= weights.keys(), name

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.files.memory_folder import MOST_SHOWN, MemoryFolder, Refused
+from clawmem.adapters.files.memory_folder import MOST_SHOWN, MemoryFolder
 from clawmem.ports.errors import InvalidInput
 
 
@@ -105,6 +105,6 @@ def test_no_way_out(folder: MemoryFolder, tmp_path: Path, path: str) -> None:
 
 
 def _refused(message: str, command: object, *arguments: object) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InvalidInput) as refused:
         command(*arguments)  # type: ignore[operator]
     assert str(refused.value) == message

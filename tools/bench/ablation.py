@@ -161,7 +161,7 @@ class JudgedQuestion:
 
 def measure(name: str, services: Services, asked: Sequence[JudgedQuestion], wanted: Sequence[str]) -> None:
     """Ask every question without each of the *wanted* signals, and keep the table."""
-    stages: dict[str, Stage] = dict(services.pipeline("query")._stages)
+    stages: dict[str, Stage] = dict(services.pipeline("query").stages)
     search = stages.pop("search")
     found: dict[str, dict[str, Places]] = {signal: {} for signal in wanted}
     say = each(len(asked), f"{name}, {len(wanted)} signals")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -69,10 +69,6 @@ class Job(NamedTuple):
 
 class JobsFailed(ClawmemError):
     """Failures of jobs in the spool, each a sentence that names the job with its reason."""
-
-    def __init__(self, failures: Sequence[str]) -> None:
-        self.failures = failures
-        super().__init__("; ".join(failures))
 
 
 class Spool:
@@ -375,7 +371,7 @@ def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECON
         if monotonic() < end and 0 < services.vault.embeddings.counts().pending <= MOST_EMBEDDED:
             embed_new(services)
     if failures:
-        raise JobsFailed(failures)
+        raise JobsFailed("; ".join(failures))
 
 
 def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:

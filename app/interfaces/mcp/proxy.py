@@ -12,6 +12,8 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -20,78 +22,67 @@ from clawmem.app.client.autostart import found_or_started
 from clawmem.app.client.request import ToolSet, connected, fault_of_server, token_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 
-CONNECT_S = 10.0  # a server that computes for several requests answers late
-DRAIN_S = 10.0  # for running requests at the end of input
+PATIENCE_S = 10.0  # for a server that computes for several requests, and for running ones at the end of input
 AWAY = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."
 
 
 def forwarded(named: Path | None, tools: ToolSet) -> bool:
-    """
-    Forward the session to a server of the vault *named*, by default the usual one; return whether there is one.
-
-    A server is started if hooks may start one: importing the MCP library here would take longer than its start. Each
-    running request has at most `DRAIN_S` seconds after the end of input.
-    """
-    vault = named or default_vault(os.environ)
-    environ = {**os.environ, "INDEX_PATH": str(vault)}
+    """Forward the session to a server of the vault *named*, which is started if hooks may; return whether there is one."""
+    environ = {**os.environ, "INDEX_PATH": str(named or default_vault(os.environ))}
     # a server has its own folder of files, and one that hangs would block the assistant
     server = None if os.environ.get(FILES_VARIABLE) else found_or_started(environ)
     if server is None or fault_of_server(server):
         return False
     version, writing = "", threading.Lock()  # the negotiated version of the protocol
 
-    def write(message: dict[str, Any], answer: bytes) -> None:
+    def forward(line: bytes, is_first: bool) -> None:
         nonlocal version
-        if message.get("method") == "initialize":
-            version = str(_object(_object(answer).get("result")).get("protocolVersion", ""))
-        if answer:
+        for answer in filter(None, _answers(line, tools.path, environ, version)):
+            if is_first:
+                version = str(_object(_object(answer).get("result")).get("protocolVersion", ""))
             with writing:
                 sys.stdout.buffer.write(answer + b"\n")
                 sys.stdout.buffer.flush()
 
-    def forward(line: bytes, message: dict[str, Any]) -> None:
-        """Forward *message* to whichever server runs now, and write the answers as they arrive."""
-        try:
-            if (server := found_or_started(environ)) is None:
-                raise ConnectionError
-            headers = {"Host": server.authority, "Authorization": f"Bearer {token_of(vault, environ)}"}
-            with connected(server, CONNECT_S) as connection:
-                connection.request("POST", tools.path, line, headers | _headers(message, version))
-                response = connection.getresponse()
-                if response.getheader("content-type", "").startswith("text/event-stream"):
-                    for event in filter(lambda text: text.startswith(b"data:"), response):
-                        write(message, event[5:].strip())
-                elif _object(answer := response.read().replace(b"\n", b" ")):
-                    write(message, answer)
-                elif response.status >= 400:
-                    raise ConnectionError(f"it answers {response.status}")
-        except (OSError, HTTPException, ValueError) as error:
-            if "id" in message:
-                failure = {"code": -32_001, "message": f"{AWAY} {error}".strip()}
-                write(message, json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": failure}).encode())
-
-    running: list[threading.Thread] = []
     for line in filter(bytes.strip, map(paired, sys.stdin.buffer)):
-        message = _object(line)
-        running.append(threading.Thread(target=forward, args=(line, message), daemon=True))
-        running[-1].start()
-        if message.get("method") == "initialize":
-            running[-1].join()  # later messages need the negotiated version
-        running = [*filter(threading.Thread.is_alive, running)]
-    for thread in running:
-        thread.join(DRAIN_S)
+        is_first = _object(line).get("method") == "initialize"
+        request = threading.Thread(target=forward, args=(line, is_first), daemon=True)
+        request.start()
+        if is_first:
+            request.join()  # later messages need the negotiated version
+    for thread in {*threading.enumerate()} - {threading.current_thread()}:
+        thread.join(PATIENCE_S)
     return True
 
 
-def _headers(message: dict[str, Any], version: str) -> dict[str, str]:
-    """Return the headers of the protocol for *message*, whose own version is newer than a negotiated one."""
+def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -> Iterator[bytes]:
+    """Yield the answers of whichever server runs now to the message in *line*; an error if none runs."""
+    message, headers = _object(line), {"Content-Type": "application/json"}
     params = _object(message.get("params"))
-    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    own = _object(params.get("_meta")).get("io.modelcontextprotocol/protocolVersion")
+    own = _object(params.get("_meta")).get("io.modelcontextprotocol/protocolVersion")  # newer than *version*
     if own:
         name = base64.b64encode(str(params.get("name") or params.get("uri") or "").encode()).decode()
         headers |= {"mcp-method": str(message.get("method", "")), "mcp-name": f"=?base64?{name}?="}
-    return headers | ({"mcp-protocol-version": str(own or version)} if own or version else {})
+    headers |= {"mcp-protocol-version": str(own or version)} if own or version else {}
+    try:
+        if (server := found_or_started(environ)) is None:
+            raise ConnectionError
+        token = token_of(default_vault(environ), environ)
+        headers |= {"Host": server.authority, "Authorization": f"Bearer {token}"}
+        with connected(server, PATIENCE_S) as connection:
+            headers["Accept"] = "application/json, text/event-stream"
+            connection.request("POST", path, line, headers)
+            response = connection.getresponse()
+            if response.getheader("content-type", "").startswith("text/event-stream"):
+                yield from (event[5:].strip() for event in response if event.startswith(b"data:"))
+            elif _object(answer := response.read().replace(b"\n", b" ")):
+                yield answer
+            elif response.status >= 400:
+                raise ConnectionError(f"it answers {response.status}")
+    except (OSError, HTTPException, ValueError) as error:
+        if "id" in message:
+            failure = {"code": -32_001, "message": f"{AWAY} {error}".strip()}
+            yield json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": failure}).encode()
 
 
 def paired(line: bytes) -> bytes:
@@ -104,8 +95,6 @@ def paired(line: bytes) -> bytes:
 def _object(value: object) -> dict[str, Any]:
     """Return *value*, or the JSON in its bytes, if it is an object; else an empty one."""
     if isinstance(value, bytes):
-        try:
+        with suppress(ValueError, RecursionError):
             value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = None
     return value if isinstance(value, dict) else {}

@@ -250,7 +250,7 @@ class MemoryServer(MCPServer[Any]):
                 """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
                 uri = f"clawmem://{unquote(path)}"
                 try:
-                    excerpt = await dispatcher.read(lambda services: services.lookup.get(uri))
+                    excerpt = await dispatcher.in_vault(lambda services: services.lookup.get(uri))
                 except InvalidInput as error:
                     raise ResourceNotFoundError(str(error)) from error
                 origin = excerpt.document.origin

@@ -201,8 +201,8 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
     async def export(nothing: Annotated[Request, Query()]) -> Response:
         """Export every document with its text, page by page; a page has the state at its own reading time."""
         # Read first, so that an unreadable vault causes an error response.
-        first = await dispatcher.read(lambda services: _page(services, 0))
-        exported_at = await dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
+        first = await dispatcher.in_vault(lambda services: _page(services, 0))
+        exported_at = await dispatcher.in_vault(lambda services: iso_utc(services.clock.now_ms()))
 
         async def parts() -> AsyncIterator[bytes]:
             yield as_json({"version": EXPORT_VERSION, "exported_at": exported_at})[:-1] + b',"documents":['
@@ -210,7 +210,7 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
             while documents:
                 yield (b"," if count else b"") + b",".join(map(as_json, documents))
                 count, last = count + len(documents), documents[-1]["id"]
-                documents = await dispatcher.read(partial(_page, after=last))
+                documents = await dispatcher.in_vault(partial(_page, after=last))
             yield f'],"count":{count}}}'.encode()
 
         return StreamingResponse(parts(), media_type="application/json")

@@ -87,39 +87,28 @@ def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = N
     return Json({"error": message or known.phrase, "code": known.name}, status, headers)
 
 
-async def _known(request: Request, error: ClawmemError) -> Json:
-    status = next(status for kind, status in STATUS if isinstance(error, kind))
-    return Json({**error.details, "error": str(error), "code": error.code}, status)
-
-
-async def _invalid(request: Request, error: RequestValidationError) -> Json:
-    """Return a response that names the wrong parameters, without the part of the request that holds them."""
-    return await _known(request, refusal_of(error, lambda name: name.partition(".")[2] or name, HINT))
-
-
-async def _of_http(request: Request, error: HTTPException) -> Json:
-    is_routing = error.detail == HTTPStatus(error.status_code).phrase  # of 404 and 405
-    message = f"No route has this path and method. {HINT}" if is_routing else error.detail
-    return refuse(error.status_code, message, error.headers)
-
-
-async def _unexpected(request: Request, error: Exception) -> Json:
+async def error_response(request: Request, error: Exception) -> Response:
+    """Return the response for *error*. That of a client that hung up is never read, and no error is logged."""
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=400)
+    if isinstance(error, RequestValidationError):  # without the part of the request that holds the parameters
+        error = refusal_of(error, lambda name: name.partition(".")[2] or name, HINT)
+    if isinstance(error, ClawmemError):
+        status = next(status for kind, status in STATUS if isinstance(error, kind))
+        return Json({**error.details, "error": str(error), "code": error.code}, status)
+    if isinstance(error, HTTPException):
+        is_routing = error.detail == HTTPStatus(error.status_code).phrase  # of 404 and 405
+        message = f"No route has this path and method. {HINT}" if is_routing else error.detail
+        return refuse(error.status_code, message, error.headers)
     message = "Something went wrong here; what it was stands in the log of the server."
     return Json({"error": message, "code": "INTERNAL_ERROR"}, 500)
 
 
-async def _hung_up(request: Request, error: Exception) -> Response:
-    """Return a response for a client that hung up; it is never read, and no error is logged."""
-    return Response(status_code=400)
-
-
-HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
-    ClientDisconnect: _hung_up,
-    ClawmemError: _known,
-    RequestValidationError: _invalid,
-    HTTPException: _of_http,
-    Exception: _unexpected,
-}
+HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = (
+    dict.fromkeys(
+        (ClientDisconnect, ClawmemError, RequestValidationError, HTTPException, Exception), error_response
+    )
+)
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

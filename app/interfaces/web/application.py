@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.interfaces.web.sessions import Message, Session, Sessions
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.operation import refusal_of
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 ROOT = "/ui"
 CALLER = "web"
+RENDERED = lazy("app.interfaces.web.rendering:rendered")
 EVENTS_S = 300
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -121,11 +124,11 @@ class WebPages:
             raise HTTPException(404, "There is no such page.")
         messages, session.messages = session.messages, []
 
-        def draw(services: Services) -> str:
-            return drawn(path, services.called_by(CALLER), query, csrf=session.csrf, messages=messages)
-
+        draw: Callable[[Services], str] = lambda services: drawn(
+            path, services.called_by(CALLER), query, csrf=session.csrf, messages=messages
+        )
         try:
-            return HTMLResponse(await self._dispatcher.read(draw))
+            return HTMLResponse(await self._dispatcher.in_vault(draw))
         except ClawmemError as error:
             return await self._message(404 if isinstance(error, NotFound) else 400, _words_of(error))
 
@@ -135,7 +138,7 @@ class WebPages:
         for _ in range(EVENTS_S):  # then the browser asks again, and its session is checked again
             if self._is_ending:
                 return
-            receipts = await self._dispatcher.read(lambda services: services.vault.receipts.latest(1))
+            receipts = await self._dispatcher.in_vault(lambda services: services.vault.receipts.latest(1))
             number = receipts[0].id if receipts else 0
             if latest is None:
                 yield "retry: 2000\n\n"
@@ -184,15 +187,11 @@ class WebPages:
 
     async def _latest_act(self) -> int:
         """Return the number of the latest act by a page; 0 if the latest is of others."""
-        acts = await self._dispatcher.read(lambda services: services.lifecycle.latest(1))
+        acts = await self._dispatcher.in_vault(lambda services: services.lifecycle.latest(1))
         return next((act.id for act in acts if act.by == CALLER), 0)
 
     async def _message(
         self, status: int, text: str, template: str = "message.html", **values: Any
     ) -> HTMLResponse:
-        def page() -> str:
-            from clawmem.app.interfaces.web.rendering import rendered
-
-            return rendered(template, **{"title": "clawmem", "text": text, "status": status, **values})
-
-        return HTMLResponse(await to_thread.run_sync(page), status)
+        shown = {"title": "clawmem", "text": text, "status": status, **values}
+        return HTMLResponse(await to_thread.run_sync(partial(RENDERED, template, **shown)), status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clawmem.app.bootstrap.services import Services
@@ -52,14 +53,14 @@ class Neighbourhood(NamedTuple):
     is_cut: bool
 
 
+@dataclass
 class _Builder:
     """Collects nodes up to `MOST_NODES`, and connections between them."""
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self.nodes: dict[str, Node] = {}
-        self.edges: dict[tuple[str, str], str] = {}
-        self.is_cut = False
+    services: Services
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[tuple[str, str], str] = field(default_factory=dict)
+    is_cut: bool = False
 
     def add(self, node: Node) -> bool:
         """Add *node* unless it is there; return whether it is now."""

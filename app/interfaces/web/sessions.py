@@ -30,17 +30,17 @@ class Session:
     messages: list[Message] = field(default_factory=list)
 
 
+@dataclass
 class Sessions:
     """The sessions and unused tickets of a server; they end with it."""
 
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self._now = now
-        self._tickets: dict[str, float] = {}
-        self._sessions: dict[str, Session] = {}
+    now: Callable[[], float] = monotonic
+    _tickets: dict[str, float] = field(default_factory=dict)
+    _sessions: dict[str, Session] = field(default_factory=dict)
 
     def ticket(self) -> str:
         """Return a ticket, which begins one session within `TICKET_S`."""
-        now = self._now()
+        now = self.now()
         self._tickets = {ticket: end for ticket, end in self._tickets.items() if end > now}
         ticket = token_urlsafe(24)
         self._tickets[ticket] = now + TICKET_S
@@ -48,7 +48,7 @@ class Sessions:
 
     def begin(self, ticket: str) -> str:
         """Return the key of a new session; empty if the ticket was used, is too old, or is none."""
-        now = self._now()
+        now = self.now()
         if self._tickets.pop(ticket, 0.0) <= now:
             return ""
         if len(self._sessions) >= MOST:
@@ -59,7 +59,7 @@ class Sessions:
 
     def find(self, key: str) -> Session | None:
         """Return the session of *key*; ``None`` if there is none, or it was not used for `IDLE_S`."""
-        session, now = self._sessions.get(key), self._now()
+        session, now = self._sessions.get(key), self.now()
         if session is None or now - session.used_at > IDLE_S:
             self._sessions.pop(key, None)
             return None

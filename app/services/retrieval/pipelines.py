@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -68,25 +68,23 @@ SIMILAR = 5
 TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
 
 
+@dataclass(frozen=True)
 class Pipeline:
     """Named stages in order, for one vault. While they wait for a model, no state of the vault is held."""
 
-    def __init__(
-        self, stores: RetrievalStores, stages: Mapping[str, Stage], *, asks_models: bool = False
-    ) -> None:
-        self._stores = stores
-        self._stages = stages
-        self._asks_models = asks_models
+    stores: RetrievalStores
+    stages: Mapping[str, Stage]
+    asks_models: bool = False
 
     def rank(
         self, request: RetrievalRequest, work: Work | None = None, before: Trace | None = None
     ) -> tuple[Work, Trace]:
         """Run every stage; return the candidates and the trace. *work* and *before* are of another pipeline."""
-        request, notes = narrowed(self._stores, rewind_request(request)), list[str]()
-        work = work or Work(LoadedTexts(self._stores.documents))
+        request, notes = narrowed(self.stores, rewind_request(request)), list[str]()
+        work = work or Work(LoadedTexts(self.stores.documents))
         trace = before or Trace()
         if not before:
-            lexical, corrected = self._stores.lexical, dict[str, str]()
+            lexical, corrected = self.stores.lexical, dict[str, str]()
             with suppress(ClawmemError):  # the lexical retriever reports it
                 terms = request.question.forms.relaxed.terms
                 unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
@@ -100,7 +98,7 @@ class Pipeline:
             notes = [f"{word!r} read as {spelling!r}" for word, spelling in trace.corrected.items()]
         if trace.corrected:
             request = request.asking(with_corrections(request.question.text, trace.corrected))
-        for name, stage in self._stages.items():
+        for name, stage in self.stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
             notes = []
@@ -112,8 +110,8 @@ class Pipeline:
 
     def __call__(self, request: RetrievalRequest) -> Answer:
         """Return the answer to a question, with locations, snippets, and the intent if a stage recognised it."""
-        stores = self._stores
-        with nullcontext() if self._asks_models else stores.transactions.reading():
+        stores = self.stores
+        with nullcontext() if self.asks_models else stores.transactions.reading():
             work, trace = self.rank(request)
             if request.as_of is not None:
                 # A note without a date counts as written when its file last changed; what it said before is unknown.

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from queue import SimpleQueue
@@ -32,6 +33,7 @@ DEADLINE_S = 5.0
 LATE = "no answer within"  # start of the message about a retriever that exceeded its deadline
 
 
+@dataclass(eq=False)
 class NamedThreads(AbstractContextManager["NamedThreads"]):
     """
     One thread per name, reused by later questions, each with its own connection to the vault: one that hangs blocks no
@@ -40,8 +42,7 @@ class NamedThreads(AbstractContextManager["NamedThreads"]):
     The threads are daemons, so that a hanging one does not keep the process alive.
     """
 
-    def __init__(self) -> None:
-        self._queues: dict[str, SimpleQueue[Task | None]] = {}
+    _queues: dict[str, SimpleQueue[Task | None]] = field(default_factory=dict)
 
     def ask(self, name: str, work: Callable[[], Found]) -> Future[Found]:
         """Queue *work* on the thread of that *name*."""

@@ -43,26 +43,26 @@ class RetrievalStores:
     answers: ModelAnswers
 
 
+@dataclass
 class LoadedTexts:
     """Documents, bodies and positions of fragments that the steps of one question need, each read once."""
 
-    def __init__(self, store: DocumentStore) -> None:
-        self._store = store
-        self._documents: dict[int, Document | None] = {}
-        self._bodies: dict[int, str | None] = {}
-        self._spans: dict[FragmentKey, Span | None] = {}
+    store: DocumentStore
+    _documents: dict[int, Document | None] = field(default_factory=dict)
+    _bodies: dict[int, str | None] = field(default_factory=dict)
+    _spans: dict[FragmentKey, Span | None] = field(default_factory=dict)
 
     def documents(self, document_ids: Iterable[int]) -> dict[int, Document]:
         """Return the documents with these ids that exist, active or not."""
-        return _loaded(self._documents, document_ids, self._store.many)
+        return _loaded(self._documents, document_ids, self.store.many)
 
     def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
         """Return the texts of the documents with these ids."""
-        return _loaded(self._bodies, document_ids, self._store.bodies)
+        return _loaded(self._bodies, document_ids, self.store.bodies)
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         """Return the positions of the fragments that exist, in active documents."""
-        return _loaded(self._spans, keys, self._store.spans)
+        return _loaded(self._spans, keys, self.store.spans)
 
 
 def _loaded(

@@ -41,7 +41,7 @@ PLACE = "/notes/vault.sqlite"
         (VaultFull(PLACE), 507),
         (VaultLocked(PLACE), 503),
         (IndexBusy(PLACE), 503),
-        (Busy(), 503),
+        (Busy("busy"), 503),
         (VaultDamaged(PLACE, "torn"), 500),
         (ConfigError("No such backend."), 409),
     ],
