@@ -97,7 +97,7 @@ class BenchReport:
     """
     Results of a benchmark.
 
-    ``groups`` maps a category (and ``all``) to its number of questions, the mean of each measure and its 95 %
+    ``query_ms`` has the wall-clock time of each answer of ten results with snippets. ``groups`` maps a category (and ``all``) to its number of questions, the mean of each measure and its 95 %
     interval; ``run`` is the ranking of each question as (item, score).
     """
 
@@ -107,16 +107,6 @@ class BenchReport:
     query_ms: list[float] = field(default_factory=list)
     groups: dict[str, dict[str, object]] = field(default_factory=dict)
     run: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
-
-    @property
-    def p50_ms(self) -> float:
-        """The median wall-clock time of an answer of ten results with snippets."""
-        return percentile(self.query_ms, 0.5)
-
-    @property
-    def p95_ms(self) -> float:
-        """The 95th percentile of that time."""
-        return percentile(self.query_ms, 0.95)
 
 
 @dataclass(frozen=True, slots=True)

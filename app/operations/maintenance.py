@@ -402,7 +402,9 @@ def consolidate(
     """Archive notes with a confidence below .4 that repeat another one of their collection; `undo` restores them."""
     duplicates = services.curator.duplicates(most)
     if not dry_run:
-        services.curator.archive_duplicates(duplicates, services.caller)
+        why = "says the same as {} ({:.0%} of the words)"
+        reasons = [(copy, why.format(kept.display_path, overlap)) for copy, kept, overlap in duplicates]
+        services.lifecycle.archive(reasons, services.caller)
     return [
         DuplicateFile(file=document.display_path, kept=kept.display_path, share_of_words=round(overlap, 4))
         for document, kept, overlap in duplicates

@@ -144,6 +144,7 @@ class Operation(Generic[P, R]):
     ``remarks``, ``problems`` and ``degraded``, see `exit_code_of`. A list is called ``items`` in JSON, beside its ``count``.
 
     Attributes:
+        about: Description: the docstring of the function.
         name: Name of the tool and of the method, and that of the command with blanks for ``_``, without ``commands``.
         text: Renders a result for people and agents; without it a list is a table of ``columns``, see `records_table`, or
             the sentence ``empty``, and another record a line for each field.
@@ -161,6 +162,8 @@ class Operation(Generic[P, R]):
     function: Callable[Concatenate[Services, P], R]
     effect: Effect
     name: str
+    about: str
+    takes_request: bool
     text: Callable[[R], Text] | None = None
     columns: str = ""
     empty: str = ""
@@ -183,7 +186,7 @@ class Operation(Generic[P, R]):
 
     def run(self, services: Services, request: Request) -> R:
         """Return the result for *request*."""
-        if self._takes_request:
+        if self.takes_request:
             return self.function(services, request)  # type: ignore[call-arg, arg-type]
         return self.function(services, **dict(request))  # type: ignore[call-arg]
 
@@ -192,7 +195,7 @@ class Operation(Generic[P, R]):
         """Return the model of the parameters."""
         parameters = list(signature(self.function).parameters.values())[1:]
         kinds = {parameter.name: self._evaluated(parameter.annotation) for parameter in parameters}
-        if self._takes_request:
+        if self.takes_request:
             return cast("type[Request]", kinds["request"])
         fields: dict[str, Any] = {}
         for parameter in parameters:
@@ -257,15 +260,6 @@ class Operation(Generic[P, R]):
         """Whether the operation asks for a confirmation: with ``confirm`` false it raises `ConfirmationMissing`."""
         return CONFIRM in self.request.model_fields
 
-    @property
-    def about(self) -> str:
-        """Return the description: the docstring of the function."""
-        return getdoc(self.function) or ""
-
-    @cached_property
-    def _takes_request(self) -> bool:
-        return [*signature(self.function).parameters][1:] == ["request"]
-
     def _evaluated(self, annotation: Any) -> Any:
         """Return *annotation*, which may be a text. That of the services is never evaluated: it would load the program."""
         names = cast(FunctionType, self.function).__globals__
@@ -286,7 +280,16 @@ def operation(
         line = own.replace("_", " ") if command is None else command
         if isinstance(line, str):
             line = (Command(line),) if line else ()
-        return Operation(function=function, effect=effect, name=own, commands=line, **spelling)
+        takes_request, about = "request" in signature(function).parameters, getdoc(function) or ""
+        return Operation(
+            function=function,
+            effect=effect,
+            name=own,
+            about=about,
+            takes_request=takes_request,
+            commands=line,
+            **spelling,
+        )
 
     return decorate
 

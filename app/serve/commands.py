@@ -34,12 +34,12 @@ from clawmem.app.client.request import (
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import log_error, make_folder, write_whole
 from clawmem.app.interfaces.cli.session import (
+    chosen_by,
     one_of,
     settings_of,
     settings_of_usual,
     show,
     show_outcome,
-    wants_json,
 )
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
 from clawmem.app.interfaces.hooks.process import run_process
@@ -293,7 +293,7 @@ def watch(
         pass  # a missing vault is created
 
     def tell(event: WatchEvent) -> None:
-        if wants_json(ctx):
+        if chosen_by(ctx).json:
             record = {name: value for name, value in asdict(event).items() if name != "report" or value}
             typer.echo(json.dumps(record, ensure_ascii=False))
         elif event.event == "problem":

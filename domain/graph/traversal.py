@@ -18,7 +18,7 @@ from enum import StrEnum
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
@@ -27,14 +27,14 @@ from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
 BOTH_WAYS = frozenset({RelationKind.SEMANTIC, RelationKind.ENTITY})
 
 
-class Edges(Protocol):
-    """Source of relations: a `RelationStore` with fixed limits, or a table in a test."""
+EdgesAt = Callable[[Collection[int], Collection[RelationKind]], Sequence[Relation]]
 
-    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Return the strongest relations of *kinds* that begin at each of *nodes*, in any order."""
 
-    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Return the strongest relations of *kinds* that end at each of *nodes*, in any order."""
+class Edges(NamedTuple):
+    """Functions that return the strongest relations of some kinds that begin and end at each of some nodes, in any order."""
+
+    outbound: EdgesAt
+    inbound: EdgesAt
 
 
 class Step(NamedTuple):

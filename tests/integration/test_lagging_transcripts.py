@@ -49,7 +49,7 @@ class Here(HookContext):
     """Whoever does the work notes what the transcript holds by then."""
 
     def __init__(self, environ: Mapping[str, str], transcript: Path) -> None:
-        super().__init__(environ)
+        super().__init__(environ, later=self.do_jobs)
         self.transcript = transcript
         self.read = ""
 

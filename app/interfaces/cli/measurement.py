@@ -17,13 +17,13 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.conformance.judging import Outcome, PortProgram, judge, load_vectors, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import (
+    chosen_by,
     one_of,
     progress,
     settings_of,
     show,
     show_json,
     show_part,
-    wants_json,
 )
 from clawmem.app.operations.output import fields_text, plural, records_table, table
 from clawmem.app.services.retrieval.request import Ranking
@@ -56,6 +56,7 @@ def retrieval(
     collection = load_collection(folder.expanduser().resolve(), turns=turns)
     settings = settings_of(ctx)
     bench_retrieval = lazy("app.bench.retrieval:BenchRetrieval", extra="bench")
+    percentile = lazy("app.bench.retrieval:percentile")
     with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as place:
         settings = settings.model_copy(update={"vault": Path(place) / "vault.sqlite"})
         with open_services(settings) as services, progress("Asking") as step:
@@ -73,10 +74,10 @@ def retrieval(
         "index_s": report.index_s,
         "files_per_s": report.documents / report.index_s if report.index_s else None,
         "embed_s": report.embed_s,
-        "query_p50_ms": report.p50_ms,
-        "query_p95_ms": report.p95_ms,
+        "query_p50_ms": percentile(report.query_ms, 0.5),
+        "query_p95_ms": percentile(report.query_ms, 0.95),
     }
-    if wants_json(ctx):
+    if chosen_by(ctx).json:
         show_json({**figures, "groups": report.groups, "run": report.run})
         return
     rows = []
@@ -110,7 +111,7 @@ def own(ctx: typer.Context) -> None:
             is_there = case.file in {result.document.display_path for result in results}
             rows.append({**case._asdict(), "holds": is_there is case.wanted})
             step(done, len(cases))
-    if wants_json(ctx):
+    if chosen_by(ctx).json:
         show_json({"file": str(file), "cases": rows})
         return
     for part in records_table(rows, "holds wanted file prompt"):
@@ -152,7 +153,7 @@ def vectors(
         for failure in verdicts
         if failure.outcome is Outcome.FAILED
     ]
-    if wants_json(ctx):
+    if chosen_by(ctx).json:
         show_json({"conforms": conforms, "policies": policies, "failures": failures})
     else:
         rows = [(name, *counts.values()) for name, counts in policies.items()]

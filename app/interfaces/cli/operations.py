@@ -22,7 +22,6 @@ from clawmem.app.interfaces.cli.session import (
     show_json,
     show_outcome,
     show_part,
-    wants_json,
 )
 from clawmem.app.operations.operation import (
     CONFIRM,
@@ -313,7 +312,7 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
 def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
     """Print *result*; faults and remarks go to stderr. Texts of notes are indented, `Styled` or `Verbatim`."""
     vault = chosen_by(ctx).vault
-    if wants_json(ctx):
+    if chosen_by(ctx).json:
         show_json(operation.record(result))
     else:
         for part in parts_of(operation.shown(result, on_terminal=True)):

@@ -96,11 +96,6 @@ def chosen_by(ctx: typer.Context) -> GlobalOptions:
     return ctx.obj or GlobalOptions()
 
 
-def wants_json(ctx: typer.Context) -> bool:
-    """Whether the output is JSON."""
-    return chosen_by(ctx).json
-
-
 def settings_of(ctx: typer.Context) -> Settings:
     """Return the settings from the command line, the environment and the config file."""
     chosen = chosen_by(ctx)
@@ -150,7 +145,7 @@ def opened_for(
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
     """Print *record* if the output is JSON, else *text*."""
-    show_json(record) if wants_json(ctx) else show(text)
+    show_json(record) if chosen_by(ctx).json else show(text)
 
 
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
@@ -164,4 +159,4 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
 
 def may_ask(ctx: typer.Context) -> bool:
     """Whether the user can be asked: stdin and stdout are a terminal, and the output is not JSON."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(ctx)
+    return sys.stdin.isatty() and sys.stdout.isatty() and not chosen_by(ctx).json

@@ -37,7 +37,6 @@ from clawmem.app.interfaces.cli.session import (
     show,
     show_json,
     show_outcome,
-    wants_json,
 )
 from clawmem.app.operations.indexing import memory_advice
 from clawmem.ports.clients import Connection, FileChange
@@ -103,7 +102,7 @@ def setup(
         environ = {"env": dict(connection.environ)} if connection.environ else {}
         entry = {**fields, "command": program, "args": arguments, **environ}
         text = json.dumps({member: {connection.server_name: entry}}, ensure_ascii=False, indent=2)
-        if not wants_json(ctx):  # stdout has the entry alone
+        if not chosen_by(ctx).json:  # stdout has the entry alone
             typer.echo(f"Add this to {file}:", err=True)
         show_outcome(ctx, {"client": name, "file": file, "config": text}, text)
     elif name:
@@ -227,11 +226,11 @@ def _offer(ctx: typer.Context, setup: Setup, *, writes: bool, asks: bool) -> Non
         except (ClawmemError, OSError) as error:
             records.append({"client": name, "changed": False, "error": str(error)})
             lines = [f"{titles[name]}: not connected. {error}"]
-        if not wants_json(ctx):
+        if not chosen_by(ctx).json:
             show("\n".join(lines))
         if asks and records[-1]["changed"] and typer.confirm(f"Connect {titles[name]}?", default=True):
             show("\n".join(setup.lines(name, setup.change(name))))
-    if wants_json(ctx):
+    if chosen_by(ctx).json:
         show_json({"known": [*titles], "clients": records, "dry_run": not writes})
     elif not records:
         show(f"No agent was found. Known: {', '.join(titles)}. Connect one: clawmem setup NAME")

@@ -46,8 +46,8 @@ class HookContext:
         later: Callable[[], object] | None = None,
         services: Callable[[], AbstractContextManager[Services | None]] | None = None,
     ) -> None:
-        self.environ, self.offer, self.later = environ, offer, later or self.do_jobs
-        self.services = services or self.opened
+        self.environ, self.offer, self.services = environ, offer, services or self.opened
+        self.later = later or partial(lazy("app.interfaces.hooks.sessions:do_jobs"), self.vault, environ)
 
     @property
     def vault(self) -> Path:
@@ -80,12 +80,6 @@ class HookContext:
         from clawmem.app.settings.model import load_settings
 
         return open_services(load_settings(vault=self.vault, environ=self.environ), create=False)
-
-    def do_jobs(self) -> None:
-        """Do the stored jobs, unless another process does. Raises `JobsFailed`."""
-        from clawmem.app.interfaces.hooks.sessions import do_jobs
-
-        do_jobs(self.vault, self.environ)
 
 
 def context_surfacing(event: HookEvent, context: HookContext) -> str:
@@ -180,7 +174,7 @@ def run_hooks(name: str, text: str, offer: Callable[[str, str], None]) -> None:
         thread.start()
         thread.join(HOOKS[hook].deadline_s)
     if has_jobs.is_set():
-        HookContext(os.environ).do_jobs()
+        HookContext(os.environ).later()
 
 
 def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:

@@ -138,11 +138,7 @@ class OperationTool:
         self.fields = {option.tool or name: name for name, option in shown.items() if option.tool is not None}
         is_of_any_vault = operation.any_vault and operation.opens is not Opening.NOTHING
         self.has_vault = is_of_any_vault and not is_daily and "vault" not in self.fields
-
-    @property
-    def parameters(self) -> list[str]:
-        """Names of the parameters."""
-        return [*self.fields, *(["vault"] if self.has_vault else [])]
+        self.parameters = [*self.fields, *(["vault"] if self.has_vault else [])]
 
     def described(self) -> Tool:
         """Return the description for clients; titles that repeat a name are left out, as clients send every schema."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
@@ -50,7 +50,7 @@ def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
 Search = Callable[..., SearchAnswer]  # takes the question, and its conditions by name
 
 
-class Memory:
+class Memory(AbstractContextManager["Memory"]):
     """
     An opened vault.
 
@@ -87,9 +87,6 @@ class Memory:
     def close(self) -> None:
         """Close the vault."""
         self._closing.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -424,7 +424,11 @@ class _Pass:
             (likeness(self._documents.body(note.id) or "", change.parsed.body), change, note)
             for note in gone
             for change in self._new
-            if change.parsed and (len(gone) * len(self._new) <= MOST_PAIRS or _is_namesake(note, change.file))
+            if change.parsed
+            and (
+                len(gone) * len(self._new) <= MOST_PAIRS
+                or posixpath.basename(note.path) == posixpath.basename(change.file.path)
+            )
         ]
         pairs = [pair for pair in pairs if pair[0] >= LEAST_MOVED]
         pairs.sort(key=lambda pair: (pair[0], _nearness(pair[2], pair[1].file)), reverse=True)
@@ -552,12 +556,10 @@ class _Pass:
         self.report.problems.append(problem)
 
 
-def _is_namesake(note: Document, file: SourceFile) -> bool:
-    return posixpath.basename(note.path) == posixpath.basename(file.path)
-
-
 def _nearness(note: Document, file: SourceFile) -> tuple[bool, float]:
-    return _is_namesake(note, file), edit_similarity(note.path, file.path)
+    """Return whether *note* has the name of *file*, and the likeness of their paths."""
+    is_namesake = posixpath.basename(note.path) == posixpath.basename(file.path)
+    return is_namesake, edit_similarity(note.path, file.path)
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:

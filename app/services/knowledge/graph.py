@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from clawmem.app.services.documents.listing import docids, every_served, pages
 from clawmem.app.services.documents.records import DocumentReference, place_from, provenance_of
 from clawmem.app.services.progress import Progress
-from clawmem.app.services.retrieval.graph import VisibleEdges
+from clawmem.app.services.retrieval.graph import visible_edges
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.traversal import DEPTH, Direction, causal_links
 from clawmem.domain.security.quoting import without_orders
@@ -140,7 +140,7 @@ def causes_and_effects(
 ) -> list[CausalLink]:
     """Return the causal links of *document* to other served documents, nearest first; written before *as_of*, if given."""
     links = causal_links(
-        document.id, VisibleEdges(relations, Scope(authored_until=as_of), 100), direction, depth
+        document.id, visible_edges(relations, Scope(authored_until=as_of), 100), direction, depth
     )
     linked = documents.many(link.document_id for link in links)
     names = docids(documents, [*linked.values()])

@@ -487,12 +487,6 @@ class Curator:
         body = self.documents.body(document.id) or ""
         return frozenset(word for word in words(body) if len(word) >= SHORTEST)
 
-    def archive_duplicates(self, duplicates: Sequence[Duplicate], by: str) -> None:
-        """Archive the duplicates. Raises `VaultError` if nothing was archived."""
-        why = "says the same as {} ({:.0%} of the words)"
-        reasons = [(copy, why.format(kept.display_path, overlap)) for copy, kept, overlap in duplicates]
-        self.lifecycle.archive(reasons, by)
-
     def examine(
         self,
         policy: ArchivePolicy | None,

@@ -2,9 +2,8 @@
 
 import math
 from array import array
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from operator import mul
 
 from clawmem.app.services.retrieval.compare import fused_documents
@@ -16,7 +15,7 @@ from clawmem.domain.retrieval.grains import VECTOR, document_weights
 from clawmem.domain.retrieval.intent import DECIDED, GRAPH_INTENTS, Classification, Intent, weights_for_intent
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
+from clawmem.ports.knowledge import RelationStore
 from clawmem.ports.models import Embedder, Generator, ModelAnswers
 from clawmem.ports.records import FragmentKey, Scope
 
@@ -74,21 +73,10 @@ def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(fused_documents(request, work, weights))
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleEdges:
-    """``Edges`` of the vault within a scope, at most ``limit`` for a document, kind and direction."""
-
-    relations: RelationStore
-    scope: Scope
-    limit: int = 10  # as many as a push may use
-
-    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Return the heaviest edges that start at each node."""
-        return self.relations.outbound(nodes, kinds, limit=self.limit, scope=self.scope)
-
-    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Return the heaviest edges that end at each node."""
-        return self.relations.inbound(nodes, kinds, limit=self.limit, scope=self.scope)
+def visible_edges(relations: RelationStore, scope: Scope, limit: int = 10) -> traversal.Edges:
+    """Return the heaviest relations within *scope*, at most *limit* for a document, kind and direction."""
+    read = (relations.outbound, relations.inbound)
+    return traversal.Edges(*(partial(edges, limit=limit, scope=scope) for edges in read))
 
 
 def follow_relations(
@@ -125,7 +113,7 @@ def follow_relations(
         first = (0.0, FragmentKey(document_id, 0))
         return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=first)
 
-    edges = VisibleEdges(stores.relations, request.scope)
+    edges = visible_edges(stores.relations, request.scope)
     traversed = traversal.traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)
     pushed = traversal.forward_push(seeds, intent, edges, 20)
     scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}

@@ -55,16 +55,13 @@ class NamedThreads(AbstractContextManager["NamedThreads"]):
         self._queues[name].put((future, work))
         return future
 
-    def close(self) -> None:
+    def __exit__(self, *error: object) -> None:
         """Let the threads finish their current work and end."""
         for queue in self._queues.values():
             queue.put(None)
         self._queues.clear()
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    __del__ = close
+    __del__ = __exit__
 
 
 def _work_off(queue: SimpleQueue[Task | None]) -> None:
@@ -180,21 +177,19 @@ def lexical_retriever(lexical: LexicalIndex) -> Retriever:
     """Return a retriever for any word at every weighted granularity, and for all words if the question is a name."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        def at(query: LexicalQuery, grain: Grain) -> Search:
-            if grain is Grain.LINE and request.unit is Unit.DOCUMENT:
-                return lambda: _lines_of_many(lexical, query, request.scope)
-            return lambda: lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
-
-        weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
-        searches = {
-            grain.value: at(request.question.forms.relaxed, grain)
-            for grain in Grain
-            if grain.value in weights
-        }
-        if request.question.forms.precise:
-            grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
-            searches[PRECISE] = at(request.question.forms.precise, grain)
-        return answered(searches)
+        forms, is_document = request.question.forms, request.unit is Unit.DOCUMENT
+        weights = DOCUMENT_WEIGHTS if is_document else LINE_WEIGHTS
+        queries = {grain.value: (forms.relaxed, grain) for grain in Grain if grain.value in weights}
+        if forms.precise:
+            queries[PRECISE] = forms.precise, Grain.DOCUMENT if is_document else Grain.LINE
+        return answered(
+            {
+                name: partial(_lines_of_many, lexical, query, request.scope)
+                if grain is Grain.LINE and is_document
+                else partial(lexical.search, query, grain, LEXICAL_DEPTH[grain], request.scope)
+                for name, (query, grain) in queries.items()
+            }
+        )
 
     return search
 
