@@ -20,6 +20,7 @@ from clawmem.app.settings.model import Settings, of_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 T = TypeVar("T")
+Work = Callable[[Services], T]
 
 READERS = 4  # threads; a request that waits for a model or a disk blocks no other one
 WAITING = 20  # requests that may wait for a thread; further ones are refused
@@ -70,12 +71,7 @@ class Dispatcher:
         return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=not writes)
 
     async def in_vault(
-        self,
-        work: Callable[[Services], T],
-        vault: str | None = None,
-        *,
-        writes: bool = False,
-        create: bool = False,
+        self, work: Work[T], vault: str | None = None, *, writes: bool = False, create: bool = False
     ) -> T:
         """
         Run *work* with *vault* open for reading, by default the usual one. Raises its errors, `Busy` or `NotFound`.
@@ -146,7 +142,7 @@ async def run(
     if operation.settings:
         operation.settings(dispatcher.settings(), request, caller)
     vault = getattr(request, "vault", vault)
-    work: Callable[[Services], Any] = lambda services: operation.run(services.called_by(caller), request)
+    work: Work[Any] = lambda services: operation.run(services.called_by(caller), request)
     try:
         if operation.opens is Opening.NOTHING:
             return await to_thread.run_sync(work, unopened_services(dispatcher.settings()))

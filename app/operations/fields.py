@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -42,16 +43,13 @@ TagNames = Annotated[Names, Field(description="Only with all of these tags, or t
 Conditions = Annotated[Names, Field(description="With these properties: name=value, name!=value, or name.")]
 
 
-def listed(names: Names) -> list[str]:
+def listed(names: Names, separator: str = ",") -> list[str]:
     """Return *names*, given as a list or separated by commas, as a list."""
     several = [names] if isinstance(names, str) else names
-    return [name for given in several for name in map(str.strip, given.split(",")) if name]
+    return [name.strip() for given in several for name in re.split(separator, given) if name.strip()]
 
 
-def conditions_in(texts: Names) -> list[str]:
-    """Return the conditions in *texts*, given as a list or with commas; a comma in a value begins no other one."""
-    several = [texts] if isinstance(texts, str) else texts
-    return [part.strip() for text in several for part in re.split(r",(?=[^,=]+=)", text) if part.strip()]
+conditions_in = partial(listed, separator=r",(?=[^,=]+=)")  # a comma in a value begins no other condition
 
 
 def named_collections(services: Services, names: Names) -> list[str]:

@@ -35,21 +35,14 @@ from clawmem.ports.telemetry import Recall
 Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents on this side.")]
 
 
-@operation(
-    Effect.READS,
-    text=lambda result: [
-        *records_table(
-            [*result.before, result.focus, *result.after],
-            "docid authored_at=written changed_after=changed file title",
-        ),
-        *(
-            f"in session {id[:8]}: {one_line(result.session_summary or '')}"
-            for id in [result.session_id]
-            if id
-        ),
-    ],
-    route="/timeline/{docid:path}",
-)
+def _timeline_text(result: Timeline) -> Iterator[Part]:
+    columns = "docid authored_at=written changed_after=changed file title"
+    yield from records_table([*result.before, result.focus, *result.after], columns)
+    if result.session_id is not None:
+        yield f"in session {result.session_id[:8]}: {one_line(result.session_summary or '')}"
+
+
+@operation(Effect.READS, text=_timeline_text, route="/timeline/{docid:path}")
 def timeline(
     services: Services,
     docid: Address,

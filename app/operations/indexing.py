@@ -23,6 +23,7 @@ from clawmem.app.services.indexing.collections import (
     collections_of,
     leftover_collections,
     leftover_sentence,
+    memory_advice,
     record_trust,
     withdraw_collection,
 )
@@ -41,7 +42,6 @@ from clawmem.app.settings.config_file import (
 from clawmem.app.settings.model import CollectionSettings, Settings, of_vault
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
-from clawmem.ports.clients import Clients
 from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInput, ModelError, NotFound
 
 COUNTED = ("added", "updated", "unchanged", "removed")
@@ -314,17 +314,6 @@ def collection_add(
         if configured.kind == kind == "files" and configured.path.resolve() in folder.parents
     )
     return Collection(name, 0, str(folder), pattern if kind == "files" else None, remarks=remarks)
-
-
-def memory_advice(clients: Clients, settings: Settings) -> list[str]:
-    """Return a sentence for each agent with memories of its own that are in no collection."""
-    known = {collection.path.resolve() for collection in settings.collections.values()}
-    return [
-        f"{clients.titles[name]} has memories of its own in {memory.folder}. To find them, run: clawmem collection add "
-        f"--client {name}"
-        for name, memory in clients.memories().items()
-        if Path(memory.folder).resolve() not in known
-    ]
 
 
 @operation(

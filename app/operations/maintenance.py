@@ -25,7 +25,7 @@ from clawmem.app.environment.private_files import (
     write_whole,
 )
 from clawmem.app.operations.fields import Address, Confirm, Limit
-from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, memory_advice, read_folders
+from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import (
     Part,
@@ -40,9 +40,11 @@ from clawmem.app.operations.output import (
 from clawmem.app.services.capture.briefing import Reflection
 from clawmem.app.services.capture.briefing import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
+from clawmem.app.services.indexing.collections import memory_advice
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.actions import CuratorReport
 from clawmem.app.services.maintenance.doctor import CheckResult, machine_findings, split_again
+from clawmem.app.services.maintenance.phase_run import with_notes
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.domain.documents.times import iso_utc
@@ -52,7 +54,6 @@ from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.models import Cost
 from clawmem.ports.records import Role
 from clawmem.ports.storage import SalvageReport, VaultInfo
-from clawmem.ports.vault import Vault
 
 # Tables in words of users. Rows of the others are computed again from texts and files.
 _CONTENTS = {
@@ -138,10 +139,8 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         raise VaultError(vault, f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
     plain = settings.model_copy(update={"collections": {}})
     with suppress(Exception):
-        for is_reader in (
-            True,
-            False,
-        ):  # SQLite checks constraints for a writer only, who must not open a broken file
+        # SQLite checks constraints for a writer only, who must not open a broken file.
+        for is_reader in (True, False):
             with open_services(plain, read_only=is_reader, create=False) as opened:
                 if opened.verify():
                     break
@@ -265,23 +264,6 @@ class LaneReport(Result):
         return int(any(run.status is RunStatus.FAILED for run in self.runs))
 
 
-def with_notes(vault: Vault, runs: Sequence[Run]) -> list[Run]:
-    """Return *runs* whose decisions name their notes, and what was ``made``; a forgotten note has a number."""
-    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
-    ids = {key for decision in decisions for key in (*decision["documents"], decision.get("made", 0))}
-    known = vault.documents.many(ids).values()
-    places = {document.id: document.display_path for document in known if document.title}
-    noted = []
-    for run in runs:
-        decisions = [{**decision} for decision in run.metrics.get("decisions", ())]
-        for decision in decisions:
-            decision["notes"] = [places.get(key, f"number {key}") for key in decision["documents"]]
-            if "made" in decision:
-                decision["made"] = places.get(decision["made"], decision["made"])
-        noted.append(replace(run, metrics={**run.metrics, "decisions": decisions}))
-    return noted
-
-
 def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
     """Yield a table of *runs*, then one of their decisions."""
     yield from records_table(
@@ -326,7 +308,7 @@ def lanes_status(
         daily_calls=settings.daily_calls,
         trends=services.observations.trends(now_ms),
         costs=vault.ledger.totals(),
-        runs=with_notes(vault, runs) if journal else runs,
+        runs=with_notes(vault.documents, runs) if journal else runs,
     )
 
 
@@ -347,9 +329,9 @@ def lanes_run(
 ) -> LaneReport:
     """Run a lane once, unless another process works in it; a dry run works by rules alone, on a copy of the vault."""
     if not dry_run:
-        return LaneReport(runs=with_notes(services.vault, services.lanes.tick(lane, now=now)))
+        return LaneReport(runs=with_notes(services.vault.documents, services.lanes.tick(lane, now=now)))
     with open_copy(services.settings) as copied:
-        runs = with_notes(copied.vault, copied.lanes.tick(lane, now=now))
+        runs = with_notes(copied.vault.documents, copied.lanes.tick(lane, now=now))
     return LaneReport(runs=[replace(run, metrics={**run.metrics, "dry_run": True}) for run in runs])
 
 

@@ -131,7 +131,7 @@ class Command(NamedTuple):
         return last if last.startswith("-") or "=" in last else ""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class Operation(Generic[P, R]):
     """
     One operation, made by `operation` from a function ``(services, ...) -> result``.
@@ -144,7 +144,6 @@ class Operation(Generic[P, R]):
     ``remarks``, ``problems`` and ``degraded``, see `exit_code_of`. A list is called ``items`` in JSON, beside its ``count``.
 
     Attributes:
-        about: Description: the docstring of the function.
         name: Name of the tool and of the method, and that of the command with blanks for ``_``, without ``commands``.
         text: Renders a result for people and agents; without it a list is a table of ``columns``, see `records_table`, or
             the sentence ``empty``, and another record a line for each field.
@@ -162,7 +161,7 @@ class Operation(Generic[P, R]):
     function: Callable[Concatenate[Services, P], R]
     effect: Effect
     name: str
-    about: str
+    about: str  # the docstring of the function
     takes_request: bool
     text: Callable[[R], Text] | None = None
     columns: str = ""
@@ -186,9 +185,8 @@ class Operation(Generic[P, R]):
 
     def run(self, services: Services, request: Request) -> R:
         """Return the result for *request*."""
-        if self.takes_request:
-            return self.function(services, request)  # type: ignore[call-arg, arg-type]
-        return self.function(services, **dict(request))  # type: ignore[call-arg]
+        given = {"request": request} if self.takes_request else dict(request)
+        return self.function(services, **given)  # type: ignore[call-arg]
 
     @cached_property
     def request(self) -> type[Request]:
@@ -280,16 +278,9 @@ def operation(
         line = own.replace("_", " ") if command is None else command
         if isinstance(line, str):
             line = (Command(line),) if line else ()
-        takes_request, about = "request" in signature(function).parameters, getdoc(function) or ""
-        return Operation(
-            function=function,
-            effect=effect,
-            name=own,
-            about=about,
-            takes_request=takes_request,
-            commands=line,
-            **spelling,
-        )
+        takes_request = "request" in signature(function).parameters
+        about = getdoc(function) or ""
+        return Operation(function, effect, own, about, takes_request, commands=line, **spelling)
 
     return decorate
 

@@ -48,10 +48,7 @@ class Verbatim(NamedTuple):
 
 
 Part = str | Table | Verbatim
-"""
-One element of the output: a line of text, perhaps styled but without other terminal escapes, or a `Table` or
-`Verbatim`.
-"""
+"""One element of the output: a line of text, perhaps styled but without other terminal escapes, or one of the others."""
 
 Text = str | Iterable[Part]
 

@@ -12,10 +12,9 @@ from wired import consolidation, lanes_of, phases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.operations.maintenance import with_notes
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation, Group
-from clawmem.app.services.maintenance.phase_run import PhaseRun
+from clawmem.app.services.maintenance.phase_run import PhaseRun, with_notes
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost, VaultFull
 from clawmem.ports.journal import RunStatus
@@ -51,7 +50,7 @@ def test_killed_before_it_could_say_that_it_is_done(
         if phase == "consolidate":
             [held] = services.vault.journal.replacements()
             assert ([held.document_id], sorted(held.replaced)) == (made, sorted(decisions[0]["documents"]))
-        assert len(with_notes(services.vault, [killed])[0].metrics["decisions"]) == len(decisions)
+        assert len(with_notes(services.vault.documents, [killed])[0].metrics["decisions"]) == len(decisions)
 
 
 @pytest.mark.parametrize("why", ["lease_lost", "phase2_exception"])

@@ -38,7 +38,7 @@ from clawmem.app.interfaces.cli.session import (
     show_json,
     show_outcome,
 )
-from clawmem.app.operations.indexing import memory_advice
+from clawmem.app.services.indexing.collections import memory_advice
 from clawmem.ports.clients import Connection, FileChange
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from clawmem.app.services.indexing.folders import Folder, nested
@@ -14,6 +15,7 @@ from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.security.origin import TRUST, origin_of
+from clawmem.ports.clients import Clients
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
@@ -111,6 +113,17 @@ def leftover_sentence(name: str, documents: int) -> str:
         f"lost, restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
         f"run: clawmem collection remove {name}"
     )
+
+
+def memory_advice(clients: Clients, settings: Settings) -> list[str]:
+    """Return a sentence for each agent with memories of its own that are in no collection."""
+    known = {collection.path.resolve() for collection in settings.collections.values()}
+    return [
+        f"{clients.titles[name]} has memories of its own in {memory.folder}. To find them, run: clawmem collection add "
+        f"--client {name}"
+        for name, memory in clients.memories().items()
+        if Path(memory.folder).resolve() not in known
+    ]
 
 
 def trust_of(collection: str, trust: Origin) -> Origin:

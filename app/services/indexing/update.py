@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from posixpath import basename, dirname
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.collections import record_trust, trust_of
@@ -112,7 +112,7 @@ class NoteClaims:
         if claim.kind is ClaimKind.REPLACED_BY:
             return [*self.documents.many([int(claim.address)]).values()]
         try:
-            address = read_address(claim.address, posixpath.dirname(note.path))[0]
+            address = read_address(claim.address, dirname(note.path))[0]
         except InvalidInput:
             return []
         if address.docid:
@@ -420,15 +420,12 @@ class _Pass:
     def _commit_new(self) -> None:
         """Commit the new files; the note whose file is gone and whose text is clearly most like theirs has moved there."""
         gone = [note for note in self._gone if note.id not in self._taken and self._has_left(note)]
+        is_few = len(gone) * len(self._new) <= MOST_PAIRS
         pairs = [
             (likeness(self._documents.body(note.id) or "", change.parsed.body), change, note)
             for note in gone
             for change in self._new
-            if change.parsed
-            and (
-                len(gone) * len(self._new) <= MOST_PAIRS
-                or posixpath.basename(note.path) == posixpath.basename(change.file.path)
-            )
+            if change.parsed and (is_few or basename(note.path) == basename(change.file.path))
         ]
         pairs = [pair for pair in pairs if pair[0] >= LEAST_MOVED]
         pairs.sort(key=lambda pair: (pair[0], _nearness(pair[2], pair[1].file)), reverse=True)
@@ -558,7 +555,7 @@ class _Pass:
 
 def _nearness(note: Document, file: SourceFile) -> tuple[bool, float]:
     """Return whether *note* has the name of *file*, and the likeness of their paths."""
-    is_namesake = posixpath.basename(note.path) == posixpath.basename(file.path)
+    is_namesake = basename(note.path) == basename(file.path)
     return is_namesake, edit_similarity(note.path, file.path)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -10,6 +10,7 @@ from typing import Any
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.domain.knowledge.llm_answer import ModelTask
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelError, ModelUnavailable
 from clawmem.ports.journal import Run
 from clawmem.ports.storage import Transactions
@@ -111,3 +112,20 @@ class PhaseRun:
             null_calls=self.null_calls,
             metrics={**self.metrics, "decisions": decisions, **stopped},
         )
+
+
+def with_notes(documents: DocumentStore, runs: Sequence[Run]) -> list[Run]:
+    """Return *runs* whose decisions name their notes, and what was ``made``; a forgotten note has a number."""
+    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
+    ids = {key for decision in decisions for key in (*decision["documents"], decision.get("made", 0))}
+    known = documents.many(ids).values()
+    places = {document.id: document.display_path for document in known if document.title}
+    noted = []
+    for run in runs:
+        decisions = [{**decision} for decision in run.metrics.get("decisions", ())]
+        for decision in decisions:
+            decision["notes"] = [places.get(key, f"number {key}") for key in decision["documents"]]
+            if "made" in decision:
+                decision["made"] = places.get(decision["made"], decision["made"])
+        noted.append(replace(run, metrics={**run.metrics, "decisions": decisions}))
+    return noted
