@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from clawmem.domain.documents.markdown import Block, BlockKind, Markdown, is_machine_text
+from clawmem.domain.documents.markdown import BlockKind, Markdown, is_machine_text
 from clawmem.domain.documents.names import searchable_names, with_names
 from clawmem.domain.text.words import index_text
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
@@ -68,26 +68,19 @@ def fragment(
         text = body[start:end]
         fragments.append(Fragment(len(fragments), kind, *lines, start, end, text, label, heading, context))
 
-    outline: list[tuple[Block, str]] = []  # each block with the headings above it
-    path: list[Block] = []
-    for block in note.blocks:
-        is_heading = block.kind is BlockKind.HEADING
-        path = [heading for heading in path if not is_heading or heading.level < block.level]
-        outline.append((block, " › ".join(heading.label for heading in path if heading.label)))
-        path += [block] if is_heading else []
     add(FragmentKind.DOCUMENT, 0, len(body), "", "")
-    for part in (*_passages(body, outline), *_structures(body, outline)):
+    for part in (*_passages(note), *_structures(note)):
         add(*part)
     for key, value in front_matter:
         text = f"{key}: {value}"
         if key not in ("content_type", "tags", "title") and len(text) >= 10:
             kind = FragmentKind.FRONT_MATTER
             fragments.append(Fragment(len(fragments), kind, 1, 1, 0, 0, text, key, context=title + dated))
-    has_text = any(block.kind is not BlockKind.HEADING for block, _ in outline)
-    for (block, above), below in zip(outline, [*outline[1:], None], strict=False):
+    has_text = any(block.kind is not BlockKind.HEADING for block in note.blocks)
+    for block, below in zip(note.blocks, [*note.blocks[1:], None], strict=False):
         # A heading is part of the title of the lines below it. It is a line itself without a text or heading below it.
         if has_text and block.kind is BlockKind.HEADING:
-            is_bare = not below or (below[0].kind is BlockKind.HEADING and below[0].level <= block.level)
+            is_bare = not below or (below.kind is BlockKind.HEADING and below.level <= block.level)
             if not block.label or not is_bare:
                 continue
         if is_machine_text(body[block.start : block.end]):
@@ -95,7 +88,7 @@ def fragment(
         label = block.label if block.kind is BlockKind.TURN else ""
         columns = block.label if block.kind is BlockKind.ROW else ""
         for start, end in _pieces(body, block.start, block.end, MAX_LINE):
-            add(FragmentKind.LINE, start, end, above, label, columns)
+            add(FragmentKind.LINE, start, end, block.above, label, columns)
     return fragments
 
 
@@ -121,11 +114,12 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
             yield LexicalEntry(key, grain, document.collection, title, text, document.authored_at)
 
 
-def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Part]:
+def _passages(note: Markdown) -> Iterator[Part]:
     """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
+    body = note.body
     pieces = [
-        (start, end, heading)
-        for block, heading in outline
+        (start, end, block.above)
+        for block in note.blocks
         for start, end in _pieces(body, block.start, block.end, MAX_PASSAGE)
     ]
     if not pieces:
@@ -148,24 +142,22 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Part]
         first = last - 1 if is_repeated else last
 
 
-def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[Part]:
+def _structures(note: Markdown) -> Iterator[Part]:
     """Yield the sections down to level 3, the lists and the code blocks that have a fragment of their own."""
-    heads = [placed for placed in outline if placed[0].kind is BlockKind.HEADING and placed[0].level <= 3]
-    ends = [*(block.start for block, _ in heads[1:]), len(body)]
+    body, blocks = note.body, note.blocks
+    heads = [block for block in blocks if block.kind is BlockKind.HEADING and block.level <= 3]
+    ends = [*(head.start for head in heads[1:]), len(body)]
     parts = [
-        (FragmentKind.SECTION, block.start, end, above, block.label)
-        for (block, above), end in zip(heads, ends, strict=False)
+        (FragmentKind.SECTION, head.start, end, head.above, head.label)
+        for head, end in zip(heads, ends, strict=False)
         if len(heads) > 1
     ]
-    for is_item, run in groupby(outline, key=lambda placed: placed[0].kind is BlockKind.ITEM):
+    for is_item, run in groupby(blocks, key=lambda block: block.kind is BlockKind.ITEM):
         items = list(run)
         if is_item and len(items) > 1:
-            parts.append((FragmentKind.LIST, items[0][0].start, items[-1][0].end, items[0][1], ""))
-    parts += [
-        (FragmentKind.CODE, block.start, block.end, above, block.label)
-        for block, above in outline
-        if block.kind is BlockKind.CODE
-    ]
+            parts.append((FragmentKind.LIST, items[0].start, items[-1].end, items[0].above, ""))
+    codes = (block for block in blocks if block.kind is BlockKind.CODE)
+    parts += [(FragmentKind.CODE, code.start, code.end, code.above, code.label) for code in codes]
     parts = [part for part in parts if len(body) >= MIN_SPLIT and part[2] - part[1] >= MIN_FRAGMENT]
     for kind, first, last, above, label in parts[:MAX_STRUCTURES]:
         for start, end in _pieces(body, first, last, MAX_STRUCTURE):

@@ -56,7 +56,7 @@ class Block(NamedTuple):
 
     ``start`` and ``end`` are character offsets in the body, without the final line break. ``label`` is a heading's
     text, a code block's language, a turn's speaker, or the column names of a table row. ``level`` is 1–6 for headings,
-    else 0.
+    else 0. ``above`` are the headings above, joined with " › ".
     """
 
     kind: BlockKind
@@ -66,6 +66,7 @@ class Block(NamedTuple):
     end: int
     label: str = ""
     level: int = 0
+    above: str = ""
 
 
 class Markdown:
@@ -93,6 +94,7 @@ class Markdown:
     def blocks(self) -> list[Block]:
         """The blocks in order, as in CommonMark with the tables of GitHub; what is nested too deeply is in none."""
         blocks: list[Block] = []
+        path: list[tuple[int, str]] = []  # levels and texts of the headings above
         tokens = _parser().parse(self.body)
         columns, covered = "", 0
         for at, token in enumerate(tokens):
@@ -103,6 +105,7 @@ class Markdown:
             label, level = "", 0
             if kind is BlockKind.HEADING:
                 label, level = tokens[at + 1].content, int(token.tag[1])
+                path = [heading for heading in path if heading[0] < level]
             elif kind is BlockKind.CODE:
                 label = token.info.partition(" ")[0]
             elif kind is BlockKind.TABLE:
@@ -111,26 +114,23 @@ class Markdown:
                 label = columns
             elif at and tokens[at - 1].type == "list_item_open":
                 kind = BlockKind.ITEM
-            if kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
-                blocks += self._divided(kind, first, end)
-            else:
-                blocks.append(self._block(kind, first, end, label, level))
-            covered = end
+            covered, above = end, " › ".join(text for _, text in path if text)
+            # A turn of a conversation, a footnote and a field within a paragraph are blocks of their own.
+            for line in range(first, end) if kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) else ():
+                turn = _TURN.match(self._lines[line])
+                if turn or _OWN_LINE.match(self._lines[line]):
+                    if line > first:
+                        blocks.append(self._block(kind, first, line, label, level, above))
+                    kind, first = BlockKind.TURN if turn else BlockKind.PARAGRAPH, line
+                    label = (turn[1] or turn[2] or turn[3]).strip() if turn else ""
+            blocks.append(self._block(kind, first, end, label, level, above))
+            path += [(level, label)] if kind is BlockKind.HEADING else []
         return blocks
 
     @cached_property
     def headings(self) -> list[Block]:
         """The headings that have a text, in order."""
         return [block for block in self.blocks if block.kind is BlockKind.HEADING and block.label]
-
-    def heading_above(self, line: int) -> str:
-        """Return the headings above *line*, joined with " › "; empty if there is none."""
-        path: list[Block] = []
-        for heading in self.headings:
-            if heading.start_line > line:
-                break
-            path = [*(above for above in path if above.level < heading.level), heading]
-        return " › ".join(heading.label for heading in path)
 
     @cached_property
     def prose(self) -> str:
@@ -151,23 +151,12 @@ class Markdown:
         code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
         return _blanked(self.body, code)
 
-    def _block(self, kind: BlockKind, first: int, end: int, label: str = "", level: int = 0) -> Block:
+    def _block(self, kind: BlockKind, first: int, end: int, label: str, level: int, above: str) -> Block:
         while end - 1 > first and not self._lines[end - 1].strip():
             end -= 1
         start_line, end_line = first + self.first_line, end - 1 + self.first_line
-        return Block(kind, start_line, end_line, self._starts[first], self._starts[end] - 1, label, level)
-
-    def _divided(self, kind: BlockKind, first: int, end: int) -> Iterator[Block]:
-        """Divide a paragraph before every line that is a turn of a conversation, a footnote or a field."""
-        label = ""
-        for line in range(first, end):
-            turn = _TURN.match(self._lines[line])
-            if turn or _OWN_LINE.match(self._lines[line]):
-                if line > first:
-                    yield self._block(kind, first, line, label)
-                kind, first = BlockKind.TURN if turn else BlockKind.PARAGRAPH, line
-                label = (turn[1] or turn[2] or turn[3]).strip() if turn else ""
-        yield self._block(kind, first, end, label)
+        start, stop = self._starts[first], self._starts[end] - 1
+        return Block(kind, start_line, end_line, start, stop, label, level, above)
 
 
 @cache

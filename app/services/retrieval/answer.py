@@ -80,7 +80,10 @@ class Result:
         span, line = self.span, self.start_line
         if span and span.kind is FragmentKind.LINE and span.start_line <= line <= span.end_line:
             return span.heading
-        return Markdown(self.body, first_line=0).heading_above(line - self.document.body_line)
+        headings = Markdown(self.body, self.document.body_line).headings[::-1]
+        return next(
+            (f"{h.above} › {h.label}".removeprefix(" › ") for h in headings if h.start_line <= line), ""
+        )
 
     def snippet(self) -> Snippet:
         """
