@@ -61,7 +61,7 @@ class Facts(NamedTuple):
 
     ``date`` is the ISO text as declared, always accepted by `times.parse_iso`. ``extra`` contains every key in
     order with a printable value, including keys that have a field. ``confidence`` is in [0, 1]. ``supersedes`` and
-    ``superseded_by`` contain addresses of notes as written.
+    ``superseded_by`` contain addresses of notes as written. ``faults`` tell which values of known keys were ignored.
     """
 
     title: str | None = None
@@ -77,6 +77,7 @@ class Facts(NamedTuple):
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
     extra: tuple[tuple[str, str], ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def split(source: str) -> FrontMatter:
@@ -103,20 +104,34 @@ def facts(raw: Mapping[str, object]) -> Facts:
     Case does not count in keys, and a blank or a hyphen is ``_``. ``type`` is read as the content type where it names
     one of `TYPES` and there is no ``content_type``: other programs use the key for other things.
 
-    A title and a content type must be strings. A date is what
-    `dating.written_time` accepts, of the first of `DATE_KEYS` that has one. Tags and aliases are a list
-    or a comma-separated string, tags also a string with blanks; duplicates count once. Addresses of notes are a string
-    or a list of strings. Only ``true`` pins. A confidence outside [0, 1] is ignored. Scalars are printed the YAML way
-    (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
-    read.
+    A title and a content type must be strings. A date is what `dating.written_time` accepts, of the first of `DATE_KEYS`
+    that has one. Tags and aliases are a list or a comma-separated string, tags also a string with blanks; duplicates count
+    once. Addresses of notes are a string or a list of strings. Only ``true`` pins. Scalars are printed the YAML way
+    (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are read.
     """
     if not raw:
         return Facts()
-    known = _by_name(raw)
+    known: dict[str, object] = {}
+    for key, value in raw.items():
+        known.setdefault(key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
+    dates: dict[str, str | None] = {}
+    for key in filter(known.__contains__, DATE_KEYS):
+        value = known[key]
+        text = _scalar(value[0] if isinstance(value, list) and value else value)
+        time = written_time(text)
+        dates[key] = None if time is None else iso_utc(time) if parse_iso(text) is None else text
+    confidence = None
+    with suppress(ValueError):
+        number = float(_scalar(known.get("confidence")) or "nan")
+        confidence = number if 0 <= number <= 1 else None
+    faults = {key: "is no date; write it as YYYY-MM-DD" for key, date in dates.items() if date is None}
+    faults |= {"confidence": "is no number from 0 to 1"} if confidence is None else {}
+    faults |= {} if isinstance(known.get("pinned"), bool) else {"pinned": "is neither true nor false"}
+    texts = {key: _printable(known.get(key))[:60] for key in faults}
     type_name = (_string(known.get("type")) or "").lower()
     return Facts(
         title=_string(known.get("title")),
-        date=next(filter(None, (_date(known.get(key)) for key in DATE_KEYS)), None),
+        date=next(filter(None, dates.values()), None),
         tags=tuple(dict.fromkeys((*_tags(known.get("tags")), *_tags(known.get("tag"))))),
         aliases=tuple(dict.fromkeys((*_words(known.get("aliases")), *_words(known.get("alias"))))),
         domain=_printable(known.get("domain")) or None,
@@ -124,44 +139,16 @@ def facts(raw: Mapping[str, object]) -> Facts:
         content_type=_string(known.get("content_type")) or (type_name if type_name in TYPES else None),
         review_by=_printable(known.get("review_by")) or None,
         pinned=known.get("pinned") is True,
-        confidence=_share(known.get("confidence")),
+        confidence=confidence,
         supersedes=_addresses(known.get("supersedes")),
         superseded_by=_addresses(known.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
+        faults=tuple(f"{key}: {texts[key]} {fault}" for key, fault in faults.items() if texts[key]),
     )
-
-
-def unusable(raw: Mapping[str, object]) -> list[str]:
-    """Return what is wrong with the values that `facts` ignores though their keys are known."""
-    wrong = []
-    for key, value in _by_name(raw).items():
-        text = _printable(value)[:60]
-        if text and key == "confidence" and _share(value) is None:
-            wrong.append(f"{key}: {text} is no number from 0 to 1")
-        if text and key == "pinned" and not isinstance(value, bool):
-            wrong.append(f"{key}: {text} is neither true nor false")
-        if text and key in DATE_KEYS and _date(value) is None:
-            wrong.append(f"{key}: {text} is no date; write it as YYYY-MM-DD")
-    return wrong
-
-
-def _by_name(raw: Mapping[str, object]) -> dict[str, object]:
-    known: dict[str, object] = {}
-    for key, value in raw.items():
-        known.setdefault(key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
-    return known
 
 
 def _string(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
-
-
-def _date(value: object) -> str | None:
-    text = _scalar(value[0] if isinstance(value, list) and value else value)
-    if parse_iso(text) is not None:
-        return text
-    time = written_time(text)
-    return None if time is None else iso_utc(time)
 
 
 def _words(value: object) -> tuple[str, ...]:
@@ -172,13 +159,6 @@ def _words(value: object) -> tuple[str, ...]:
 def _tags(value: object) -> Iterator[str]:
     for word in value.split() if isinstance(value, str) and "," not in value else _words(value):
         yield from word.split() if word.startswith("#") else [word]
-
-
-def _share(value: object) -> float | None:
-    with suppress(ValueError):
-        number = float(_scalar(value) or "nan")
-        return number if 0 <= number <= 1 else None
-    return None
 
 
 def _addresses(value: object) -> tuple[str, ...]:

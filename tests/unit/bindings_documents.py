@@ -16,6 +16,7 @@ from clawmem.domain.documents.times import iso_utc
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
     found = facts(case["raw"])._asdict()
+    del found["faults"]
     lists = {name: list(found[name]) for name in ("tags", "aliases", "supersedes", "superseded_by")}
     return {**found, **lists, "extra": [list(pair) for pair in found["extra"]]}
 

@@ -196,5 +196,5 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     declared = Declarations(claims, links, properties)
     if parts.is_unclosed:
         malformed = "front matter taken as text: it has no line --- at its end"
-    complaints = "; ".join(filter(None, (warning, malformed, *frontmatter.unusable(raw))))
+    complaints = "; ".join(filter(None, (warning, malformed, *facts.faults)))
     return note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
