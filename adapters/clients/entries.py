@@ -1,7 +1,7 @@
 """Entries of clawmem in the settings of an agent: hooks, servers, single values and elements of lists."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -181,12 +181,10 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(Setting):
     """An element of the list at *path*; it replaces elements with the same *end*, such as the folder of another version."""
 
-    path: Sequence[str]
-    value: str
-    end: str
+    end: str = ""
 
     def install(self, settings: Values) -> None:
         self.remove(settings, {})
@@ -200,11 +198,8 @@ class Element:
         elif elements:
             Setting(self.path, remaining).install(settings)
 
-    def commands(self, settings: Values) -> Iterable[ConfiguredCommand]:
-        return ()
 
-
-Entry = Hooks | Server | Setting | Element
+Entry = Hooks | Server | Setting
 
 
 def _shaped(value: Any, kind: type, place: str) -> Any:

@@ -26,26 +26,33 @@ class Format(NamedTuple):
 
     Attributes:
         title: Its name.
-        parse: Returns the values of a text; raises `ValueError`, whose message says where the text is wrong.
+        load: Returns the value of a text that is not empty; raises an error of its library.
         rewrite: Returns a text with other values.
     """
 
     title: str
-    parse: Callable[[str], Values]
+    load: Callable[[str], Any]
     rewrite: Callable[[str, Values], str]
 
-
-def _mapping(value: object) -> Values:
-    if not isinstance(value, dict):
-        raise ValueError("it is no mapping of names to values")  # noqa: TRY004  the file is wrong
-    return value
-
-
-def _parse_json(text: str) -> Values:
-    try:
-        return _mapping(json.loads(text) if text.strip() else {})
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    def parse(self, text: str) -> Values:
+        """Return the values of a text. Raises `ValueError`, whose message says where the text is wrong."""
+        try:
+            values = self.load(text) if text.strip() else {}
+        except json.JSONDecodeError as error:
+            place = re.search(r"line (\d+) column (\d+)", str(error))
+            problem = error.msg if self.title == "JSON" else "syntax error"
+            raise ValueError(
+                f"line {place[1]}, column {place[2]}: {problem}" if place else str(error)
+            ) from error
+        except YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+            raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
+        except TOMLKitError as error:
+            raise ValueError(str(error)) from error
+        if not isinstance(values, dict):
+            raise ValueError("it is no mapping of names to values")  # noqa: TRY004  the file is wrong
+        return values
 
 
 def _rewrite_json(text: str, values: Values) -> str:
@@ -53,16 +60,6 @@ def _rewrite_json(text: str, values: Values) -> str:
     is_escaped = "\\ud" in text.lower()  # half of a pair has no UTF-8
     written = json.dumps(values, ensure_ascii=is_escaped, indent=indented[1] if indented else 2)
     return written if text and not text.endswith("\n") else f"{written}\n"
-
-
-def _parse_json5(text: str) -> Values:
-    try:
-        return _mapping(load_json5(text) if text.strip() else {})
-    except json.JSONDecodeError as error:
-        place = re.search(r"line (\d+) column (\d+)", str(error))
-        raise ValueError(
-            f"line {place[1]}, column {place[2]}: syntax error" if place else str(error)
-        ) from error
 
 
 def _rewrite_json5(text: str, values: Values) -> str:
@@ -133,27 +130,15 @@ def _delete(box: JSONObject, at: int) -> None:
         box.leading_wsc, box.trailing_comma = [*box.leading_wsc, *comments], None
 
 
-def _parse_toml(text: str) -> Values:
-    try:
-        return tomlkit.parse(text).unwrap()
-    except TOMLKitError as error:
-        raise ValueError(str(error)) from error
-
-
 def _rewrite_toml(text: str, values: Values) -> str:
     document = tomlkit.parse(text)
     _merge(document, values)
     return f"{document.as_string().rstrip()}\n"
 
 
-def _parse_yaml(text: str) -> Values:
-    try:
-        values = YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
-    return {} if values is None else _mapping(values)
+def _load_yaml(text: str) -> Any:
+    values = YAML(typ="safe", pure=True).load(text)
+    return {} if values is None else values  # nothing but comments
 
 
 def _rewrite_yaml(text: str, values: Values) -> str:
@@ -182,5 +167,6 @@ def _merge(document: MutableMapping[str, Any], values: Mapping[str, Any], *, is_
             document[name] = value
 
 
-JSON, JSON5 = Format("JSON", _parse_json, _rewrite_json), Format("JSON5", _parse_json5, _rewrite_json5)
-TOML, YAML_FORMAT = Format("TOML", _parse_toml, _rewrite_toml), Format("YAML", _parse_yaml, _rewrite_yaml)
+JSON, JSON5 = Format("JSON", json.loads, _rewrite_json), Format("JSON5", load_json5, _rewrite_json5)
+TOML = Format("TOML", lambda text: tomlkit.parse(text).unwrap(), _rewrite_toml)
+YAML_FORMAT = Format("YAML", _load_yaml, _rewrite_yaml)

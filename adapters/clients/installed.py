@@ -5,7 +5,7 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from difflib import unified_diff
 from pathlib import Path
@@ -71,28 +71,28 @@ def write(file: Path, text: str) -> None:
         draft.replace(file)
 
 
-class SettingsFile:
+class SettingsFile(NamedTuple):
     """Settings of an agent in *file*, with the *entries* of clawmem."""
 
-    def __init__(self, file: Path, entries: Sequence[Entry], format_: Format = JSON) -> None:
-        self._file = file.resolve()  # a link is kept, and its target is changed
-        self._entries, self._format = entries, format_
+    file: Path
+    entries: Sequence[Entry]
+    format: Format = JSON
 
     def plan(self, *, remove: bool) -> Plan:
         """Return the change. Raises `ConfigError` if the file cannot be read, or has another shape."""
-        text = read(self._file)
+        text = read(self.file)
         before = self._parse(text)
-        copy = self._file.with_name(f"{self._file.name}.{BACKUP}")
+        copy = self.file.with_name(f"{self.file.name}.{BACKUP}")
         bare, after = deepcopy(before), deepcopy(before)
         try:
             former = read(copy)
             original = self._parse(former)
-            for entry in self._entries:
+            for entry in self.entries:
                 entry.remove(bare, {})
                 entry.remove(after, original) if remove else entry.install(after)
         except ValueError as error:
             raise self._fault(error) from error
-        new = self._format.rewrite(text or "", after) if after != before else text
+        new = self.format.rewrite(text or "", after) if after != before else text
         if remove and former and after == original:
             new = former
         is_copied = not remove and text is not None and bare == before
@@ -101,62 +101,63 @@ class SettingsFile:
             if is_copied:
                 write(copy, text or "")
             if remove and not after and not copy.exists():
-                self._file.unlink()
+                self.file.unlink()
             else:
-                write(self._file, new or "")
+                write(self.file, new or "")
             if remove:
                 copy.unlink(missing_ok=True)
 
         lines = unified_diff((text or "").splitlines(), (new or "").splitlines(), n=0, lineterm="")
         entries = [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
         backup = str(copy) if new != text and is_copied else ""
-        return Plan(FileChange(str(self._file), new != text, entries, backup), apply)
+        return Plan(FileChange(str(self.file), new != text, entries, backup), apply)
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the commands that the agent starts because of the entries. Raises `ConfigError`."""
-        settings = self._parse(read(self._file))
+        settings = self._parse(read(self.file))
         try:
-            for entry in self._entries:
+            for entry in self.entries:
                 yield from entry.commands(settings)
         except ValueError as error:
             raise self._fault(error) from error
 
     def faults(self) -> Iterator[str]:
         """Yield why the agent does not read its entries. Raises `ConfigError`."""
-        text = read(self._file)
-        if text is not None and not text.strip() and self._format in (JSON, JSON5):
-            yield f"{self._file} is empty"
+        text = read(self.file)
+        if text is not None and not text.strip() and self.format in (JSON, JSON5):
+            yield f"{self.file} is empty"
         if self._parse(text).get("disableAllHooks") is True:
-            yield f"{self._file} has disableAllHooks, so that no hook runs. Remove that line"
+            yield f"{self.file} has disableAllHooks, so that no hook runs. Remove that line"
 
     def has_plugin(self) -> bool:
         """Whether the plugin of clawmem for Claude Code is switched on, which brings hooks and tools itself."""
-        plugins = self._parse(read(self._file)).get("enabledPlugins")
+        plugins = self._parse(read(self.file)).get("enabledPlugins")
         switched_on = [name for name, on in plugins.items() if on] if isinstance(plugins, dict) else []
         return any(name.partition("@")[0] == "clawmem" for name in switched_on)
 
     def _parse(self, text: str | None) -> Values:
         try:
-            return self._format.parse(text or "")
+            return self.format.parse(text or "")
         except (ValueError, RecursionError) as error:
-            raise self._fault(error, f" is not valid {self._format.title}") from error
+            raise self._fault(error, f" is not valid {self.format.title}") from error
 
     def _fault(self, error: Exception, what: str = "") -> ConfigError:
-        return ConfigError(f"{self._file}{what}: {error}. It was left as it is. Correct it, then try again.")
+        return ConfigError(f"{self.file}{what}: {error}. It was left as it is. Correct it, then try again.")
 
 
-class WholeFile:
+class WholeFile(NamedTuple):
     """A *file* of clawmem in a folder of the agent; *mark* is part of all its versions."""
 
-    def __init__(self, file: Path, text: str, mark: str) -> None:
-        self._file, self._text, self._mark = file, text, mark
+    file: Path
+    text: str
+    mark: str
 
     def plan(self, *, remove: bool) -> Plan:
         """Return the change. Raises `ConfigError` if the file is not from clawmem, or cannot be read."""
         before = self._own_text()
-        changed = before is not None if remove else before != self._text
-        write_or_delete = self._file.unlink if remove else lambda: write(self._file, self._text)
-        return Plan(FileChange(str(self._file), changed, ["the file"]), write_or_delete)
+        changed = before is not None if remove else before != self.text
+        write_or_delete = self.file.unlink if remove else lambda: write(self.file, self.text)
+        return Plan(FileChange(str(self.file), changed, ["the file"]), write_or_delete)
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the command in the settings of the file, which are one line of JSON."""
@@ -165,36 +166,32 @@ class WholeFile:
             yield ConfiguredCommand([*settings["command"], "hook", PROMPT], settings["environment"], PROMPT)
 
     def _own_text(self) -> str | None:
-        text = read(self._file)
-        if text is not None and self._mark not in text:
-            raise ConfigError(f"{self._file} is not ours. Move it away, then try again.")
+        text = read(self.file)
+        if text is not None and self.mark not in text:
+            raise ConfigError(f"{self.file} is not ours. Move it away, then try again.")
         return text
 
 
-class Link:
+class Link(NamedTuple):
     """A symbolic *link* from a folder of the agent to the folder *target* of clawmem."""
 
-    def __init__(self, link: Path, target: Path) -> None:
-        self._link, self._target = link, target
+    link: Path
+    target: Path
 
     def plan(self, *, remove: bool) -> Plan:
         """Return the change. Raises `ConfigError` if something else has the name."""
-        is_link = os.path.islink(self._link)  # noqa: PTH114  no error without permission
-        if os.path.lexists(self._link) and not is_link:
-            raise ConfigError(f"{self._link} is not a link of ours. Move it away, then try again.")
-        changed = is_link if remove else not is_link or self._link.readlink() != self._target
+        is_link = os.path.islink(self.link)  # noqa: PTH114  no error without permission
+        if os.path.lexists(self.link) and not is_link:
+            raise ConfigError(f"{self.link} is not a link of ours. Move it away, then try again.")
+        changed = is_link if remove else not is_link or self.link.readlink() != self.target
 
         def apply() -> None:
-            self._link.parent.mkdir(parents=True, exist_ok=True)
-            self._link.unlink(missing_ok=True)
+            self.link.parent.mkdir(parents=True, exist_ok=True)
+            self.link.unlink(missing_ok=True)
             if not remove:
-                self._link.symlink_to(self._target, target_is_directory=True)
+                self.link.symlink_to(self.target, target_is_directory=True)
 
-        return Plan(FileChange(str(self._link), changed, [f"a link to {self._target}"]), apply)
-
-    def commands(self) -> Iterable[ConfiguredCommand]:
-        """Return nothing: a link starts no command."""
-        return ()
+        return Plan(FileChange(str(self.link), changed, [f"a link to {self.target}"]), apply)
 
 
 Step = SettingsFile | WholeFile | Link
@@ -287,7 +284,7 @@ def _opencode(target: Target, connection: Connection) -> list[Step]:
 
 def _openclaw(target: Target, connection: Connection) -> list[Step]:
     entries: list[Entry] = [
-        Element(("plugins", "load", "paths"), str(INTEGRATIONS / "openclaw"), "integrations/openclaw"),
+        Element(("plugins", "load", "paths"), str(INTEGRATIONS / "openclaw"), end="integrations/openclaw"),
         Setting(("plugins", "slots", "memory"), "clawmem", shared=True),
         *_plugin(target, connection, (*PLUGIN, "config"), "clawmemBin"),
         Setting((*PLUGIN, "enabled"), True),
@@ -420,7 +417,7 @@ class InstalledClients:
         hooks = [HookEntry(event, 0) for event in EVENTS]
         steps = self._steps(name, Connection(("clawmem",), hooks, ("mcp",), project=project))
         return ClientState(
-            [command for step in steps for command in step.commands()],
+            [command for step in steps if not isinstance(step, Link) for command in step.commands()],
             [*style.events.values()] if style else [],
             any(step.has_plugin() for step in steps if isinstance(step, SettingsFile)),
             [fault for step in steps if isinstance(step, SettingsFile) for fault in step.faults()],
@@ -430,7 +427,12 @@ class InstalledClients:
         agent = CURATOR if name == "curator" else AGENTS[name]
         if connection.project and not agent.has_project:
             raise ConfigError(f"{agent.title} has no settings for a project. Leave --project out.")
-        return agent.steps(agent.target(self._environ, connection.project), connection)
+        steps = agent.steps(agent.target(self._environ, connection.project), connection)
+        # A link of the user to his settings is kept, and its target is changed.
+        return [
+            step._replace(file=step.file.resolve()) if isinstance(step, SettingsFile) else step
+            for step in steps
+        ]
 
 
 def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:

@@ -150,6 +150,11 @@ REST = 9  # the pause after an optimization, as a multiple of its duration
 KEEP_VERSIONS = timedelta(minutes=10)  # for readers that still use them
 SCALAR_INDEX_FROM = 10_000  # rows
 _GRAINS = tuple(Grain)
+# Columns of both tables: key and scope of a fragment, and the columns of the marker row.
+COMMON = (
+    *((name, pa.int64()) for name in ("key", "document_id", "seq", "marker_seq")),
+    *((name, pa.string()) for name in ("collection", "authored_at", "marker_vault", "marker_epoch")),
+)
 _BEYOND = 32  # hits requested beyond the limit, because LanceDB cuts equal scores arbitrarily
 
 
@@ -163,6 +168,7 @@ class LanceIndex(ABC):
     """
 
     table_name: ClassVar[str]
+    schema: ClassVar[pa.Schema]  # of an empty table
 
     def __init__(self, place: IndexPlace) -> None:
         self._store = store_at(place)
@@ -181,21 +187,13 @@ class LanceIndex(ABC):
                 raise
             with translated(self._store.uri):
                 self._table = self._connection.create_table(
-                    self.table_name, schema=self._schema(), exist_ok=True
+                    self.table_name, schema=self.schema, exist_ok=True
                 )
         if not place.read_only:
             with translated(self._store.uri):
                 self._create_indexes(self._table)
 
     # -- methods of the concrete indexes ----------------------------------------------------------------
-
-    @abstractmethod
-    def _schema(self) -> Any:
-        """Return the columns of an empty table."""
-
-    @abstractmethod
-    def _to_arrow(self, rows: Sequence[Row]) -> Any:
-        """Return *rows*, at least one, as an Arrow table."""
 
     @abstractmethod
     def _create_indexes(self, table: Any, *, renew: bool = False) -> None:
@@ -278,7 +276,7 @@ class LanceIndex(ABC):
     def clear(self) -> None:
         self._refuse_reader()
         with self._latest():
-            self._overwrite(schema=self._schema())
+            self._overwrite(schema=self.schema)
             self._create_indexes(self._table)
 
     def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
@@ -298,6 +296,10 @@ class LanceIndex(ABC):
             values = {"key": MARKER_KEY, **{f"marker_{name}": v for name, v in marker._asdict().items()}}
             parts.append(pa.Table.from_pylist([values], schema=parts[0].schema if parts else schema))
         return pa.concat_tables(parts)
+
+    def _to_arrow(self, rows: Sequence[Row]) -> Any:
+        """Return *rows*, at least one, as an Arrow table."""
+        return pa.Table.from_pylist(rows, schema=self.schema)
 
     def _overwrite(self, **content: Any) -> None:
         """Replace all rows and columns in one version; other handles see it like any other commit."""
@@ -338,13 +340,6 @@ class LanceIndex(ABC):
         table.optimize(cleanup_older_than=KEEP_VERSIONS)
         now = time.monotonic()
         self._rest_until = now + REST * (now - began)
-
-
-def common_fields() -> list[Any]:
-    """Return the columns of both tables: key and scope of a fragment, and the columns of the marker row."""
-    numbers = ("key", "document_id", "seq", "marker_seq")
-    texts = ("collection", "authored_at", "marker_vault", "marker_epoch")
-    return [pa.field(n, pa.int64()) for n in numbers] + [pa.field(n, pa.string()) for n in texts]
 
 
 def scope_columns(entry: LexicalEntry | VectorEntry, grain: Grain = Grain.LINE) -> Row:

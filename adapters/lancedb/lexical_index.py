@@ -1,15 +1,14 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import lancedb.query
 import pyarrow as pa
 from lancedb.index import FTS
 
 from clawmem.adapters.lancedb.derived_index import (
+    COMMON,
     LanceIndex,
-    Row,
     best,
-    common_fields,
     condition,
     scope_columns,
 )
@@ -20,6 +19,7 @@ fts: Any = lancedb.query  # mypy takes optional fields of its classes for requir
 
 # Separates the parts of an entry. A letter that occurs in a single manuscript; it is removed from texts.
 BOUNDARY = "ꙮ"
+BEGINNINGS = {grain.value: f"{grain.value}_beginnings" for grain in Grain}  # columns of both
 LONGEST_BEGINNING = 16  # letters; a longer prefix is cut, as it hardly ever begins two different words
 
 
@@ -34,7 +34,10 @@ class LanceLexicalIndex(LanceIndex):
     """
 
     method = "lancedb"
-    table_name: ClassVar[str] = "words"
+    table_name = "words"
+    schema = pa.schema(
+        [*COMMON, ("grain", pa.string()), *((n, pa.string()) for pair in BEGINNINGS.items() for n in pair)]
+    )
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         for entry in entries:
@@ -46,7 +49,7 @@ class LanceLexicalIndex(LanceIndex):
                 **scope_columns(entry, entry.grain),
                 "grain": entry.grain.value,
                 entry.grain.value: f" {BOUNDARY} ".join(" ".join(part) for part in parts),
-                _beginnings(entry.grain): " ".join(sorted(beginnings)),
+                BEGINNINGS[entry.grain]: " ".join(sorted(beginnings)),
             }
             self._put([row])
 
@@ -88,7 +91,7 @@ class LanceLexicalIndex(LanceIndex):
         beginnings = {words[0][:LONGEST_BEGINNING] for words, prefix in terms if len(words) == 1 and prefix}
         parts = [
             fts.MatchQuery(" ".join(sorted(texts)), column, operator=operator)
-            for texts, column in ((words, grain.value), (beginnings, _beginnings(grain)))
+            for texts, column in ((words, grain.value), (beginnings, BEGINNINGS[grain]))
             if texts
         ]
         for phrase, _ in terms:
@@ -96,18 +99,11 @@ class LanceLexicalIndex(LanceIndex):
                 parts.append(fts.PhraseQuery(" ".join(phrase), grain.value))
         return fts.BooleanQuery([(occur, part) for part in parts]) if parts else None
 
-    def _schema(self) -> Any:
-        texts = [name for grain in Grain for name in (grain.value, _beginnings(grain))]
-        return pa.schema([*common_fields(), *(pa.field(name, pa.string()) for name in ("grain", *texts))])
-
-    def _to_arrow(self, rows: Sequence[Row]) -> Any:
-        return pa.Table.from_pylist(rows, schema=self._schema())
-
     def _create_indexes(self, table: Any, *, renew: bool = False) -> None:
         # Rebuilding takes half the time of merging, and forgets the removed entries in the statistics.
         present = set() if renew else {name for index in table.list_indices() for name in index.columns}
         for grain in Grain:
-            for column in {grain.value, _beginnings(grain)} - present:
+            for column in {grain.value, BEGINNINGS[grain]} - present:
                 config = FTS(
                     with_position=column == grain.value,
                     base_tokenizer="whitespace",
@@ -126,7 +122,3 @@ class LanceLexicalIndex(LanceIndex):
             for term in (Term("a"), Term("a", prefix=True), Term("a the")):
                 question = self._question(table, LexicalQuery((term,)), grain)
                 table.search(question, query_type="fts").select(["_score"]).limit(1).to_arrow()
-
-
-def _beginnings(grain: Grain) -> str:
-    return f"{grain.value}_beginnings"

@@ -7,10 +7,10 @@ import pyarrow as pa
 from lancedb.index import IvfSq
 
 from clawmem.adapters.lancedb.derived_index import (
+    COMMON,
     LanceIndex,
     Row,
     best,
-    common_fields,
     condition,
     scope_columns,
 )
@@ -30,6 +30,7 @@ class LanceVectorIndex(LanceIndex):
     """
 
     table_name = "vectors"
+    schema = pa.schema(COMMON)
     method = "lancedb"
 
     # Measured on 300 000 passages with 256 dimensions, CPU milliseconds and recall@10 of short queries: an
@@ -53,7 +54,7 @@ class LanceVectorIndex(LanceIndex):
 
     def count(self) -> int:
         with self._latest() as table:
-            return _count(table)
+            return int(table.count_rows("key >= 0"))
 
     def _nearest(self, table: Any, vector: Vector, limit: int, where: str | None = None) -> list[Hit]:
         query = table.search(np.frombuffer(vector, "<f4"), vector_column_name="vector")
@@ -78,15 +79,12 @@ class LanceVectorIndex(LanceIndex):
         else:
             super()._apply(table, removed, rows, marker)
 
-    def _schema(self) -> Any:
-        return pa.schema(common_fields())
-
     def _to_arrow(self, rows: Sequence[Row]) -> Any:
         width = len(rows[0]["vector"]) // 4
         numbers = np.frombuffer(b"".join(row["vector"] for row in rows), "<f4")  # shape (n * width,)
         column = pa.FixedSizeListArray.from_arrays(pa.array(numbers, pa.float32()), width)
         scope = [{name: value for name, value in row.items() if name != "vector"} for row in rows]
-        return pa.Table.from_pylist(scope, schema=self._schema()).append_column("vector", column)
+        return super()._to_arrow(scope).append_column("vector", column)
 
     def _create_indexes(self, table: Any, *, renew: bool = False) -> None:
         present = {column for index in table.list_indices() for column in index.columns}
@@ -99,13 +97,9 @@ class LanceVectorIndex(LanceIndex):
             self._nearest(table, np.ones(length // 4, "<f4").tobytes(), 1)
 
 
-def _count(table: Any) -> int:
-    return int(table.count_rows("key >= 0"))
-
-
 def _length(table: Any) -> int:
     """Return the length of the stored vectors in bytes; 0 if there are none."""
     # besides vectors there is at most the row of the marker
-    if "vector" not in table.schema.names or not (table.count_rows() > 1 or _count(table)):
+    if "vector" not in table.schema.names or not (table.count_rows() > 1 or table.count_rows("key >= 0")):
         return 0
     return 4 * int(table.schema.field("vector").type.list_size)
