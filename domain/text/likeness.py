@@ -23,21 +23,18 @@ def likeness(one: str, other: str) -> float:
 
     The order of the phrases does not count; a text of fewer than three words is one phrase.
     """
-    ours, theirs = _shingles(one), _shingles(other)
-    every = ours.total() + theirs.total()
-    return 2 * (ours & theirs).total() / every if every else 0.0
+    phrases = []
+    for text_words in (words(one), words(other)):
+        starts = range(max(1, len(text_words) - _SHINGLE + 1)) if text_words else ()
+        phrases.append(Counter(tuple(text_words[at : at + _SHINGLE]) for at in starts))
+    first, second = phrases
+    every = first.total() + second.total()
+    return 2 * (first & second).total() / every if every else 0.0
 
 
 def edit_similarity(one: str, other: str) -> float:
     """Return ``1 - distance / length``: Levenshtein of the folded texts, over the longer text; 1 for two empty texts."""
     return Levenshtein.normalized_similarity(fold(one), fold(other))
-
-
-def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    found = list(words(text))
-    return Counter(
-        tuple(found[at : at + _SHINGLE]) for at in range(max(1, len(found) - _SHINGLE + 1)) if found
-    )
 
 
 # Share of three-word phrases: one other word in a sentence of fifteen words, which is often the news, is below it.

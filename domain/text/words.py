@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from itertools import pairwise
 
 # Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are indexed
 # as overlapping pairs of characters, which needs no dictionary and is exact for two-character words.
@@ -119,7 +120,7 @@ def index_text(text: str) -> str:
     folded = fold(_with_signs(normalise(text)))
     if folded.isascii():
         return folded
-    return _UNSPACED.sub(lambda run: f" {' '.join([*_pairs(run[0]), run[0][-1]])} ", folded)
+    return _UNSPACED.sub(lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", folded)
 
 
 def words(text: str) -> list[str]:
@@ -127,11 +128,11 @@ def words(text: str) -> list[str]:
     lower = normalise(_with_signs(normalise(text)).lower())  # "İ" becomes "i" and a combining dot
     if lower.isascii():
         return _ASCII_WORD.findall(lower)
-    return [word for run in _WORD.findall(lower) for word in (is_unspaced(run) and _pairs(run)) or [run]]
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)]
+    return [
+        word
+        for run in _WORD.findall(lower)
+        for word in (map("".join, pairwise(run)) if len(run) > 1 and is_unspaced(run) else (run,))
+    ]
 
 
 def is_unspaced(word: str) -> bool:
