@@ -103,21 +103,6 @@ class Unit:
     messages: tuple[CleanMessage, ...]
 
     @property
-    def at_ms(self) -> int:
-        """The time of the first message."""
-        return self.messages[0].at_ms
-
-    @property
-    def speakers(self) -> list[str]:
-        """The speakers in the order of their first message."""
-        return list(dict.fromkeys(message.speaker for message in self.messages))
-
-    @property
-    def length(self) -> int:
-        """The number of characters that were said."""
-        return sum(len(message.text) for message in self.messages)
-
-    @property
     def digest(self) -> str:
         """The SHA-256 of the messages and their speakers, before secrets are redacted."""
         said = "\0".join(f"{message.id}\1{message.speaker}\1{message.text}" for message in self.messages)

@@ -38,11 +38,6 @@ def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
     return [sentence for sentence in stated if len(_WORD.findall(sentence)) >= LEAST_WORDS][:MOST_SENTENCES]
 
 
-def is_code(word: str) -> bool:
-    """Whether *word* mixes letters and digits, so that it hardly occurs in another file by chance."""
-    return not word.isalpha() and not word.isdigit()
-
-
 def is_recognisable(body: str) -> bool:
     """
     Whether *body* of a forgotten note identifies it in other files: at least 40 characters, blanks collapsed.

@@ -9,7 +9,7 @@ from clawmem.domain.capture.notes import title_of
 from clawmem.domain.knowledge.llm_answer import BOOLEAN, TEXT, ModelTask, list_schema, object_schema
 from clawmem.domain.knowledge.triples import is_grounded
 from clawmem.domain.maintenance.contradiction_gate import heuristic
-from clawmem.domain.maintenance.merge_gate import lexical_anchors, written_words
+from clawmem.domain.maintenance.merge_gate import capitalised_names, written_words
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.text.likeness import jaccard
 
@@ -138,7 +138,7 @@ def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | No
     if len(cited) < LEAST_SOURCES:
         return RejectionReason.SOURCES
     text = "\n".join(candidate.text for candidate in cited)
-    names = lexical_anchors("\n".join(candidate.text for candidate in pool))
+    names = capitalised_names("\n".join(candidate.text for candidate in pool))
     is_grounded_in_cited = is_grounded(draft.conclusion, text, lambda name: name.lower() in names)
     if has_injection(draft.conclusion) or not is_grounded_in_cited:
         return RejectionReason.CONTAMINATED
@@ -147,13 +147,10 @@ def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | No
 
 def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
     """Return the sentences of the cited memories that share two long words or more with the conclusion."""
-
-    def stems(text: str) -> set[str]:
-        return {word[:_STEM] for word in _long_words(text)}
-
-    wanted = stems(conclusion)
+    wanted = {word[:_STEM] for word in _long_words(conclusion)}
     every = (sentence for candidate in cited for sentence in sentences(candidate.text))
-    return [sentence for sentence in every if len(wanted & stems(sentence)) >= SHARED_WORDS]
+    stemmed = ((sentence, {word[:_STEM] for word in _long_words(sentence)}) for sentence in every)
+    return [sentence for sentence, stems in stemmed if len(wanted & stems) >= SHARED_WORDS]
 
 
 def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Mapping[str, Any] | None) -> tuple[str, ...]:

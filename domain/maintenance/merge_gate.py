@@ -127,7 +127,7 @@ def difference(first: ObservationText, second: ObservationText, *, in_order: boo
         ):
             return "they hold opposite words"
     is_directed = in_order or bool(_DIRECTED.search(first.text) or _DIRECTED.search(second.text))
-    in_text = long_words if is_directed else _names
+    in_text = long_words if is_directed else capitalised_names
     left, right = (list(dict.fromkeys(in_text(text))) for text in (first.text, second.text))
     is_same_order = [word for word in left if word in right] == [word for word in right if word in left]
     return "" if is_same_order else "their words change places"
@@ -146,12 +146,15 @@ def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> s
     for first, second in combinations(sources, 2):
         if reason := difference(first, second):
             return reason
-    if any(_from(pattern, source.text) < GROUNDED for source in sources):
+    texts = (pattern, *(source.text for source in sources))
+    stems, *source_stems = ({word[:_STEM] for word in long_words(text)} for text in texts)
+    shared = [len(stems & of_source) for of_source in source_stems]
+    if not stems or min(shared) < GROUNDED * len(stems):
         return "it says what one of them does not"
-    if any(_from(source.text, pattern) < TAKEN_UP for source in sources):
+    if any(count < TAKEN_UP * len(of_source) for count, of_source in zip(shared, source_stems, strict=True)):
         return "it does not say what one of them does"
     text = " ".join(source.text for source in sources)
-    names = lexical_anchors(pattern) - frozenset(written_words(text)) - lexical_anchors(text)
+    names = {*capitalised_names(pattern)}.difference(written_words(text), capitalised_names(text))
     if names or _values(pattern) - _values(text):
         return "it names what none of them does"
     return "one of them is a denial" if denies(pattern) is not denies(sources[0].text) else ""
@@ -175,11 +178,6 @@ def similarity(first: str, second: str) -> float:
     return shared / (hypot(*left.values()) * hypot(*right.values()))
 
 
-def lexical_anchors(text: str) -> frozenset[str]:
-    """Return the names in *text*: capitalised words of two characters or more except common ones, in lower case."""
-    return frozenset(_names(text))
-
-
 def _anchors_of(
     first: ObservationText, second: ObservationText
 ) -> tuple[frozenset[str], frozenset[str], Method]:
@@ -187,11 +185,14 @@ def _anchors_of(
         return first.entities, second.entities, Method.ENTITIES
     # A capitalised word at the start of a sentence is no name if it is in lower case elsewhere.
     small = frozenset(_SMALL.findall(first.text)) | frozenset(_SMALL.findall(second.text))
-    first_names, second_names = lexical_anchors(first.text) - small, lexical_anchors(second.text) - small
+    first_names, second_names = (
+        frozenset(capitalised_names(observation.text)) - small for observation in (first, second)
+    )
     return first_names, second_names, Method.LEXICAL if first_names or second_names else Method.STRICTEST
 
 
-def _names(text: str) -> list[str]:
+def capitalised_names(text: str) -> list[str]:
+    """Return the names in *text*: capitalised words of two characters or more except common ones, in lower case."""
     names = (name.lower() for name in _CAPITALISED.findall(text) if len(name) > 1)
     return [name for name in names if name not in _COMMON]
 
@@ -208,11 +209,6 @@ def written_words(text: str) -> list[str]:
 
 def _values(text: str) -> frozenset[str]:
     return numbers(text) | _COUNTED.intersection(written_words(text))
-
-
-def _from(pattern: str, text: str) -> float:
-    wanted, words = ({word[:_STEM] for word in long_words(text)} for text in (pattern, text))
-    return len(wanted & words) / len(wanted) if wanted else 0.0
 
 
 class StatementIndex:

@@ -334,7 +334,7 @@ class _Import:
                 counts.forgotten += 1
             elif known and is_served and known.source_hash == unit.digest:
                 counts.unchanged += 1
-            elif unit.length < least:
+            elif sum(len(message.text) for message in unit.messages) < least:
                 counts.too_short += 1
                 yield partial(self._remove, path)
             else:
@@ -350,11 +350,11 @@ class _Import:
         self, conversation: ImportedConversation, path: str, number: int, unit: Unit, texts: Sequence[str]
     ) -> str:
         documents, publisher = self._stores.documents, self._stores.publisher
-        now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
+        now, at = iso_utc(self._now_ms), iso_utc(unit.messages[0].at_ms)
         content_type = conversation.content_type or CONVERSATION
+        speakers = [message.speaker for message in unit.messages]
         title, body = conversation.title, f"{texts[0]}\n"
         if content_type == CONVERSATION:
-            speakers = [message.speaker for message in unit.messages]
             title = unit_title(title, number, texts[0])
             body = unit_body(speakers, texts, [message.at_ms for message in unit.messages])
         known = self._at(path)
@@ -377,7 +377,7 @@ class _Import:
             ("conversation", conversation.title),
             ("conversation-id", conversation.id[:100]),
             ("message-id", unit.messages[0].id),
-            *(("speaker", name) for name in unit.speakers),
+            *(("speaker", name) for name in dict.fromkeys(speakers)),
             *labels.items(),
         ]
         flat = ((name, " ".join(value.split())[:MAX_VALUE]) for name, value in values)
