@@ -154,7 +154,6 @@ class CommitContract(IndexContract):
         with pytest.raises(ValueError), self.index(vault).committing(LATER):
             self.put(vault, second)
             raise ValueError
-        self.index(vault).close()
 
         again = reopen()
 

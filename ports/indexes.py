@@ -55,7 +55,7 @@ def _stem(word: str) -> str:
 
 
 class SearchIndex(Protocol):
-    """Common interface of the indexes inside and outside of the vault."""
+    """Common interface of the indexes inside and outside of the vault; one that nothing refers to has no resources."""
 
     @property
     def method(self) -> str:
@@ -63,9 +63,6 @@ class SearchIndex(Protocol):
 
     def faults(self) -> list[str]:
         """Return the defects inside the index as sentences without a full stop; an empty list if it is sound."""
-
-    def close(self) -> None:
-        """Release all resources; a second call does nothing."""
 
 
 class DerivedIndex(SearchIndex, Protocol):

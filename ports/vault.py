@@ -68,9 +68,7 @@ class Vault:
     leases: LeaseStore
 
     def close(self) -> None:
-        """Close the serving indexes, then the storage; a second call does nothing."""
-        self.lexical.close()
-        self.vectors.close()
+        """Close the storage; a second call does nothing."""
         self.storage.close()
 
     def __enter__(self) -> Self:

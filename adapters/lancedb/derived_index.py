@@ -230,9 +230,6 @@ class LanceIndex(ABC):
         except VaultError as error:
             return [str(error)]
 
-    def close(self) -> None:
-        self._table = self._connection = None
-
     @contextmanager
     def _latest(self) -> Iterator[Any]:
         """Yield the table at its latest version, as a handle stays at its version otherwise; errors are translated."""

@@ -320,9 +320,6 @@ class SqliteEmbeddings(Store):
                 self._db.write(_STATE)
         return lost
 
-    def close(self) -> None:
-        """Do nothing: the vault closes the file."""
-
     # -- inside -------------------------------------------------------------------------------------
 
     def _spaces(self, *states: str) -> list[EmbeddingSpace]:

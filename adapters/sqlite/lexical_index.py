@@ -170,9 +170,6 @@ class SqliteLexicalIndex(Store):
     def faults(self) -> list[str]:
         return [f"{table} is broken" for table in broken_tables(self._db, TABLES.values())]
 
-    def close(self) -> None:
-        """Do nothing: the vault closes the file."""
-
     def _counts(self, terms: Sequence[Term], grain: Grain) -> tuple[int, dict[Term, int]]:
         """Return the number of entries, and of those that contain each of *terms* that has a letter or digit."""
         words = [term for term in dict.fromkeys(terms) if any(sign.isalnum() for sign in term.text)]

@@ -431,10 +431,6 @@ class TantivyLexicalIndex:
         except IndexDamaged as error:
             return [error.reason]
 
-    def close(self) -> None:
-        """Release the files; the write lock is never held between commits."""
-        self._grains.clear()
-
     # -- helpers ----------------------------------------------------------------------------------------
 
     def _change(self) -> AbstractContextManager[None]:

@@ -148,7 +148,6 @@ class TestClock:
                 lease.check()
 
         assert index.marker() == before
-        index.close()
         set_free(other, Role.LEXICAL)
         other.indexes.keep_up()
         assert_current(other)
@@ -171,7 +170,6 @@ class TestClock:
         assert "lease" in lagging.indexes.lagging[Role.LEXICAL]
         index = lagging.indexes.engines.open(lagging.serving(Role.LEXICAL))
         assert (index.count(Grain.DOCUMENT), index.marker()) == (1, lagging.serving(Role.LEXICAL).since)
-        index.close()
         assert lagging.found("okapi") == ["b.md"]
         set_free(other, Role.LEXICAL)
         lagging.lease_clock.advance(HOUR_MS)

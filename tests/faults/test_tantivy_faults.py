@@ -32,7 +32,6 @@ def folder(tmp_path: Path) -> Path:
     index = TantivyLexicalIndex(str(tmp_path / "lexical"))
     with index.committing(HERE):
         index.put([entry(1, "budget plain", grain=grain) for grain in Grain])
-    index.close()
     return tmp_path / "lexical"
 
 
@@ -56,7 +55,6 @@ class TestKill:
             for batch in (seq + 1, seq + 2):
                 apply(index, batch)
             assert [contents(index, grain, seq + 2) for grain in Grain] == [expected(seq + 2)] * len(Grain)
-            index.close()
 
 
 class TestDamage:

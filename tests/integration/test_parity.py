@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -198,7 +198,7 @@ def by_sqlite(judged: Judged, place: Path) -> AbstractContextManager[VectorSearc
 def by_lancedb(judged: Judged, place: Path) -> AbstractContextManager[VectorSearch]:
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
-    return closing(filled(LanceVectorIndex(IndexPlace(str(place), "vectors")), judged))
+    return nullcontext(filled(LanceVectorIndex(IndexPlace(str(place), "vectors")), judged))
 
 
 def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorSearch]:
@@ -210,7 +210,7 @@ def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorS
 
         exact_below, partition_size, fewest_probes = 0, 64, 3
 
-    return closing(filled(Partitioned(IndexPlace(str(place), "vectors")), judged))
+    return nullcontext(filled(Partitioned(IndexPlace(str(place), "vectors")), judged))
 
 
 def filled(index: VectorIndex, judged: Judged) -> VectorIndex:

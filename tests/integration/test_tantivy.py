@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,17 +19,13 @@ Open = Callable[..., TantivyLexicalIndex]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
+def opened(tmp_path: Path) -> Open:
     """Opens the index in the folder ``lexical``, or another one."""
-    made: list[TantivyLexicalIndex] = []
 
     def open_index(name: str = "lexical", *, read_only: bool = False) -> TantivyLexicalIndex:
-        made.append(TantivyLexicalIndex(str(tmp_path / name), read_only=read_only))
-        return made[-1]
+        return TantivyLexicalIndex(str(tmp_path / name), read_only=read_only)
 
-    yield open_index
-    for index in made:
-        index.close()
+    return open_index
 
 
 @pytest.fixture
@@ -76,7 +72,6 @@ class TestPlace:
 
         reader = opened(read_only=True)
         assert (ids(reader, "budget"), reader.marker(), reader.faults()) == ([1], HERE, [])
-        reader.close()
 
         assert files(tmp_path) == before
 

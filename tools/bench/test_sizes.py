@@ -140,7 +140,6 @@ def test_keywords(size: int, source: Source, tmp_path: Path) -> None:
         *figures_of("keyword", size, interleaved(asks, usual)[0]),
         *figures_of("keyword, frequent words", size, interleaved(asks, frequent)[0]),
     ]
-    close(engines)
     conclude(figures)
 
 
@@ -153,7 +152,6 @@ def test_vectors(size: int, source: Source, vectors: Vectors, tmp_path: Path) ->
 
     times, answers = interleaved({**asks, "exact scan": scan(vectors[:size])}, asked)
     figures = figures_of("vectors", size, times, recalls(answers))
-    close(engines)
     conclude(figures)
 
 
@@ -173,7 +171,6 @@ def test_hybrid(size: int, source: Source, vectors: Vectors, tmp_path: Path) -> 
     )
     both = [sum(pair) for pair in zip(by_word["lancedb"], by_vector["lancedb"], strict=True)]
     figures = figures_of("hybrid", size, {"lancedb": both}, recalls(answers))
-    close({"words": lexical, "vectors": near})
     conclude(figures)
 
 
@@ -250,11 +247,6 @@ def keyword_ask(index: LexicalIndex) -> Ask[LexicalQuery]:
 
 def vector_ask(index: VectorIndex) -> Ask[bytes]:
     return lambda question: index.search(question, LIMIT)
-
-
-def close(engines: Mapping[str, DerivedIndex]) -> None:
-    for index in engines.values():
-        index.close()
 
 
 # -- vectors --------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -121,14 +121,8 @@ class ExternalIndex(Generic[Index]):
         return frozenset(self.outbox.after(marker, self.role).document_ids)
 
     def release(self) -> None:
-        """Drop the reference to the open index without closing it; other threads may still be using it."""
+        """Drop the reference to the open index; other threads may still be using it."""
         self._opened = None
-
-    def close(self) -> None:
-        """Close the open index."""
-        opened, self._opened = self._opened, None
-        if opened:
-            opened[1].close()
 
 
 class IndexRouter(Generic[Search]):
@@ -161,10 +155,6 @@ class IndexRouter(Generic[Search]):
             return [*self._own.faults(), *index.faults()]
         except NOT_THERE as error:
             return [str(error)]
-
-    def close(self) -> None:
-        """Close the external index."""
-        self._outside.close()
 
     def _serving(self) -> Search:
         return self._outside.index() or self._own
@@ -385,18 +375,18 @@ class ExternalIndexes:
                 self.engines.discard(
                     record
                 )  # after a restore from a backup, generation numbers may be reused
-                with closing(self.engines.open(record)) as index:
-                    self._indexer.write(record, index, (), record.since, lease)
-                    for ids in self._batches(progress):
-                        self._indexer.write(record, index, ids, record.since, lease)
-                    self._indexer.catch_up(record, index, lease)
-                    with transactions.writing():
-                        lease.check()
-                        self._indexer.refuse_outdated(record)
-                        outbox.serve(record, role)
-                    # After the switch, because it may outlast the lease and does not affect results.
-                    with suppress(IndexBusy):
-                        index.optimize()
+                index = self.engines.open(record)
+                self._indexer.write(record, index, (), record.since, lease)
+                for ids in self._batches(progress):
+                    self._indexer.write(record, index, ids, record.since, lease)
+                self._indexer.catch_up(record, index, lease)
+                with transactions.writing():
+                    lease.check()
+                    self._indexer.refuse_outdated(record)
+                    outbox.serve(record, role)
+                # After the switch, because it may outlast the lease and does not affect results.
+                with suppress(IndexBusy):
+                    index.optimize()
         self.tidy()
 
     def tidy(self) -> None:
@@ -409,9 +399,9 @@ class ExternalIndexes:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close the external indexes; the vault stays open."""
-        self.vault.lexical.close()
-        self.vault.vectors.close()
+        """Release the external indexes; the vault stays open."""
+        self.words.release()
+        self.meaning.release()
 
     def _fill_words(self, progress: Progress) -> None:
         """Fill the vault's own index of words, which also answers for changes that an external one has not seen."""

@@ -122,9 +122,6 @@ class JsonLexicalIndex:
     def faults(self) -> list[str]:
         return []
 
-    def close(self) -> None:
-        """Nothing is open between two calls."""
-
     def _content(self) -> dict[str, Any]:
         return self._file.read() if self._uncommitted is None else self._uncommitted
 
