@@ -92,9 +92,8 @@ class MemoryFolder:
         decoded = unquote(unquote(path))  # a name that hides dots twice is no name
         if "\0" in decoded or "\\" in decoded or not f"{decoded}/".startswith(f"{ROOT}/"):
             raise refusal(f"Path must start with {ROOT}, got: {path}")
-        parts = [part for part in decoded.removeprefix(ROOT).split("/") if part]
-        location = self._root.joinpath(*parts)
-        if ".." in parts or not location.resolve().is_relative_to(self._root):
+        location = self._root / decoded.removeprefix(ROOT).lstrip("/")
+        if ".." in location.parts or not location.resolve().is_relative_to(self._root):
             raise refusal(f"Path {path} would escape {ROOT} directory")
         return location
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,6 +14,7 @@ from anyio import CapacityLimiter, to_thread
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import file_identity, file_version
+from clawmem.app.environment.private_files import FileUnusable
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.settings.model import Settings, of_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -30,19 +30,6 @@ class Busy(ClawmemError):
     """The task queue is full."""
 
     code = "BUSY"
-
-
-class FileUnusable(InvalidInput):
-    """The operating system refuses the use of a file or folder; *error* is the reason."""
-
-    exit_code = 1
-
-    def __init__(self, error: OSError) -> None:
-        name = error.filename or "A file"
-        message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = f"The disk is full: {name} could not be written. Free some space and repeat."
-        super().__init__("FILE", message)
 
 
 class Dispatcher:

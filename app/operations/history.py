@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -22,15 +21,13 @@ from clawmem.app.operations.search import receipt_parts, session_line
 from clawmem.app.services.documents.file_history import FileReason
 from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
-from clawmem.app.services.maintenance.status import MAX_TOP, VaultReport
+from clawmem.app.services.maintenance.status import MAX_TOP, SessionUse, VaultReport, session_uses
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.retrieval.request import first_after
-from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
-from clawmem.ports.telemetry import Recall
 
 Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents on this side.")]
 
@@ -69,18 +66,6 @@ def session_log(services: Services, limit: LongLimit = 10, as_of: AsOf = "") -> 
     return latest_sessions(services.vault.sessions, limit, first_after(as_of, services.clock.zone()))
 
 
-class SessionUse(Result):
-    """Blocks that one hook added to a session, their tokens and documents, and the share that the conversation used."""
-
-    session_id: str
-    hook: str
-    last_asked: str
-    blocks: int
-    tokens: int
-    documents: int
-    share_referenced: float
-
-
 @operation(
     Effect.READS,
     columns="session_id hook last_asked blocks tokens documents share_referenced=of_use",
@@ -94,24 +79,8 @@ def budget(
     limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of rows.")] = 5,
 ) -> list[SessionUse]:
     """Show the tokens that each hook added to sessions of the last 30 days, and how much of them was used."""
-    telemetry, recorded = services.vault.telemetry, defaultdict[tuple[str, str], list[Recall]](list)
     since = iso_utc(services.clock.now_ms() - 30 * DAY_MS)
-    for recall in telemetry.recalls(session_id=session) if session else telemetry.recalls(since):
-        if recall.verb in HOOKS:
-            recorded[recall.session_id or "no session", recall.verb].append(recall)
-    uses = []
-    latest = sorted(recorded.items(), key=lambda item: item[1][-1].asked_at, reverse=True)
-    for (name, hook), recalls in latest[:limit]:
-        receipts = [receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits]
-        referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
-        use = {
-            "blocks": len(receipts),
-            "tokens": sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),
-            "documents": len(referenced),
-            "share_referenced": sum(referenced) / max(1, len(referenced)),
-        }
-        uses.append(SessionUse(session_id=name, hook=hook, last_asked=recalls[-1].asked_at, **use))
-    return uses
+    return session_uses(services.vault.telemetry, services.vault.receipts, HOOKS, since, session)[:limit]
 
 
 class ReceiptLine(Result):

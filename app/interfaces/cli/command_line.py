@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from clawmem.app.environment.private_files import FileUnusable
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.operation import error_record
 from clawmem.app.operations.output import encodable
@@ -233,8 +234,6 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     except OSError as error:
         if error.strerror is None:
             raise  # a bug of clawmem, which a traceback locates
-        from clawmem.app.operations.dispatch import FileUnusable
-
         failure = FileUnusable(error)
         leave(str(failure), failure.exit_code, error_record(failure))
 

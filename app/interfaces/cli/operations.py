@@ -56,10 +56,12 @@ class Form:
         fields: The fields of the request that the command line has, by name.
         texts: Their help texts.
         arguments: The names of those that are positional.
+        names: All spellings of each field as an option.
         spellings: How the command line writes each field.
         options: The names of the fields that are options, by their spelling.
         extras: The options that it has beside those of the request.
         label: The words that choose the form, such as ``--mode words``.
+        usage: The word that chooses the form, and its arguments; optional ones are in brackets.
     """
 
     def __init__(self, operation: AnyOperation, command: Command) -> None:
@@ -73,10 +75,14 @@ class Form:
             name: option_of(field).about or field.description or "" for name, field in self.fields.items()
         }
         self.arguments = [name for name, field in self.fields.items() if option_of(field).is_argument]
+        self.names = {
+            name: option_of(field).names or (f"--{name.replace('_', '-')}",)
+            for name, field in self.fields.items()
+        }
         self.spellings = {
             name: option_of(field).metavar or name.upper()
             if name in self.arguments
-            else self.names(name)[-1].partition("/")[0]
+            else self.names[name][-1].partition("/")[0]
             for name, field in self.fields.items()
         }
         self.options = {self.spellings[name]: name for name in self.fields if name not in self.arguments}
@@ -86,17 +92,9 @@ class Form:
         needed = " ".join(place for place, is_required in self.places.items() if is_required)
         word = command.form.replace("=", " ") if self.is_option else self.value
         self.label = word or needed or "no argument"
-
-    @property
-    def usage(self) -> str:
-        """The word that chooses the form, and its arguments; optional ones are in brackets."""
         mark = "{}" if len(self.places) == 1 and not self.value else "[{}]"  # which may be around all forms
         places = [place.strip(".") if needed else mark.format(place) for place, needed in self.places.items()]
-        return " ".join([*([self.value] if self.value and not self.is_option else ()), *places])
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """Return all spellings of an option."""
-        return option_of(self.fields[name]).names or (f"--{name.replace('_', '-')}",)
+        self.usage = " ".join([*([self.value] if self.value and not self.is_option else ()), *places])
 
     def is_selected(self, options: Mapping[str, Any], words: Sequence[str]) -> bool:
         """Whether the command line chooses the form by its selector."""
@@ -261,7 +259,7 @@ def _options(forms: Sequence[Form]) -> dict[str, Any]:
             elif _allows(field.annotation, list):
                 kind, shown = list[str], ""
             about = f"{only}{form.texts[name]}{shown}"
-            option = typer.Option(*form.names(name), help=about, metavar=metavar)
+            option = typer.Option(*form.names[name], help=about, metavar=metavar)
             annotations[spelling] = Annotated[kind | None, option]
         annotations.update({spelling: EXTRAS[spelling] for spelling in form.extras})
     return annotations

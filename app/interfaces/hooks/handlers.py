@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING
 
@@ -47,12 +46,8 @@ class HookContext:
         services: Callable[[], AbstractContextManager[Services | None]] | None = None,
     ) -> None:
         self.environ, self.offer, self.services = environ, offer, services or self.opened
+        self.vault = default_vault(environ)  # may not exist
         self.later = later or partial(lazy("app.interfaces.hooks.sessions:do_jobs"), self.vault, environ)
-
-    @property
-    def vault(self) -> Path:
-        """The path of the vault, which may not exist."""
-        return default_vault(self.environ)
 
     @contextmanager
     def opened(self) -> Iterator[Services | None]:

@@ -225,12 +225,17 @@ def curator_nudge(event: HookEvent, context: HookContext) -> str:
 
 def postcompact_inject(event: HookEvent, context: HookContext) -> str:
     """Restore information that the summary of a conversation omits; silence for a session that starts otherwise."""
-
-    def restored(services: Services) -> str:
-        state = services.conversation_files(event.transcript_path, event.session_id).state()
-        return services.briefings.after_compaction(state, event.compact_summary, project_of(event.cwd))
-
-    return _inject(context.read(event, restored), event, context) if event.source == "compact" else ""
+    if event.source != "compact":
+        return ""
+    restored = context.read(
+        event,
+        lambda services: services.briefings.after_compaction(
+            services.conversation_files(event.transcript_path, event.session_id).state(),
+            event.compact_summary,
+            project_of(event.cwd),
+        ),
+    )
+    return _inject(restored, event, context)
 
 
 def advise(name: str, event: HookEvent, context: HookContext) -> str:

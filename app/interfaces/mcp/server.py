@@ -48,7 +48,7 @@ from clawmem.app.operations.operation import (
     refusal_of,
     remarks_of,
 )
-from clawmem.app.operations.output import as_lines
+from clawmem.app.operations.output import as_lines, encodable
 from clawmem.app.operations.search import SearchAnswer
 from clawmem.app.operations.table import TOOLS, all_operations, operations_in
 from clawmem.app.version import VERSION
@@ -209,7 +209,9 @@ class OperationTool:
         degraded = (f"degraded: {name}: {reason}" for name, reason in getattr(result, "degraded", {}).items())
         text = "\n".join([as_lines(self.operation.shown(result)), *degraded, *remarks_of(result)]).strip()
         record = self.operation.record(result, without_nulls=True)
-        return CallToolResult(content=[_text(text), *resources], structured_content=record)
+        return CallToolResult(
+            content=[TextContent(type="text", text=encodable(text)), *resources], structured_content=record
+        )
 
 
 class MemoryServer(MCPServer[Any]):
@@ -233,6 +235,7 @@ class MemoryServer(MCPServer[Any]):
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
         self._dispatcher = dispatcher
+        self.protocol: Any = self._lowlevel_server  # communicates with a transport
         every = [guide, *(operation for operation in all_operations() if operation.name in TOOLS)]
         daily = [operation for operation in every if operation.name in DAILY]
         chosen = operations_in("files") if is_files else daily if is_daily else every
@@ -251,11 +254,6 @@ class MemoryServer(MCPServer[Any]):
                     raise ResourceNotFoundError(str(error)) from error
                 origin = excerpt.document.origin
                 return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
-
-    @property
-    def protocol(self) -> Any:
-        """Protocol server, which communicates with a transport."""
-        return self._lowlevel_server
 
     async def run_stdio_async(self) -> None:
         """Run the server on stdin and stdout; child processes do not read this stdin."""
@@ -285,7 +283,9 @@ class MemoryServer(MCPServer[Any]):
             return await self._offered[name].call(self._dispatcher, arguments, context)
         except ClawmemError as error:
             meta = {CODE: error.code, **({DETAILS: dict(error.details)} if error.details else {})}
-            return CallToolResult(content=[_text(str(error))], is_error=True, _meta=meta)
+            return CallToolResult(
+                content=[TextContent(type="text", text=encodable(str(error)))], is_error=True, _meta=meta
+            )
         except Exception as error:
             raise UnexpectedToolError(UNEXPECTED) from error
 
@@ -325,10 +325,6 @@ def _untitled(schema: Any) -> Any:
             key: _untitled(value) for key, value in schema.items() if (key, type(value)) != ("title", str)
         }
     return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
-
-
-def _text(text: str) -> TextContent:
-    return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
 
 
 def _near(name: str, known: Sequence[str]) -> str:

@@ -64,11 +64,9 @@ class WebPages:
         self._sessions = Sessions()
         self._is_ending = False
         self._static = StaticFiles(directory=Path(__file__).with_name("static"))
-
-    @property
-    def routes(self) -> list[BaseRoute]:
-        """Return the routes: one that returns a one-time address to who shows the token, and the pages."""
-        return [Route(f"{ROOT}-address", self._address, methods=["POST"]), Mount(ROOT, self)]
+        # One returns a one-time address to who shows the token.
+        address = Route(f"{ROOT}-address", self._address, methods=["POST"])
+        self.routes: list[BaseRoute] = [address, Mount(ROOT, self)]
 
     def end(self) -> None:
         """End the streams of events, so that the server need not wait for them."""

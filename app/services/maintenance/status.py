@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.documents.records import Record
 from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
+from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -22,7 +24,7 @@ from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStor
 from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
 from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
-from clawmem.ports.telemetry import Analytics, Question, Receipts, Telemetry
+from clawmem.ports.telemetry import Analytics, Question, Recall, Receipts, Telemetry
 
 BACKUP_MARK = ".backup"  # ending of the file next to the vault that a backup leaves
 
@@ -204,3 +206,40 @@ def report(
     examined = sum(record["documents"] for record in tables[Question.COVERAGE])
     recalls = sum(record["recalls"] for record in tables[Question.SPEED])
     return VaultReport(now, since, examined, recalls, top, tables)
+
+
+class SessionUse(Record):
+    """Blocks that one hook added to a session, their tokens and documents, and the share that the conversation used."""
+
+    session_id: str
+    hook: str
+    last_asked: str
+    blocks: int
+    tokens: int
+    documents: int
+    share_referenced: float
+
+
+def session_uses(
+    telemetry: Telemetry, receipts: Receipts, hooks: Container[str], since: str, session: str = ""
+) -> list[SessionUse]:
+    """Return what *hooks* added to each session *since* a time, the latest first; or to the one *session*, ever."""
+    recorded = defaultdict[tuple[str, str], list[Recall]](list)
+    for recall in telemetry.recalls(session_id=session) if session else telemetry.recalls(since):
+        if recall.verb in hooks:
+            recorded[recall.session_id or "no session", recall.verb].append(recall)
+    uses = []
+    for (name, hook), recalls in recorded.items():
+        known = [receipt_of(receipts, recall) for recall in recalls if recall.hits]
+        referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
+        use = SessionUse(
+            session_id=name,
+            hook=hook,
+            last_asked=recalls[-1].asked_at,
+            blocks=len(known),
+            tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in known if receipt),
+            documents=len(referenced),
+            share_referenced=sum(referenced) / max(1, len(referenced)),
+        )
+        uses.append(use)
+    return sorted(uses, key=lambda use: use.last_asked, reverse=True)

@@ -29,11 +29,8 @@ from clawmem.ports.errors import ClawmemError, InputTooLong, ModelAnswerInvalid,
 from clawmem.ports.models import Embedder, Generator, ModelAnswers, Reranker, is_in_process, is_remote
 from clawmem.ports.records import Grain, LexicalQuery
 
-LATE_INTERACTION, EXPANSION, RERANKER = (
-    "late interaction",
-    "expansion",
-    "reranker",
-)  # names in `Trace.degraded`
+# Names in `Trace.degraded`.
+LATE_INTERACTION, EXPANSION, RERANKER = "late interaction", "expansion", "reranker"
 DEADLINE_S = 5.0
 PURPOSE = "rerank"  # of cached answers
 

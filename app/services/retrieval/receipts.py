@@ -22,9 +22,8 @@ from clawmem.ports.telemetry import Recall, RecallHit, Receipts, Telemetry
 
 DIGITS = 4  # decimal places; more would double the size of a receipt
 
-FORGOTTEN_AT_ONCE = (
-    50  # ten times as many as a question adds, so that old records shrink faster than new ones arrive
-)
+# Ten times as many as a question adds, so that old records shrink faster than new ones arrive.
+FORGOTTEN_AT_ONCE = 50
 ANSWERS_FORGOTTEN_AT_ONCE = 500  # model answers; a reranked question adds one per candidate
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from clawmem.app.services.retrieval.receipts import query_hash, unpack
+from clawmem.app.services.retrieval.receipts import Receipt, query_hash, unpack
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry
-
-if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.receipts import Receipt
 
 CONTEXT_SURFACING = "context-surfacing"
 
