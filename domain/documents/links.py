@@ -135,7 +135,7 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     files = [note for note in here if link_key(note.path) == link.key]
     from_here = posixpath.normpath(posixpath.join(folder, written))
     from_root = posixpath.normpath(written.lstrip("/"))
-    is_relative = written.startswith(("./", "../"))
+    is_relative, is_anywhere = written.startswith(("./", "../")), not written.startswith(("./", "../", "/"))
     is_from_here = is_relative or (link.kind is LinkKind.MARKDOWN and not written.startswith("/"))
     places = [from_here] * is_from_here + [from_root] * (not is_relative)
 
@@ -146,13 +146,13 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     groups: list[list[NamedNote]] = []
     for form in (partial(unicodedata.normalize, "NFC"), without_case):
         groups += [[note for note in files if form(_stem(note.path)) == form(place)] for place in places]
-        if not written.startswith(("./", "../", "/")):
+        if is_anywhere:
             end = form(written)
             groups += [
                 [note for note in files if f"/{form(_stem(note.path))}".endswith(f"/{end}")],
                 [note for note in named if form(_stem(f"{note.collection}/{note.path}")) == end],
             ]
-    if not written.startswith(("./", "../", "/")):
+    if is_anywhere:
         groups += [[note for note in here if note.kind is kind] for kind in (NameKind.ALIAS, NameKind.TITLE)]
     groups.append([note for note in named if note.kind is NameKind.BLOCK and link.kind is LinkKind.BLOCK])
     matches = sorted(next(filter(None, groups), ()), key=lambda note: (len(note.path), note.path))

@@ -114,16 +114,22 @@ class Markdown:
                 label = columns
             elif at and tokens[at - 1].type == "list_item_open":
                 kind = BlockKind.ITEM
-            covered, above = end, " › ".join(text for _, text in path if text)
+            parts, above = [(kind, first, label)], " › ".join(text for _, text in path if text)
             # A turn of a conversation, a footnote and a field within a paragraph are blocks of their own.
             for line in range(first, end) if kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) else ():
                 turn = _TURN.match(self._lines[line])
                 if turn or _OWN_LINE.match(self._lines[line]):
-                    if line > first:
-                        blocks.append(self._block(kind, first, line, label, level, above))
-                    kind, first = BlockKind.TURN if turn else BlockKind.PARAGRAPH, line
-                    label = (turn[1] or turn[2] or turn[3]).strip() if turn else ""
-            blocks.append(self._block(kind, first, end, label, level, above))
+                    parts = parts if line > first else []
+                    speaker = (turn[1] or turn[2] or turn[3]).strip() if turn else ""
+                    parts.append((BlockKind.TURN if turn else BlockKind.PARAGRAPH, line, speaker))
+            covered = end
+            ends = [*(start for _, start, _ in parts[1:]), end]
+            for (part_kind, start, name), stop in zip(parts, ends, strict=True):
+                while stop - 1 > start and not self._lines[stop - 1].strip():
+                    stop -= 1
+                lines = start + self.first_line, stop - 1 + self.first_line
+                places = self._starts[start], self._starts[stop] - 1
+                blocks.append(Block(part_kind, *lines, *places, name, level, above))
             path += [(level, label)] if kind is BlockKind.HEADING else []
         return blocks
 
@@ -151,13 +157,6 @@ class Markdown:
         code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
         return _blanked(self.body, code)
 
-    def _block(self, kind: BlockKind, first: int, end: int, label: str, level: int, above: str) -> Block:
-        while end - 1 > first and not self._lines[end - 1].strip():
-            end -= 1
-        start_line, end_line = first + self.first_line, end - 1 + self.first_line
-        start, stop = self._starts[first], self._starts[end] - 1
-        return Block(kind, start_line, end_line, start, stop, label, level, above)
-
 
 @cache
 def _parser() -> MarkdownIt:
@@ -173,8 +172,7 @@ def _parser() -> MarkdownIt:
 def _blanked(text: str, spans: Sequence[tuple[int, int]], blank: str = " ") -> str:
     parts, place = [], 0
     for start, end in spans:
-        blanks = "\n".join(blank * len(line) for line in text[start:end].split("\n"))
-        parts += [text[place:start], blanks]
+        parts += [text[place:start], re.sub("[^\n]", blank, text[start:end])]
         place = end
     return "".join([*parts, text[place:]])
 
