@@ -104,6 +104,5 @@ def is_current(document: Document | None, source_hash: str) -> bool:
     An archived or superseded document stays inactive while its file is unchanged; an edited file becomes active. The
     record of a removed document is never valid: its file exists again.
     """
-    if document is None or document.inactive is InactiveReason.REMOVED:
-        return False
-    return document.source_hash == source_hash
+    is_removed = document is not None and document.inactive is InactiveReason.REMOVED
+    return document is not None and not is_removed and document.source_hash == source_hash

@@ -134,8 +134,7 @@ def with_part(target: str, marks: str = "#^") -> tuple[str, str]:
 
 def unicode_forms(name: str) -> tuple[str, ...]:
     """Return the distinct spellings among *name*, its NFC form and its NFD form; file systems use both forms."""
-    forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
-    return tuple(dict.fromkeys(forms))
+    return tuple(dict.fromkeys((name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD")))))
 
 
 def is_called(address: Address, document: Document) -> bool:
@@ -144,11 +143,10 @@ def is_called(address: Address, document: Document) -> bool:
 
     Case and the format of a day do not count. A link also matches the end of the document's path, without its extension.
     """
-    wanted, called = folded(address.name), folded(day_named(address.name))
-    end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
-    if any(folded(day_named(name)) == called for name in document_names(document)):
+    if folded(day_named(address.name)) in (folded(day_named(name)) for name in document_names(document)):
         return True
-    return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
+    path, end = (EXTENSION.sub("", folded(name)) for name in (document.display_path, address.name))
+    return address.is_link and f"/{path}".endswith(f"/{end.removeprefix('/')}")
 
 
 def folded(name: str) -> str:

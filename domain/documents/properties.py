@@ -36,8 +36,7 @@ _FIELD = re.compile(
     rf"|(?<!\[)[\[(](?P<inner>{_NAME})::[ \t]*(?P<part>[^\[\]()\n]+)[\])]",
     re.MULTILINE,
 )
-# Days of tasks, as the plugin Tasks of Obsidian and as Logseq write them.
-# A finished task, whose days do not count, or the day of an open one.
+# A finished task, whose days do not count, or the day of an open one, as Obsidian's Tasks and Logseq write them.
 _TASK_DAY = re.compile(
     r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[xX-]\]|(?:DONE|CANCELL?ED)\b)[^\n]*(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*"
     r"|(?:(?P<due>📅|\bDEADLINE:)|⏳|\bSCHEDULED:)\ufe0f?[ \t]*<?(?P<day>\d{4}-\d\d-\d\d)",
@@ -113,7 +112,7 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
         if name.casefold() in TAG_PROPERTIES | _ALIAS_NAMES:
             listed = TAGS if name.casefold() in TAG_PROPERTIES else "aliases"
             fields += [(listed, part) for part in map(_unlinked, value.split(",")) if part]
-        elif name.casefold() not in _OMITTED:
+        else:
             fields.append((name, value))
     return fields[:MAX_FIELDS]
 
@@ -168,9 +167,8 @@ def read_filter(text: str) -> PropertyFilter:
 
 def _unlinked(value: str) -> str:
     value = value.strip()
-    target = value.removeprefix("!").removeprefix("[[").removesuffix("]]")
-    is_link = value.removeprefix("!") == f"[[{target}]]" and not set(target) & set("[]")
-    return target.partition("|")[0].strip() if is_link else value
+    link = re.fullmatch(r"!?\[\[([^\[\]|]*)[^\[\]]*\]\]", value)
+    return link[1].strip() if link else value
 
 
 class TaskLine(NamedTuple):
