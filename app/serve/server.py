@@ -11,6 +11,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
@@ -244,6 +245,7 @@ def _listener(choices: Choices) -> socket.socket:
     return listener
 
 
+@dataclass
 class ToolServers:
     """
     ASGI application of all tool sets at ``/mcp``, without sessions, so that a client that disconnects leaves no state.
@@ -251,10 +253,10 @@ class ToolServers:
     The MCP library (27 MB) is loaded with the first request.
     """
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
-        self._wanted, self._ready = anyio.Event(), anyio.Event()
-        self._managers: dict[str, Any] = {}
+    dispatcher: Dispatcher
+    _wanted: anyio.Event = field(default_factory=anyio.Event)
+    _ready: anyio.Event = field(default_factory=anyio.Event)
+    _managers: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Load the servers when a request waits for them, and run them until this task is cancelled."""
@@ -267,7 +269,7 @@ class ToolServers:
 
             # At the end of the server, calls in progress get their results.
             AppStatus.enable_automatic_graceful_drain = False
-            servers = {tools.path: MemoryServer(self._dispatcher, tools).protocol for tools in ToolSet}
+            servers = {tools.path: MemoryServer(self.dispatcher, tools).protocol for tools in ToolSet}
             return {
                 path: StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=MOST_BYTES)
                 for path, server in servers.items()

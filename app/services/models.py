@@ -308,12 +308,12 @@ class Watch:
 _PLACES = {"in_process": is_in_process, "is_remote": is_remote}
 
 
+@dataclass(eq=False)
 class WatchedModel:
     """Model of any role with a `Watch` on its properties and its answers."""
 
-    def __init__(self, model: Any, watch: Watch) -> None:
-        self._model = model
-        self._watch = watch
+    _model: Any
+    _watch: Watch
 
     def __getattr__(self, name: str) -> Any:
         if name in {"embed_query", "embed_documents", "generate", "rerank"}:

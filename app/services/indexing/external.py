@@ -125,12 +125,12 @@ class ExternalIndex(Generic[Index]):
         self._opened = None
 
 
+@dataclass(eq=False)
 class IndexRouter(Generic[Search]):
     """Common part of the index routers of both roles; the vault's own index has every entry."""
 
-    def __init__(self, own: Search, outside: ExternalIndex[Any]) -> None:
-        self._own = own
-        self._outside = outside
+    _own: Search
+    _outside: ExternalIndex[Any]
 
     @property
     def method(self) -> str:
@@ -195,6 +195,7 @@ class IndexRouter(Generic[Search]):
         return sorted(best.values(), key=lambda hit: (-hit.score, hit.key))[: max(limit, 0)]
 
 
+@dataclass(eq=False)
 class ServedLexical(IndexRouter[LexicalIndex]):
     """
     ``LexicalIndex`` that searches the serving index.
@@ -203,10 +204,8 @@ class ServedLexical(IndexRouter[LexicalIndex]):
     them to the external index.
     """
 
-    _outside: ExternalIndex[LexicalIndex]
-
-    def __init__(self, own: LexicalIndex, outside: ExternalIndex[LexicalIndex]) -> None:
-        super().__init__(own, outside)
+    def __post_init__(self) -> None:
+        own = self._own
         self.committing, self.put, self.remove = own.committing, own.put, own.remove
         self.clear, self.holding = own.clear, own.holding
 
