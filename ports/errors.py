@@ -13,15 +13,15 @@ from clawmem.ports.records import Candidate, Document, Hit
 
 
 class ClawmemError(Exception):
-    """Base class of all clawmem errors; caught only at the interfaces (CLI, MCP server, REST API, hooks)."""
+    """
+    Base class of all clawmem errors; caught only at the interfaces (CLI, MCP server, REST API, hooks).
+
+    ``details`` are additional JSON-serialisable values for programs.
+    """
 
     code = "INTERNAL_ERROR"
     exit_code = 1
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """Return additional JSON-serialisable values for programs."""
-        return {}
+    details: Mapping[str, Any] = MappingProxyType({})
 
 
 class InvalidInput(ClawmemError):
@@ -34,11 +34,11 @@ class InvalidInput(ClawmemError):
         self.code = code
         super().__init__(message)
 
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """Return the documents that may have been meant, as records."""
-        records = [candidate.record for candidate in self.candidates if isinstance(candidate, Candidate)]
-        return {"candidates": records} if records else {}
+
+def _records(candidates: Sequence[str | Candidate]) -> Mapping[str, Any]:
+    """Return the documents that may have been meant, for programs."""
+    records = [candidate.record for candidate in candidates if isinstance(candidate, Candidate)]
+    return {"candidates": records} if records else {}
 
 
 _NEXT_STEPS = {
@@ -68,6 +68,7 @@ class NotFound(InvalidInput):
     ) -> None:
         self.name, self.remark = name, remark
         self.candidates: Sequence[Candidate] = tuple(candidates)
+        self.details = _records(candidates)
         self.suggestions = tuple(suggestions) or tuple(candidate.file for candidate in candidates)
         near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
         step = f"Did you mean: {near}?" if near else ("" if remark else _NEXT_STEPS.get(what, ""))
@@ -95,12 +96,7 @@ class NotServed(NotFound):
         self.document = document
         named = f"{self.name} ({shown_title})" if document.title else self.name
         self.args = (f"{named} is {document.inactive} and not served. {remedy}",)
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """Return the file and the state of the document, and its successors."""
-        place = {"file": self.name, "state": str(self.document.inactive)}
-        return {**place, **super().details}
+        self.details = {"file": self.name, "state": str(document.inactive), **self.details}
 
 
 class Ambiguous(InvalidInput):
@@ -110,6 +106,7 @@ class Ambiguous(InvalidInput):
 
     def __init__(self, name: str, candidates: Sequence[str | Candidate]) -> None:
         self.candidates = tuple(candidates)
+        self.details = _records(candidates)
         super().__init__(
             "AMBIGUOUS",
             f"{name!r} matches {len(candidates)} documents: {'; '.join(map(str, candidates))}. "
@@ -137,11 +134,7 @@ class ConfirmationMissing(InvalidInput):
         self.preview = preview
         self.would_remove = would_remove
         self.confirmed = confirmed
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """Return the description of the removal."""
-        return {"would_remove": self.would_remove}
+        self.details = {"would_remove": would_remove}
 
 
 class ConfigError(ClawmemError):

@@ -149,11 +149,8 @@ class ForgetLog(Protocol):
 
     location: str  # for messages
 
-    def read(self) -> list[ForgottenPlace]:
-        """Return the readable places of the log, the first forgotten one first; none if there is no log."""
-
-    def texts(self) -> list[ForgottenText]:
-        """Return the readable digests of texts."""
+    def read(self) -> tuple[list[ForgottenPlace], list[ForgottenText]]:
+        """Return the readable places, the first forgotten one first, and digests of texts; none without a log."""
 
     def write(self, places: Iterable[ForgottenPlace], texts: Iterable[ForgottenText]) -> None:
         """Replace the log in one step, durable when this returns. Only one process may write at a time."""

@@ -60,15 +60,15 @@ def is_remote(model: object) -> bool:
 
 
 class Sketcher(Protocol):
-    """Model that returns a contextual vector for each word of a text; it raises EmbeddingError or ModelError."""
+    """
+    Model that returns a contextual vector for each word of a text; it raises EmbeddingError or ModelError.
 
-    @property
-    def fingerprint(self) -> str:
-        """Return the identifier of the model; sketches of different models are not comparable."""
+    ``fingerprint`` identifies the model; sketches of different models are not comparable. ``dimensions`` is the number
+    of bits per row, a multiple of 8.
+    """
 
-    @property
-    def dimensions(self) -> int:
-        """Return the number of bits per row, a multiple of 8."""
+    fingerprint: str
+    dimensions: int
 
     def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
         """

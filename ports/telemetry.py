@@ -146,6 +146,3 @@ class Analytics(Protocol):
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> list[dict[str, Any]]:
         """Return the records of *question* at *now* by their columns: the first *limit*, or all with ``None``."""
-
-    def close(self) -> None:
-        """Release all resources; a second call does nothing."""

@@ -94,7 +94,7 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 class DuckdbAnalytics:
-    """``Analytics`` in an in-memory DuckDB that is discarded on close."""
+    """``Analytics`` in an in-memory DuckDB, which is freed with the object."""
 
     def __init__(self) -> None:
         self._db = duckdb.connect(":memory:", config=_OFFLINE)
@@ -122,6 +122,3 @@ class DuckdbAnalytics:
         rows = self._db.execute(query, {"now": now} if "$now" in query else {})
         answer = rows.fetchall() if limit is None else rows.fetchmany(limit)
         return [dict(zip(COLUMNS[question], row, strict=True)) for row in answer]
-
-    def close(self) -> None:
-        self._db.close()

@@ -3,13 +3,10 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 from clawmem.adapters.files.disk import flush_folder, write_draft
 from clawmem.ports.errors import VaultFull, VaultReadOnly
 from clawmem.ports.journal import ForgottenPlace, ForgottenText
-
-Record = TypeVar("Record", ForgottenPlace, ForgottenText)
 
 
 class ForgetFile:
@@ -19,29 +16,26 @@ class ForgetFile:
         self.location = path
         self._path = Path(path)
 
-    def read(self) -> list[ForgottenPlace]:
+    def read(self) -> tuple[list[ForgottenPlace], list[ForgottenText]]:
         places: dict[tuple[str, str], ForgottenPlace] = {}
-        for place in self._records(ForgottenPlace):
-            places.setdefault((place.collection, place.path), place)
-        return list(places.values())
-
-    def texts(self) -> list[ForgottenText]:
-        return self._records(ForgottenText)
-
-    def _records(self, kind: type[Record]) -> list[Record]:
+        texts: list[ForgottenText] = []
         try:
             lines = self._path.read_bytes().splitlines()
         except FileNotFoundError:
-            return []
+            return [], []
         except OSError as error:
             raise VaultReadOnly(self.location) from error
-        records = []
         for line in lines:
-            with suppress(ValueError, RecursionError, TypeError):
-                record = kind(**json.loads(line))
-                if all(isinstance(value, str) for value in record):
-                    records.append(record)
-        return records
+            with suppress(ValueError, RecursionError, TypeError, AttributeError):
+                values: dict[str, str] = json.loads(line)
+                if not all(isinstance(value, str) for value in values.values()):
+                    continue
+                if "digest" in values:
+                    texts.append(ForgottenText(**values))
+                else:
+                    place = ForgottenPlace(**values)
+                    places.setdefault((place.collection, place.path), place)
+        return [*places.values()], texts
 
     def write(self, places: Iterable[ForgottenPlace], texts: Iterable[ForgottenText]) -> None:
         records = [*(place._asdict() for place in places), *(text._asdict() for text in texts)]

@@ -55,11 +55,6 @@ class LlamaServer:
         self._timer = Timer(0, self._unload)
         _SERVERS.add(self)
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the model is in memory."""
-        return self._llama is not None
-
     def served(self, limits: Limits) -> ModelIdentity:
         """Return the identity of the model by its file, without loading it."""
         files, facts = self._folder.manifest()

@@ -232,9 +232,6 @@ class OnnxReranker:
             scores.append(min(1.0, max(0.0, (odds - LEAST_ODDS) / (-2 * LEAST_ODDS))))
         return scores
 
-    def close(self) -> None:
-        """Do nothing: the session ends with the object."""
-
 
 class OnnxEmbedder:
     """

@@ -93,6 +93,7 @@ select key, embedding, collection, authored_at
   join documents on documents.id = key >> 20 and inactive is null
  where key between :first and :last order by key
 """
+_OUTDATE_INDEXES = "update indexes set outdated = 1 where role = 'vectors'"
 _INSERT = "insert into {} (rowid, embedding) values (?, vec_int8(?))"
 _NEAREST = """
 select key, distance
@@ -251,7 +252,7 @@ class SqliteEmbeddings(Store):
             rows = self._db.write(unused, (serving.id,))
             self._delete(serving, rows)
             if self._drop_if_empty(serving):
-                self._outdate_indexes()
+                self._db.write(_OUTDATE_INDEXES)
         return len(rows)
 
     # -- spaces -------------------------------------------------------------------------------------
@@ -277,7 +278,7 @@ class SqliteEmbeddings(Store):
             self._db.write(_STATE_AFTER)
             if serving := self._space(SERVING):
                 self._drop_if_empty(serving)
-            self._outdate_indexes()
+            self._db.write(_OUTDATE_INDEXES)
         return True
 
     def discard(self, limit: int) -> int:
@@ -296,7 +297,7 @@ class SqliteEmbeddings(Store):
             for space in self._spaces(SERVING, BUILDING, RETIRED):
                 self._drop(space)
             self._db.write("delete from embed_failures")
-            self._outdate_indexes()
+            self._db.write(_OUTDATE_INDEXES)
             self._db.write("update documents set embed_state = 'pending'")
 
     # -- damage -------------------------------------------------------------------------------------
@@ -382,9 +383,6 @@ class SqliteEmbeddings(Store):
     def _drop_vectors(self, space: EmbeddingSpace) -> None:
         if self._db.value("select exists (select 1 from sqlite_schema where name = ?)", (space.vectors,)):
             drop_virtual_table(self._db, space.vectors)
-
-    def _outdate_indexes(self) -> None:
-        self._db.write("update indexes set outdated = 1 where role = 'vectors'")
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[tuple[str, str]]:
         """Return the first *limit* texts without a vector, each with the first fragment that has this text."""

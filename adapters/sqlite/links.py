@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partialmethod
 
 from clawmem.adapters.sqlite.database import Row
 from clawmem.adapters.sqlite.store import Store, documents_in
@@ -74,9 +75,6 @@ class SqliteLinks(Store):
         sql = "select document_id from changed_notes order by 1 limit ?"
         return self._db.values(sql, (max(limit, 0),))
 
-    def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
-        return self._links(_OUTDATED, changed)
-
     def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
         notes: dict[str, list[NamedNote]] = defaultdict(list)
         for key, *note, kind in self._db.rows(_NAMED, (json.dumps(sorted(set(keys))),)):
@@ -90,12 +88,6 @@ class SqliteLinks(Store):
     def settle(self, changed: Iterable[int]) -> None:
         self._db.write(f"delete from changed_notes where document_id {_IN}", (json.dumps(list(changed)),))
 
-    def outgoing(self, document_ids: Iterable[int]) -> list[StoredLink]:
-        return self._links(_OUTGOING, document_ids)
-
-    def incoming(self, document_ids: Iterable[int]) -> list[StoredLink]:
-        return self._links(_INCOMING, document_ids)
-
     def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
         documents, bindings = documents_in(scope)
         within = f"and source.id in ({documents})" if documents else ""
@@ -105,6 +97,10 @@ class SqliteLinks(Store):
 
     def _links(self, sql: str, document_ids: Iterable[int]) -> list[StoredLink]:
         return [_stored(row) for row in self._db.rows(sql, (json.dumps(sorted(set(document_ids))),))]
+
+    outgoing = partialmethod(_links, _OUTGOING)
+    incoming = partialmethod(_links, _INCOMING)
+    outdated = partialmethod(_links, _OUTDATED)
 
 
 def _stored(row: Row) -> StoredLink:

@@ -145,7 +145,7 @@ class ModelSelection:
         return self._watched(role, model.server.location, f"{_ROLES[role][0]} names it", model)
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
-        self.stack.callback(model.close)
+        self.stack.callback(getattr(model, "close", int))  # a model in this process may have none
         watch = Watch(self.failures(), self.clock, role, name, rest_ms=self.rest_ms)
         return Choice(WatchedModel(model, watch), Provider(role, name, reason))
 

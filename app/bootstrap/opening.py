@@ -77,7 +77,7 @@ def open_services(
                 )
             services.indexes.move(settings.backend)
         # Forget again what the log names, unless its last entry is forgotten: the vault is new, or a copy from before.
-        if not settings.read_only and (places := services.forget_log.read()):
+        if not settings.read_only and (places := services.forget_log.read()[0]):
             last = services.vault.documents.at(places[-1].collection, places[-1].path)
             is_new_or_old = not last or last.inactive is not InactiveReason.FORGOTTEN
             if is_new_or_old and not read_only:

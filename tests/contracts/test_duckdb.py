@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import duckdb
 import pytest
@@ -15,10 +14,8 @@ from clawmem.ports.telemetry import Analytics
 
 class InDuckdb:
     @pytest.fixture
-    def analytics(self) -> Iterator[Analytics]:
-        analytics = DuckdbAnalytics()
-        yield analytics
-        analytics.close()
+    def analytics(self) -> Analytics:
+        return DuckdbAnalytics()
 
 
 class TestDuckdbDocuments(InDuckdb, AnalyticsDocumentContract): ...

@@ -135,8 +135,8 @@ class TestEmbedder:
         code = (
             "import sys\nfrom clawmem.adapters.models.catalogue import model_named\n"
             "made = model_named('embeddinggemma', sys.argv[1]).opened(); made.fingerprint, made.dimensions\n"
-            "assert 'xllamacpp' not in sys.modules and not made.server.is_loaded\n"
-            "made.embed_query('bees')\nassert made.server.is_loaded"
+            "assert 'xllamacpp' not in sys.modules and made.server._llama is None\n"
+            "made.embed_query('bees')\nassert made.server._llama is not None"
         )
 
         run_program(code, folder, env=_environ())
@@ -158,9 +158,9 @@ class TestEngine:
         """After a while without a question the memory is free; the next one loads the model anew."""
         embedder = ApiEmbedder(LlamaServer(ModelFolder(folder, "embeddinggemma"), "embed", idle_s=0.05))
         before = embedder.embed_query("bees")
-        assert embedder.server.is_loaded
+        assert embedder.server._llama is not None
 
-        eventually(lambda: not embedder.server.is_loaded)
+        eventually(lambda: embedder.server._llama is None)
 
         assert embedder.embed_query("bees") == before
         embedder.close()

@@ -391,8 +391,9 @@ class ForgottenPlaces:
         missing, lacks_texts = self._lacking()
         if missing or lacks_texts:
             with self.transactions.writing():  # so that one process writes the file at a time
-                texts = dict.fromkeys([*self.forget_log.texts(), *self.forgotten_texts.digests()])
-                self.forget_log.write([*self.forget_log.read(), *missing], texts)
+                places, texts = self.forget_log.read()
+                every = dict.fromkeys([*texts, *self.forgotten_texts.digests()])
+                self.forget_log.write([*places, *missing], every)
 
     def agree(self) -> int:
         """
@@ -401,8 +402,9 @@ class ForgottenPlaces:
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
         """
-        lost = {*self.forget_log.texts()} - {*self.forgotten_texts.digests()}
-        known = {place: self.documents.at(place.collection, place.path) for place in self.forget_log.read()}
+        places, texts = self.forget_log.read()
+        lost = {*texts} - {*self.forgotten_texts.digests()}
+        known = {place: self.documents.at(place.collection, place.path) for place in places}
         waiting = {
             place: document
             for place, document in known.items()
@@ -426,11 +428,12 @@ class ForgottenPlaces:
 
     def _lacking(self) -> tuple[list[ForgottenPlace], bool]:
         """Return the forgotten documents that the log lacks, and whether it lacks forgotten texts."""
-        written = {(place.collection, place.path) for place in self.forget_log.read()}
+        places, texts = self.forget_log.read()
+        written = {(place.collection, place.path) for place in places}
         missing = [
             ForgottenPlace(document.collection, document.path, document.modified_at)
             for document in self.documents.latest(active=False)
             if document.inactive is InactiveReason.FORGOTTEN
             and (document.collection, document.path) not in written
         ]
-        return missing, not {*self.forget_log.texts()}.issuperset(self.forgotten_texts.digests())
+        return missing, not {*texts}.issuperset(self.forgotten_texts.digests())

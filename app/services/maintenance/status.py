@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -192,17 +191,17 @@ def report(
             "INVALID_INPUT", f"--since {since!r} is no time in the past. Give a day, or days such as 30d."
         )
     since = iso_utc(start_ms) if since else None
-    with closing(open_analytics()) as analytics:
-        every = chain(every_served(documents), documents.latest(active=False))
-        # A review date that cannot be parsed is dropped.
-        days = ((document, parse_iso(document.review_by or "")) for document in every)
-        facts = (note._replace(review_by=None if day is None else iso_utc(day)) for note, day in days)
-        analytics.load(facts, telemetry.recalls(since))
-        ranked = (Question.MOST_RECALLED, Question.NEVER_RECALLED)  # may list nearly every document
-        tables = {
-            question: analytics.ask(question, now=now, limit=top if question in ranked else None)
-            for question in Question
-        }
+    analytics = open_analytics()
+    every = chain(every_served(documents), documents.latest(active=False))
+    # A review date that cannot be parsed is dropped.
+    days = ((document, parse_iso(document.review_by or "")) for document in every)
+    facts = (note._replace(review_by=None if day is None else iso_utc(day)) for note, day in days)
+    analytics.load(facts, telemetry.recalls(since))
+    ranked = (Question.MOST_RECALLED, Question.NEVER_RECALLED)  # may list nearly every document
+    tables = {
+        question: analytics.ask(question, now=now, limit=top if question in ranked else None)
+        for question in Question
+    }
     examined = sum(record["documents"] for record in tables[Question.COVERAGE])
     recalls = sum(record["recalls"] for record in tables[Question.SPEED])
     return VaultReport(now, since, examined, recalls, top, tables)
