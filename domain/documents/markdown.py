@@ -21,10 +21,12 @@ _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
 # Lines that Logseq writes for itself, and links of Obsidian that show another note in their place.
 _MACHINE_LINE = re.compile(
     r"\A(?:(?:id|collapsed)::.*|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
-    r"|\{\{(?:query|embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
+    r"|\{\{(?:embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
 )
-_OPENING = re.compile(r"`+|<!--|%%|\$\$")
-_COMMENTS = {"<!--": "-->", "%%": "%%"}
+_OPENING = re.compile(r"`+|<!--|%%|\$\$|\{\{query\b|#\+BEGIN_QUERY\b")
+# Comments and queries of Logseq, and fences whose code is a query of Obsidian or of its plugins Dataview and Tasks.
+_NO_TEXT = {"<!--": "-->", "%%": "%%", "{{query": "}}", "#+BEGIN_QUERY": "#+END_QUERY"}
+_QUERY_FENCES = frozenset({"dataview", "dataviewjs", "tasks", "query"})
 _BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
 
 
@@ -145,11 +147,13 @@ class Markdown:
         return _blanked(text, [(start, end) for _, start, end in _inline_spans(text)])
 
     @cached_property
-    def without_comments(self) -> str:
-        """The body without ``<!-- -->`` and ``%% %%``; line numbers do not change. An unclosed comment is text."""
-        if not any(mark in self.body for mark in _COMMENTS):
-            return self.body
-        spans = [(start, end) for mark, start, end in _inline_spans(self._without_code) if mark in _COMMENTS]
+    def text(self) -> str:
+        """The body without comments and queries; line numbers do not change. An unclosed comment is text."""
+        codes = (block for block in self.blocks if block.kind is BlockKind.CODE)
+        spans = [(code.start, code.end) for code in codes if code.label.lower() in _QUERY_FENCES]
+        if any(mark in self.body for mark in _NO_TEXT):
+            inline = _inline_spans(self._without_code)
+            spans = sorted([*spans, *((start, end) for mark, start, end in inline if mark in _NO_TEXT)])
         return _blanked(self.body, spans, "")
 
     @cached_property
@@ -179,11 +183,11 @@ def _blanked(text: str, spans: Sequence[tuple[int, int]], blank: str = " ") -> s
 
 def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
     """
-    Yield the opening mark, the start and the end of each comment, formula and code between backticks.
+    Yield the opening mark, the start and the end of each comment, query, formula and code between backticks.
 
     The part that begins first wins. A part without its closing mark is prose; code ends in its paragraph.
     """
-    last = {mark: text.rfind(_COMMENTS.get(mark, mark)) for mark in ("<!--", "%%", "$$")}
+    last = {mark: text.rfind(_NO_TEXT.get(mark, mark)) for mark in (*_NO_TEXT, "$$")}
     place = paragraph_end = 0
     while opening := _OPENING.search(text, place):
         mark, place = opening[0], opening.end()
@@ -195,14 +199,14 @@ def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
             place = closing.end() if closing else place
             is_closed = closing is not None
         elif is_closed := place <= last[mark]:
-            closing_mark = _COMMENTS.get(mark, mark)
+            closing_mark = _NO_TEXT.get(mark, mark)
             place = text.index(closing_mark, place) + len(closing_mark)
         if is_closed:
             yield mark, opening.start(), place
 
 
 def is_machine_text(text: str) -> bool:
-    """Whether *text* has no word of its writer: properties, days and queries of Logseq, and embedded notes."""
+    """Whether *text* has no word of its writer: properties and days of Logseq, and embedded notes."""
     return all(
         _MACHINE_LINE.fullmatch(line.strip().lstrip("-*+> ")) for line in text.split("\n") if line.strip()
     )

@@ -42,6 +42,12 @@ graph TD
   Sowing --> Sprout
 ```
 
+```dataview
+TABLE hyssop FROM "Beds"
+```
+
+{{query (task TODO) [[lovage]] }}
+
 <!-- The combination
 is marigold --> Visible words follow.
 
@@ -68,11 +74,11 @@ LINES = {
     "leeks": 24,
     "area pi": 27,
     "sowing sprout": 33,
-    "visible words": 37,
-    "hosepipe": 41,
-    "wheelbarrow kept": 43,
-    "manure": 43,
-    "nettles": 45,
+    "visible words": 43,
+    "hosepipe": 47,
+    "wheelbarrow kept": 49,
+    "manure": 49,
+    "nettles": 51,
 }
 
 
@@ -92,9 +98,9 @@ def test_each_construct_is_found_at_its_line(garden: Invoke) -> None:
     }
 
 
-def test_a_comment_is_not_indexed(garden: Invoke) -> None:
+def test_comments_and_queries_are_not_indexed(garden: Invoke) -> None:
     """Neither as text nor as title, and get does not show it."""
-    for words in ("marigold", "Hilda owes", "trowel", "wrong"):
+    for words in ("marigold", "Hilda owes", "trowel", "wrong", "hyssop", "lovage"):
         assert ask_json(garden, "search", words)["results"] == []
     shown = garden("get", "garden/garden.md").stdout
     assert "marigold" not in shown and "Visible words follow." in shown

@@ -184,8 +184,8 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         malformed = f"front matter {done if raw else 'taken as text'}: {next(filter(None, faults), error)}"
         parts = parts if raw else frontmatter.FrontMatter("", text.removeprefix("\ufeff"), 1)
     note = Markdown(parts.body, parts.body_line)
-    if note.without_comments != note.body:
-        note = Markdown(note.without_comments, parts.body_line)
+    if note.text != note.body:
+        note = Markdown(note.text, parts.body_line)
     facts, fields = frontmatter.facts(raw), inline_fields(note)
     tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
     aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
