@@ -90,7 +90,10 @@ def ask(
 def ask_inside(environ: Mapping[str, str], name: str, event: Mapping[str, Any]) -> Answered:
     """Run the hooks that *name* names inside of this process; quicker, where process and deadlines are no matter."""
     called, happening, context = _call(name), read_event(json.dumps(event), environ), HookContext(environ)
-    contexts = [HANDLERS[hook](happening, context) for hook in called.hooks_for(happening.matched_value)]
+    contexts = [
+        HANDLERS[hook](happening, context)
+        for hook in called.hooks_for(happening.tool_name or happening.source)
+    ]
     return Answered(0, json.loads(answer(called.event, "\n\n".join(filter(None, contexts)))), "")
 
 

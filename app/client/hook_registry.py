@@ -81,7 +81,7 @@ class HookCall(NamedTuple):
         return "|".join(dict.fromkeys("|".join(matchers).split("|"))) if all(matchers) else ""
 
     def hooks_for(self, value: str) -> list[str]:
-        """Return the hooks that handle an event with the source or tool name *value*."""
+        """Return the hooks that handle an event with the tool name *value*, or that source of a session's start."""
         matchers = {name: HOOKS[name].matcher if self.filters else "" for name in self.hooks}
         return [name for name, matcher in matchers.items() if not matcher or value in matcher.split("|")]
 

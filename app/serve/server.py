@@ -115,7 +115,7 @@ class ServerRuntime:
         event_read = read_event(event, environ)
         if fault := fault_of_event(event):
             self._log(name, fault)
-        hooks = called.hooks_for(event_read.matched_value)
+        hooks = called.hooks_for(event_read.tool_name or event_read.source)
         contexts = []
         for hook in hooks:
             offers = [""]  # the last one before the hook's deadline counts

@@ -163,7 +163,7 @@ def run_hooks(name: str, text: str, offer: Callable[[str, str], None]) -> None:
     if fault := fault_of_event(text):
         report_error(name, fault)
     has_jobs = threading.Event()
-    for hook in called.hooks_for(event.matched_value):
+    for hook in called.hooks_for(event.tool_name or event.source):
         context = HookContext(os.environ, partial(offer, hook), has_jobs.set)
         thread = threading.Thread(target=_run_hook, args=(hook, event, context), daemon=True)
         thread.start()

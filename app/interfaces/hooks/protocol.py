@@ -52,11 +52,6 @@ class HookEvent(NamedTuple):
     compact_summary: str = ""
     error: str = ""
 
-    @property
-    def matched_value(self) -> str:
-        """The value that matchers of the event compare: the name of a tool, or the source of a session's start."""
-        return self.tool_name or self.source
-
 
 _TEXTS = ("prompt", "last_assistant_message", "compact_summary", "error")
 

@@ -60,12 +60,6 @@ class Job(NamedTuple):
     event: Mapping[str, str]
     attempts: int = 0
 
-    @property
-    def key(self) -> str:
-        """Key of the hook and session; a later job replaces an earlier one with the same key."""
-        about = [self.hook, self.event.get("session_id", ""), self.event.get("transcript_path", "")]
-        return f"{self.hook}-{sha256(json.dumps(about).encode()).hexdigest()[:16]}"
-
 
 class JobsFailed(ClawmemError):
     """Failures of jobs in the spool, each a sentence that names the job with its reason."""
@@ -78,9 +72,11 @@ class Spool:
         self._folder = state_folder(vault) / "spool"
 
     def put(self, job: Job) -> None:
-        """Add a job, replacing a waiting one with the same key; raise `OSError` and leave no partial file."""
+        """Add a job, replacing a waiting one of its hook and session; raise `OSError` and leave no partial file."""
         make_folder(self._folder)
-        write_whole(self._folder / f"{job.key}{WAITING}", json.dumps(job._asdict()).encode())
+        about = [job.hook, job.event.get("session_id", ""), job.event.get("transcript_path", "")]
+        key = f"{job.hook}-{sha256(json.dumps(about).encode()).hexdigest()[:16]}"
+        write_whole(self._folder / f"{key}{WAITING}", json.dumps(job._asdict()).encode())
 
     def jobs(self) -> list[Path]:
         """Return the files of all jobs, the oldest first, including the current one."""
@@ -123,7 +119,7 @@ class Spool:
             except Exception as error:  # noqa: BLE001  a failing job must not block the others
                 waits = job.attempts < ATTEMPTS and not isinstance(error, PERMANENT_ERRORS)
                 yield f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"
-                # A waiting job with the same key makes this one redundant.
+                # A waiting job of the same hook and session makes this one redundant.
                 if waits and not current.with_suffix(WAITING).exists():
                     self.put(job)
         current.unlink(missing_ok=True)

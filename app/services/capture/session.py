@@ -46,9 +46,7 @@ def model_answer(generator: Generator, left: Callable[[], float], task: ModelTas
 
     *left* returns the seconds until the work has to be done.
     """
-
     _, schema, temperature, most = task
-
     ask = partial(generator.generate, max_tokens=most, temperature=temperature, schema=schema)
     with suppress(ModelError):
         # A second is a reserve.

@@ -166,7 +166,6 @@ def retrieval(
     }
     if embedder is not None:
         known["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
-
     parts: dict[str, list[object]] = {
         "lexical": [stores.lexical],
         "vector": [embedder, stores.vectors],

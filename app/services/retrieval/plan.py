@@ -45,7 +45,6 @@ PIPELINES: Mapping[Route, str] = {
 # Words of the headings and lines of a handoff that name next steps.
 NEXT_WORDS = ("next", "todo", "to do", "open", "remaining", "nächst", "offen", "pendiente")
 
-
 # Returns clauses, and why the model's plan is missing, or "".
 Planner = Callable[[str], tuple[tuple[Clause, ...], str]]
 

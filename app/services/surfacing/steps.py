@@ -101,7 +101,6 @@ def visible(
     trace.drop(work.candidates[CONSIDERED:], "beyond what is considered")
     work = work.with_candidates(work.candidates[:CONSIDERED])
     work.texts.bodies(c.document_id for c in work.candidates)
-
     documents = {c.document_id: c.document for c in work.candidates if c.document and choices.session_id}
     in_context = {
         number
