@@ -114,7 +114,7 @@ class Fixed(Pipeline):
         found = self._act(request.question.text)
         keys = [FragmentKey(number, 0) for number in found]
         candidates = tuple(Candidate(key.document_id, key, 0.5, 0.5) for key in keys)
-        return Work(LoadedTexts(self._stores.documents), candidates=candidates), Trace()
+        return Work(LoadedTexts(self.stores.documents), candidates=candidates), Trace()
 
 
 def fixed_plan(
