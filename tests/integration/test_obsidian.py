@@ -243,11 +243,11 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:
-    """By their name or a value of one of the notes; secrets are masked."""
+    """By their name, also in words, or a value of one of the notes; secrets are masked."""
     notes = {
         "17.md": "---\nstatus: overdue\n---\n# Invoice 17\n\nWindows by Brandt for the bathroom.\n",
         "18.md": "---\nstatus: paid\nclient: Kluge\n---\n# Invoice 18\n\nPaint for the kitchen.\n",
-        "joerg.md": "---\nphone: 0345 556677\ntoken: ghp_abcdefghijklmnopqrstuvwxyz0123456789\n---\n# Jörg\n\nTunes the piano.\n",
+        "joerg.md": "---\nphone: 0345 556677\napk_expires: May 3\ntoken: ghp_abcdefghijklmnopqrstuvwxyz0123456789\n---\n# Jörg\n\nTunes the piano.\n",
     }
     write_notes(tmp_path / "n", notes)
     assert invoke("bootstrap", tmp_path / "n").exit_code == 0
@@ -256,7 +256,9 @@ def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Pa
     assert "status: overdue" in overdue and "status: paid" in overdue
     assert "Kluge" not in overdue
     phone = invoke("surface", "what is the phone and the token of Jörg?").stdout
-    assert "phone: 0345 556677" in phone
+    assert "phone: 0345 556677" in phone and "apk_expires" not in phone
+    for name in ("apk_expires", "APK expires", "apkExpires"):
+        assert "apk_expires: May 3" in invoke("surface", f"what is the {name} of Jörg?").stdout
     assert "ghp_" not in phone
 
 

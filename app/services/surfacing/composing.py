@@ -20,7 +20,7 @@ from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
-from clawmem.domain.text.words import token_count
+from clawmem.domain.text.words import token_count, words
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span, one_line
 
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
@@ -144,9 +144,10 @@ def _heads(
     Return the entries of *documents* by id, without text: with age, source, successor, and whether a cited file changed.
 
     An entry has up to three properties that the question names: by their name, or by a value that the text of the note
-    lacks. Texts of others show none.
+    lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts of others show none.
     """
-    words = frozenset(content_words(request.question.text))
+    topics, every = frozenset(content_words(request.question.text)), words(request.question.text)
+    runs = {"".join(every[at : at + count]) for count in (2, 3, 4) for at in range(len(every) - count + 1)}
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     properties = stores.properties.many(documents)
     own = {number for number, document in documents.items() if is_verified(document.origin)}
@@ -154,8 +155,8 @@ def _heads(
         p.name.lower()
         for number in own
         for p in properties.get(number, ())
-        if p.name.lower() in words
-        or (p.value.lower() in words and p.value.lower() not in bodies.get(number, "").lower())
+        if "".join(words(p.name)) in topics | runs
+        or (p.value.lower() in topics and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
     heads = {}
     for number, document in documents.items():
