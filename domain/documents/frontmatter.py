@@ -27,13 +27,15 @@ TYPES = tuple(
     """.split()
 )
 
-# The first matching rule wins: a map of decisions is a hub.
+# The first matching rule wins: a map of decisions is a hub. A handover or a chat in the name of a file is a subject; only a
+# folder of them has notes of these types.
+OF_FOLDERS = frozenset({"handoff", "conversation"})
 RULES = {
     "hub": "hub hubs moc mocs",
     "decision": "decision decisions adr adrs",
     "research": "research investigation investigations analysis analyses",
     "project": "project projects epic epics initiative initiatives",
-    "handoff": "handoff handoffs handover handovers session sessions",
+    "handoff": "handoff handoffs handover handovers",
     "conversation": "conversation conversations convo convos chat chats transcript transcripts",
     "progress": "progress status statuses standup standups changelog changelogs",
 }
@@ -200,8 +202,8 @@ def content_type(declared: str | None, path: str) -> str:
     Return the type of a document: *declared*, known or not, else a type inferred from the words of *path*.
 
     A word is an unbroken run of letters and digits, compared without case: ``github`` does not contain ``hub``.
-    The rules are tried in the order of `RULES`; a file called ``index.md``, or in a folder of that name,
-    counts as a hub.
+    The rules are tried in the order of `RULES`, those of `OF_FOLDERS` without the name of the file; a file called
+    ``index.md``, or in a folder of that name, counts as a hub.
 
     Returns:
         The declared type, trimmed; one of `TYPES`; or ``note`` if no rule matches.
@@ -210,5 +212,11 @@ def content_type(declared: str | None, path: str) -> str:
         return declared.strip()
     *folders, file = path.lower().split("/")
     is_index = file == "index.md" or "index" in folders
-    of_path = {*words(path.lower()), *(["hub"] if is_index else [])}
-    return next((name for name, listed in RULES.items() if not of_path.isdisjoint(listed.split())), "note")
+    of_folders = set(words("/".join(folders)))
+    of_path = {*of_folders, *words(file), *(["hub"] if is_index else [])}
+    matches = (
+        name
+        for name, listed in RULES.items()
+        if not (of_folders if name in OF_FOLDERS else of_path).isdisjoint(listed.split())
+    )
+    return next(matches, "note")

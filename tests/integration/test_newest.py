@@ -11,6 +11,7 @@ NOTES = {
     "handoffs/queue.md": "---\ndate: 2026-04-19\n---\n# Handoff after the queue incident\n\nThis handoff is for Lin.\n",
     "handoffs/sessions.md": "---\ndate: 2026-06-12\n---\n# Session migration\n\nStop on Friday evening.\n",
     "handoffs/billing.md": "---\ndate: 2026-08-27\n---\n# Billing retry\n\nDouble charges, take over now.\n",
+    "house/2026-09-14 bath handover.md": "# Bath\n\nThe taps are tight.\n",  # of that name, in no folder of hand-offs
     "handoffs/rota.md": "# On call\n\nOne person from Friday to Friday. It has no date.\n",
     "house/roof-spring.md": "---\ndate: 2025-03-02\n---\n# Roof\n\nAn offer from the roofer: 9 200 for slate.\n",
     "house/roof-autumn.md": "---\ndate: 2025-10-11\n---\n# Roof again\n\nA second offer from the roofer: 8 400.\n",
