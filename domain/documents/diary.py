@@ -23,9 +23,7 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
     """
     own = document.authored_at if document.has_own_date else ""
     names = words(f"{file_name(document.path)} {own} {document.title}".replace("_", " "))
-    year = next(
-        (word for word in names if len(word) == 4 and word.isdecimal() and "1970" <= word < "2100"), ""
-    )
+    year = next((word for word in names if re.fullmatch(r"(?:19[7-9]|20\d)\d", word)), "")
     headings = note.headings if _NUMBERED_HEADING.search(note.body) else []
     for at, heading in enumerate(headings):
         day = day_in(heading.label)
