@@ -41,6 +41,12 @@ _COUNTS = {
     **dict.fromkeys(("a couple of", "couple of", "a couple"), (2, 3)),
     **dict.fromkeys(("a few", "few", "several", "ein paar", "paar", "einigen"), A_FEW),
 }
+# Words for a third of a time, by its number.
+_THIRDS = {
+    word: third
+    for third, names in enumerate(("start beginning early anfang", "middle mid mitte", "end late ende"))
+    for word in names.split()
+}
 _ALSO_PEOPLE = frozenset("april may june august jan mars julio".split())
 # Months and seasons that are also a person, a verb or a thing must stand at the end of a clause or before a word that
 # cannot follow one.
@@ -218,6 +224,27 @@ class _Phrase(NamedTuple):
         first = date(year, month or SEASONS[self.text("season")], 1)
         return Days(first, _later(first, count, "month"))
 
+    def part_of(self, days: Days) -> Days:
+        """Return the third, the half, or the units of *days* that are named; all *days* if there is no such part."""
+        nth, length = ORDINALS.get(self.text("ordinal"), 1) - 1, (days.after - days.first).days
+        first, after = days
+        with suppress(ValueError, OverflowError):  # beyond the calendar
+            if third := self.text("third") or self.text("span"):
+                first, after = (days.first + timedelta((_THIRDS[third] + n) * length // 3) for n in (0, 1))
+            elif self.text("half"):
+                is_year = length > 31 * 9
+                middle = _later(first, 6, "month") if is_year else first + timedelta(length // 2)
+                first, after = (middle, after) if nth or self.text("last") else (first, middle)
+            elif unit := _UNITS.get(self.text("unit")):
+                count = A_FEW[1] if self.groups["plural"] is not None else 1
+                count = self.counts()[1] if self.text("count") else count
+                if self.text("last"):
+                    first = _later(days.after, -count, unit)
+                else:
+                    first, after = (_later(days.first, (nth + n) * count, unit) for n in (0, 1))
+        part = Days(max(first, days.first), min(after, days.after))
+        return part if part.first < part.after else days
+
     def over(self) -> Days:
         """Return the last month or season of that name that is over."""
         days = self.part()
@@ -309,10 +336,12 @@ _COMING = _table(
 )
 _IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
 
-# Words before a time that are recognised and ignored; the whole period is read.
+# Words before a time that name a part of it, or that are ignored.
 _PART = _pattern(
-    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende"
-    "|(?:the )?(?:first|opening|last|final|closing) (?:{count} )?{unit} (?:of|in))",
+    "(?:(?:the )?(?P<third>start|beginning|middle|end) of|(?P<span>early|mid|late|anfang|mitte|ende)"
+    "|(?:the )?course of|the month of"
+    f"|{{the}}(?:(?P<ordinal>{any_of(ORDINALS)}|opening)|(?P<last>last|final|closing|letzte[nrms]?)) "
+    "(?:{count} )?(?:(?P<half>half|hälfte)|{unit}(?P<plural>(?<=[a-z]s))?) (?:of|in|im|vom|des))",
     r"(?:\s+|-)",
 )
 _WEEK_OF = _pattern("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: on)?", r"\s+")
@@ -361,7 +390,8 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
 
     A month, day, quarter or weekday without a year is the last one that has begun. A range up to now ends with the day
     of the question. "N weeks ago" is the week around that day, and months and years likewise. "Last week" is the last
-    calendar week, Monday to Sunday. Years from 1970 to 2100 are recognised; a range that begins before them is open on
+    calendar week, Monday to Sunday. The first week of a month has its first seven days; "early", "mid-" and "end of" are
+    thirds. Years from 1970 to 2100 are recognised; a range that begins before them is open on
     that side. Not recognised are events ("two days after the release"), the future ("tomorrow", "what will happen in
     December") and empty ranges ("since 2090").
 
@@ -446,7 +476,8 @@ def _reading_at(text: str, at: int, now: datetime) -> tuple[date | None, date | 
     readings: list[tuple[date | None, date | None, int]] = []
     for kind, opener, joiner in [*_OPENERS, ("on", _PART, _OR), ("", re.compile(""), _OR)]:
         opened = opener.match(text, at)
-        if not opened or not (found := _pair_at(text, opened.end(), now, kind, joiner)):
+        begin = opened.end() if opened and opener is not _PART else at
+        if not opened or not (found := _pair_at(text, begin, now, kind, joiner)):
             continue
         days, end, is_pair = found
         if kind == "from" and not is_pair:
@@ -492,7 +523,7 @@ def _time_at(text: str, at: int, now: datetime, latest: date, kind: str) -> tupl
             return monday if week["span"] == "week" else weekend, found[1]
         return None
     if kind and (part := _PART.match(text, at)) and (found := _time_at(text, part.end(), now, latest, kind)):
-        return found
+        return _Phrase(part.groupdict(), now, latest).part_of(found[0]), found[1]
     best: tuple[Days, int] | None = None
     for pattern, days in _TIMES + _BARE * (kind not in ("", "by")) + _IN_BARE * (kind == "in"):
         match = pattern.match(text, at)

@@ -40,7 +40,7 @@ NOTES = {
     ("question", "options", "expected"),
     [
         ("what happened last month", (), [f"diary/{day}.md" for day in LAST_MONTH]),
-        ("what happened in March 2025", (), ["diary/2025-03-19.md", "diary/2025-03-04.md"]),
+        ("what happened in the first week of March 2025", (), ["diary/2025-03-04.md"]),
         ("anything noteworthy", ("--since", "2025-03-01", "--until", "2025-03-31"), None),
         (
             "what happened",
