@@ -46,9 +46,6 @@ class Storage(Protocol):
     def check(self) -> list[str]:
         """Return the defects of the storage itself as sentences."""
 
-    def close(self) -> None:
-        """Release all resources; a second call does nothing."""
-
 
 class Lease(NamedTuple):
     """Lease on ``name`` until ``expires_ms`` (exclusive), with a random token of its own for each acquisition."""

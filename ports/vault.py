@@ -1,7 +1,8 @@
 """A vault: the record of all stores and indexes that belong together."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Self
 
 from clawmem.ports.documents import (
     DerivationStore,
@@ -20,14 +21,15 @@ from clawmem.ports.telemetry import Receipts, Telemetry
 
 
 @dataclass(frozen=True)
-class Vault:
+class Vault(AbstractContextManager["Vault"]):
     """
     Records and indexes that belong together, with transactions across all of them.
 
     ``lexical`` and ``vectors`` are the serving indexes. In all stores, a limit below 1 returns nothing, and an unknown
-    id changes nothing.
+    id changes nothing. ``close`` releases all resources; a second call does nothing.
     """
 
+    close: Callable[[], None]
     transactions: Transactions
     storage: Storage
 
@@ -66,14 +68,6 @@ class Vault:
     journal: Journal
     forgotten_texts: ForgottenTexts
     leases: LeaseStore
-
-    def close(self) -> None:
-        """Close the storage; a second call does nothing."""
-        self.storage.close()
-
-    def __enter__(self) -> Self:
-        """Return the vault, which the composition root closes as a resource."""
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -77,7 +77,7 @@ class Shelf(ServedNotesVault):
 
     def held(self) -> int:
         """Vectors in the records, whether anybody sees them or not."""
-        return int(self.records.storage._db.value("select count(*) from texts"))
+        return int(self.records.storage.db.value("select count(*) from texts"))
 
     def assert_whole(self, model: str) -> None:
         """Everything is of one model, nothing is left of another, and every question is answered."""

@@ -66,7 +66,7 @@ class World(NotesVault):
 
     def stored_vectors(self) -> list[tuple[Any, Any]]:
         """The hash of each embedded text of the serving space, with its int8 vector."""
-        tables = stored_vectors(self.records.storage._db)
+        tables = stored_vectors(self.records.storage.db)
         return [(row[2], row[3]) for table in tables if table.name == "texts" for row in table.rows]
 
     def indexed(self) -> list[object]:

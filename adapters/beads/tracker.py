@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ _NO_ISSUES = frozenset({"interactions.jsonl", "deletions.jsonl", "routes.jsonl",
 _SECTIONS = (("design", "Design"), ("acceptance_criteria", "Acceptance criteria"), ("notes", "Notes"))
 
 
+@dataclass(frozen=True)
 class BeadsTracker:
     """``IssueTracker`` of Beads; *home* is searched for ``bd`` where the path of the process has none."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    home: Path
 
     def project(self, folder: str) -> str:
         start = Path(folder).expanduser().absolute()
@@ -47,7 +48,7 @@ class BeadsTracker:
 
     def _listed(self, project: str) -> list[dict[str, Any]] | None:
         """Return the issues that ``bd`` lists; ``None`` without a usable answer within 10 seconds."""
-        places = ":".join(str(self._home / place) for place in _KNOWN_PLACES)
+        places = ":".join(str(self.home / place) for place in _KNOWN_PLACES)
         if not (program := shutil.which("bd") or shutil.which("bd", path=places)):
             return None
         try:

@@ -407,10 +407,12 @@ class DiskExports(ConversationExports):
     files = staticmethod(export_files)
 
     def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
-        for file in filter(_is_zip, changed):
-            yield from self._in_archive(file)
-        if plain := {file for file in changed if not _is_zip(file)}:
-            paths = {file.path: file for file in every if not _is_zip(file)}
+        archives = {file for file in (*changed, *every) if file.path.lower().endswith(ZIP)}
+        for file in changed:
+            if file in archives:
+                yield from self._in_archive(file)
+        if plain := {*changed} - archives:
+            paths = {file.path: file for file in every if file not in archives}
             root = os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120
             names = {os.path.relpath(path, root).replace(os.sep, "/"): file for path, file in paths.items()}
             for part in self._in_members([member for member in members_of(names) if member.file in plain]):
@@ -493,7 +495,3 @@ class DiskExports(ConversationExports):
                     yield FileFinished(member.file)
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
                 yield ReadFault(member.place, f"it has an unexpected form ({type(error).__name__}: {error})")
-
-
-def _is_zip(file: SourceFile) -> bool:
-    return file.path.lower().endswith(ZIP)

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -33,6 +34,7 @@ _PROGRAM = re.compile(r"\[bot\]|(?:^|[-_.+])bot(?:@|$)", re.IGNORECASE)
 _NO_REASON = re.compile(r"^(?:[\w-]+-(?:by|id)|cc):.*$", re.IGNORECASE | re.MULTILINE)  # signatures, ids
 
 
+@dataclass
 class CommitFiles:
     """
     ``FileSource`` whose roots ``REPOSITORY/.git`` have a note for each commit that gives a reason; *disk* reads others.
@@ -42,14 +44,17 @@ class CommitFiles:
     commit, so a commit that was rewritten is another file.
     """
 
-    def __init__(self, disk: FileSource) -> None:
-        self._disk = disk
-        self._listed: dict[str, dict[str, str]] = {}  # by root: the id of a commit by its path
-        self._texts: dict[tuple[str, str], bytes] = {}  # of the commits that were read last, by root and path
+    disk: FileSource
+    _listed: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # by root: the id of a commit by its path
+    _texts: dict[tuple[str, str], bytes] = field(
+        default_factory=dict
+    )  # of commits read last, by root and path
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if not root.endswith(HISTORY):
-            return self._disk.scan(root, enter=enter, wanted=wanted)
+            return self.disk.scan(root, enter=enter, wanted=wanted)
         try:
             own = _own_email(root)
             excluded = [f"--exclude={name}" for name in _UNMERGED]
@@ -73,7 +78,7 @@ class CommitFiles:
 
     def read(self, root: str, path: str) -> bytes:
         if not root.endswith(HISTORY):
-            return self._disk.read(root, path)
+            return self.disk.read(root, path)
         if root not in self._listed:
             scan = self.scan(root, enter=bool, wanted=bool)
             if scan.problem:

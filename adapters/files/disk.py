@@ -2,6 +2,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path, PurePath
 from stat import S_ISREG
@@ -61,16 +62,15 @@ def flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+@dataclass(frozen=True, kw_only=True)
 class DiskFiles:
     """
     ``FileSource`` over folders of this machine.
 
-    Args:
-        hard_links: Whether to read files with several hard links, which may also be files in other folders.
+    With *hard_links* it reads files with several hard links, which may also be files in other folders.
     """
 
-    def __init__(self, *, hard_links: bool = True) -> None:
-        self._hard_links = hard_links
+    hard_links: bool = True
 
     def scan(self, root: str, *, enter: Selects, wanted: Selects) -> Scan:
         if not Path(root).is_dir():
@@ -132,7 +132,7 @@ class DiskFiles:
                 status = os.fstat(file.fileno())
                 if status.st_size > MAX_FILE:
                     raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
-                if not self._hard_links and status.st_nlink > 1:
+                if not self.hard_links and status.st_nlink > 1:
                     raise PermissionError(
                         errno.EACCES, "it has hard links, which may be files of other folders"
                     )

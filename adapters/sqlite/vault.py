@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from clawmem.adapters.sqlite.abandoning import broken_tables
@@ -63,6 +64,7 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         raise
     lexical, embeddings = SqliteLexicalIndex(db), SqliteEmbeddings(db)
     return Vault(
+        close=db.close,
         transactions=SqliteTransactions(db),
         storage=SqliteStorage(db, lexical, embeddings),
         documents=SqliteDocuments(db),
@@ -123,52 +125,49 @@ select name from sqlite_schema where type = 'table' and name not glob 'lexical_*
 _NAMES_DIFFER = "select (select count(*) from entity_names_docsize) <> (select count(*) from entities)"
 
 
+@dataclass(frozen=True)
 class SqliteStorage:
     """``Storage`` in one SQLite file."""
 
-    def __init__(self, db: Database, lexical: SqliteLexicalIndex, vectors: SqliteEmbeddings) -> None:
-        self._db = db
-        self._lexical = lexical
-        self._vectors = vectors
+    db: Database
+    lexical: SqliteLexicalIndex
+    vectors: SqliteEmbeddings
 
     def info(self) -> VaultInfo:
-        files = (Path(self._db.path), Path(f"{self._db.path}-wal"))
+        files = (Path(self.db.path), Path(f"{self.db.path}-wal"))
         return VaultInfo(
             backend="sqlite",
-            location=self._db.path,
-            schema=version(self._db),
+            location=self.db.path,
+            schema=version(self.db),
             size_bytes=sum(file.stat().st_size for file in files if file.exists()),
-            read_only=self._db.read_only,
-            lexical_method=self._lexical.method,
-            vector_method=self._vectors.method,
+            read_only=self.db.read_only,
+            lexical_method=self.lexical.method,
+            vector_method=self.vectors.method,
         )
 
     def scrub(self) -> None:
-        if self._db.read_only:
-            raise VaultReadOnly(self._db.path)
-        with self._db.atomic():
+        if self.db.read_only:
+            raise VaultReadOnly(self.db.path)
+        with self.db.atomic():
             # Deleted text stays in the index tables until these are rebuilt.
-            self._lexical.optimize()
-            self._db.write("insert into entity_names (entity_names) values ('optimize')")
-        self._db.vacuum()
+            self.lexical.optimize()
+            self.db.write("insert into entity_names (entity_names) values ('optimize')")
+        self.db.vacuum()
 
     def check(self) -> list[str]:
         try:
-            results = self._db.values("pragma integrity_check(20)")
+            results = self.db.values("pragma integrity_check(20)")
         except VaultDamaged as error:
             results = [error.reason]
         if results == ["ok"]:
             faults = [
-                f"dangling reference in {table}" for table in self._db.values("pragma foreign_key_check")
+                f"dangling reference in {table}" for table in self.db.values("pragma foreign_key_check")
             ]
-            if self._db.value(_NAMES_DIFFER):
+            if self.db.value(_NAMES_DIFFER):
                 faults.append("The index of entity names differs from the records")
             return faults
-        if broken := broken_tables(self._db, self._db.values(_OF_RECORDS)):
+        if broken := broken_tables(self.db, self.db.values(_OF_RECORDS)):
             return [f"{name} is broken" for name in broken]
         # an index reports its own faults
-        is_of_index = self._lexical.faults() or self._vectors.faults()
+        is_of_index = self.lexical.faults() or self.vectors.faults()
         return [] if is_of_index else [f"SQLite: {text}" for text in results]
-
-    def close(self) -> None:
-        self._db.close()

@@ -216,7 +216,7 @@ class TrialHome:
                 if "/profile" not in one.path
             }
             found["facts"] = sorted(
-                map(repr, vault.storage._db.rows("select predicate, valid_from from triples"))
+                map(repr, vault.storage.db.rows("select predicate, valid_from from triples"))
             )
         found["diary"] = sorted(one for one in DIARY if one in self.done("diary", "read").stdout)
         prompt = "What did we choose for the anchor and the ledger, and where is the mast?"

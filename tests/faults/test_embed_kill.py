@@ -91,7 +91,7 @@ def fill(world: World, model: Embedder) -> None:
     world.embedder = model
     world.update()
     world.embed()
-    world.vault.storage._db.write("pragma wal_checkpoint(truncate)")
+    world.vault.storage.db.write("pragma wal_checkpoint(truncate)")
 
 
 def ended(process: subprocess.Popen[str]) -> float:

@@ -72,7 +72,7 @@ class Graph:
 
     def tie_to_many(self, hub: int) -> None:
         """Make a hub: relations of two kinds from it and of two to it, tens of thousands of each."""
-        db = self.vault.storage._db
+        db = self.vault.storage.db
         with self.vault.transactions.writing():
             db.write(_MANY, {"count": EDGES, "hub": hub})
             for kind in ("causal", "semantic"):

@@ -72,7 +72,7 @@ def command(server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPa
 
 
 def stored(world: World) -> list[Any]:
-    return world.vault.storage._db.rows("select space, hash from texts order by 1, 2")
+    return world.vault.storage.db.rows("select space, hash from texts order by 1, 2")
 
 
 def timed(command: Invoke, *args: object) -> tuple[Result, float]:

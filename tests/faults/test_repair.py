@@ -118,7 +118,7 @@ def schema_leaves(home: Home) -> list[int]:
 
 
 def rows(vault: Vault) -> dict[str, list[str]]:
-    db = vault.storage._db
+    db = vault.storage.db
     return {name: sorted(map(repr, db.rows(f"select * from {name}"))) for name in record_tables(db)}
 
 

@@ -17,7 +17,7 @@ def test_memory(tmp_path: Path) -> None:
     large = tmp_path / "vault.sqlite"
     with closing(open_vault(str(large))) as vault, vault.transactions.writing():
         rows = ((number, str(number) * WIDTH) for number in range(1_000, 1_000 + ROWS))
-        vault.storage._db.write_many(
+        vault.storage.db.write_many(
             "insert into acts (document_id, act, by, at, why) values (?, 'pin', '', '', ?)", rows
         )
     tracemalloc.start()

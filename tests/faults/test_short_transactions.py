@@ -92,7 +92,7 @@ class TestShortTransactions:
             other.vault.documents.snooze(other.at("1.md").id, None)  # it raises if it has to wait
             written.append(1)
 
-        other.vault.storage._db._main.set_busy_timeout(50)
+        other.vault.storage.db._main.set_busy_timeout(50)
         for hours_ago, moment in enumerate(("scan", "read")):
             for number in range(1, 5):
                 world.write(f"{number}.md", f"Note {number}, edited for {moment}.", hours_ago=hours_ago)

@@ -34,7 +34,7 @@ class TestNotAVault:
     def test_a_newer_schema(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """It is left alone to the byte; the way out is an upgrade."""
         world.fill(1)
-        world.vault.storage._db.write(f"pragma user_version = {LATEST + 1}")
+        world.vault.storage.db.write(f"pragma user_version = {LATEST + 1}")
         world.vault.close()
         before = world.vault_file.read_bytes()
 
@@ -166,7 +166,7 @@ class TestLocked:
     ) -> None:
         """While another process writes, questions are answered and writers leave with 5 and a reason."""
         monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
-        world.vault.storage._db._main.set_busy_timeout(200)
+        world.vault.storage.db._main.set_busy_timeout(200)
         world.fill(2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ):
@@ -225,7 +225,7 @@ class TestNewVaults:
 
 def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:
     """*run* again and again, with some more pages each time, until it succeeds; every failure on the way."""
-    connection = world.vault.storage._db._main
+    connection = world.vault.storage.db._main
     pages = connection.pragma("page_count")
     while True:
         connection.pragma("max_page_count", pages)
@@ -270,6 +270,6 @@ for number in range(40):
     while not Path(sys.argv[1], f"go{number}").exists():
         pass
     vault = open_vault(str(Path(sys.argv[1], f"v{number}.sqlite")))
-    print(vault.storage._db.value("select value from meta where name = 'vault_id'"), vault.storage.info().schema, flush=True)
+    print(vault.storage.db.value("select value from meta where name = 'vault_id'"), vault.storage.info().schema, flush=True)
     vault.close()
 """

@@ -117,13 +117,13 @@ def test_lost_rows(tmp_path: Path) -> None:
         saved = save(vault, "a.md", "\n".join(f"Text {n}." for n in range(6)))
         vectors = random_vectors(6, 8)
         vault.embeddings.store(MODEL, {sha(f"Text {n}."): vector for n, vector in enumerate(vectors)})
-        vault.storage._db.write("delete from vectors_1 where rowid = 1")
-        vault.storage._db.write("delete from texts where id = 2")
-        vault.storage._db.write("delete from vectors_1 where rowid = 3")
-        vault.storage._db.write("insert into vectors_1 (rowid, embedding) values (3, vec_int8(zeroblob(8)))")
-        other = vault.storage._db.value("select embedding from vectors_1 where rowid = 6")
-        vault.storage._db.write("delete from vectors_1 where rowid = 5")
-        vault.storage._db.write("insert into vectors_1 (rowid, embedding) values (5, vec_int8(?))", (other,))
+        vault.storage.db.write("delete from vectors_1 where rowid = 1")
+        vault.storage.db.write("delete from texts where id = 2")
+        vault.storage.db.write("delete from vectors_1 where rowid = 3")
+        vault.storage.db.write("insert into vectors_1 (rowid, embedding) values (3, vec_int8(zeroblob(8)))")
+        other = vault.storage.db.value("select embedding from vectors_1 where rowid = 6")
+        vault.storage.db.write("delete from vectors_1 where rowid = 5")
+        vault.storage.db.write("insert into vectors_1 (rowid, embedding) values (5, vec_int8(?))", (other,))
 
         assert vault.embeddings.faults() == [
             "3 texts have no vector, or a damaged one",
@@ -141,7 +141,7 @@ def test_a_search_names_its_damage(tmp_path: Path) -> None:
     with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
         save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): unit_vector(1, 2)})
-        vault.storage._db.write("update vectors_1_vector_chunks00 set vectors = x'00'")
+        vault.storage.db.write("update vectors_1_vector_chunks00 set vectors = x'00'")
 
         with pytest.raises(IndexDamaged, match="Run: clawmem rebuild"):
             vault.vectors.search(unit_vector(1, 2), 3)
@@ -154,14 +154,14 @@ def test_no_byte_of_a_forgotten_vector_remains(tmp_path: Path) -> None:
         ids = [save(vault, f"{n}.md", f"Text {n}.") for n in range(40)]
         vectors = random_vectors(40, 64)
         vault.embeddings.store(MODEL, {sha(f"Text {n}."): vector for n, vector in enumerate(vectors)})
-        codes = dict(vault.storage._db.rows("select rowid, embedding from vectors_1"))
+        codes = dict(vault.storage.db.rows("select rowid, embedding from vectors_1"))
         vault.documents.deactivate(ids[:20], InactiveReason.FORGOTTEN)
 
         vault.embeddings.clean()
         vault.storage.scrub()
 
         content = path.read_bytes()
-        texts = {number for (number,) in vault.storage._db.rows("select id from texts")}
+        texts = {number for (number,) in vault.storage.db.rows("select id from texts")}
         # A page may end within the numbers of a vector.
         left = {n for n, numbers in codes.items() if numbers[:24] in content or numbers[-24:] in content}
         assert left == texts

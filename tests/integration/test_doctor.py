@@ -93,8 +93,8 @@ def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder
 
 
 def dangle(vault: Vault) -> None:
-    vault.storage._db.write("pragma foreign_keys = off")
-    vault.storage._db.write("delete from content where hash = (select hash from documents limit 1)")
+    vault.storage.db.write("pragma foreign_keys = off")
+    vault.storage.db.write("delete from content where hash = (select hash from documents limit 1)")
 
 
 def give_up(vault: Vault) -> None:
@@ -105,7 +105,7 @@ def exchange(vault: Vault) -> None:
     """Store other vectors than the model gives."""
     embed_pending(vault, HashingEmbedder())()
     other = HashingEmbedder().embed_query("something else")
-    hashes = [hash for (hash,) in vault.storage._db.rows("select lower(hex(hash)) from texts")]
+    hashes = [hash for (hash,) in vault.storage.db.rows("select lower(hex(hash)) from texts")]
     vault.embeddings.store(HashingEmbedder().fingerprint, dict.fromkeys(hashes, other))
 
 

@@ -271,7 +271,7 @@ class TestLegs:
 
 
 def pin(notes: NotesVault, path: str) -> None:
-    notes.vault.storage._db.write("update documents set pinned = 1 where id = ?", (notes.id(path),))
+    notes.vault.storage.db.write("update documents set pinned = 1 where id = ?", (notes.id(path),))
 
 
 ENDING = ["dates", "score", "supersede", "changes", "confidence", "cut"]

@@ -51,7 +51,7 @@ class Shelf(ServedNotesVault):
 
     def kept(self) -> int:
         """How many changes are still written down."""
-        return int(self.records.storage._db.value("select count(*) from outbox"))
+        return int(self.records.storage.db.value("select count(*) from outbox"))
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ class TestPins:
     def test_by_command(self, notes: Notes, head: str) -> None:
         """A pin that was set by command outlives every reading of the file, whatever the file says."""
         notes.add({"a.md": f"{head}A.\n"})
-        notes.vault.storage._db.write("update documents set pinned = 1")
+        notes.vault.storage.db.write("update documents set pinned = 1")
 
         notes.update(force=True)
         notes.add({"a.md": "A, changed.\n"})

@@ -128,9 +128,7 @@ class TestRecords:
     def test_a_body_that_is_not_what_its_hash_says(self, world: World) -> None:
         """A body changed behind the vault's back is named."""
         document = world.vault.documents.at("notes", "sub/b.md")
-        world.vault.storage._db.write(
-            "update content set body = upper(body) where hash = ?", (document.hash,)
-        )
+        world.vault.storage.db.write("update content set body = upper(body) where hash = ?", (document.hash,))
 
         said = "notes/sub/b.md has another body stored than its hash says. Run: clawmem doctor --repair"
         assert said in world.verify()
@@ -141,7 +139,7 @@ class TestLexicalIndex:
     def test_a_missing_document(self, world: World, grain: Grain) -> None:
         """A document that is missing at one granularity is counted there."""
         sql = f"delete from {TABLES[grain]} where rowid between ? and ?"
-        world.vault.storage._db.write(sql, span(world.id("東京.md")))
+        world.vault.storage.db.write(sql, span(world.id("東京.md")))
 
         found = world.verify()
 
@@ -172,7 +170,7 @@ class TestLexicalIndex:
     def test_an_orphan_that_hides_a_missing_entry(self, world: World) -> None:
         """Equal counts prove nothing: the missing document is named."""
         key = pack(FragmentKey(world.id("a.md"), 0))
-        world.vault.storage._db.write("delete from lexical_document where rowid = ?", (key,))
+        world.vault.storage.db.write("delete from lexical_document where rowid = ?", (key,))
         world.vault.lexical.put([LexicalEntry(FragmentKey(999, 0), Grain.DOCUMENT, "notes", "", "stray")])
 
         assert world.verify() == ["notes/a.md is not found by its own rarest words.", DIFFERENT]

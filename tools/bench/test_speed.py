@@ -77,7 +77,7 @@ def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
     embedder = StaticEmbedder()
     embed_pending(vault, embedder)()
     answer = query(retrieval_stores(vault), embedder)
-    fragments = vault.storage._db.value("select count(*) from fragments")
+    fragments = vault.storage.db.value("select count(*) from fragments")
     answer(read_request(QUESTIONS[0], now_ms=0))
 
     times = []

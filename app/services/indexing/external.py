@@ -449,7 +449,6 @@ class RoutedStorage:
         self._indexes = indexes
         self._own = own
         self.check = self._own.check  # the indexes report theirs through `DerivedIndex.faults`
-        self.close = self._own.close
 
     def info(self) -> VaultInfo:
         """Return the info of the records, with the backend of the indexes and the size of their files next to the vault."""
