@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cache, cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -92,6 +93,33 @@ class Markdown:
         """Return the line of the file that contains the character at *offset*."""
         return self.first_line + bisect_right(self._starts, offset, hi=len(self._lines)) - 1
 
+    def block_lines(self, line: int) -> tuple[int, int]:
+        """
+        Return the first and the last line of the block on *line*, and of the items below a list item.
+
+        A paragraph ends on *line*. If the block is only a ``^name``, they are those of the paragraph, list or table above it.
+        """
+        at = next((index for index, block in enumerate(self.blocks) if line <= block.end_line), None)
+        if at is None:  # nested too deeply
+            return line, line
+        block, is_all = self.blocks[at], False
+        if at and self.body[block.start : block.end].lstrip().startswith("^"):
+            block, is_all = self.blocks[at - 1], True
+        first, last = block.start_line, block.end_line
+        if block.kind is BlockKind.PARAGRAPH:
+            last = min(last, line)
+        if is_all and block.kind in (BlockKind.ITEM, BlockKind.ROW):
+            kinds = {block.kind, BlockKind.TABLE} if block.kind is BlockKind.ROW else {block.kind}
+            run = takewhile(lambda above: above.kind in kinds, reversed(self.blocks[:at]))
+            first = min(above.start_line for above in run)
+        elif block.kind is BlockKind.ITEM:
+            depths = [_depth(text) for text in self._lines[first - self.first_line :]]
+            for number, depth in enumerate(depths[1:], first + 1):
+                if depth is not None and depth <= (depths[0] or 0) and number > block.end_line:
+                    break
+                last = number if depth is not None else last
+        return first, last
+
     @cached_property
     def blocks(self) -> list[Block]:
         """The blocks in order, as in CommonMark with the tables of GitHub; what is nested too deeply is in none."""
@@ -160,6 +188,12 @@ class Markdown:
     def _without_code(self) -> str:
         code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
         return _blanked(self.body, code)
+
+
+def _depth(line: str) -> int | None:
+    """Return the width of the blanks before the text of *line*; ``None`` for a blank line."""
+    text = line.expandtabs(4)
+    return len(text) - len(text.lstrip()) if text.strip() else None
 
 
 @cache

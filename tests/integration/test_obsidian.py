@@ -265,7 +265,7 @@ def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Pa
 def test_names_and_templates(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file name goes before titles, an embed is no text, templates and files without their reader are counted."""
     folder = tmp_path / "desk"
-    plant = "# Hoya\n\nHoya carnosa flowers when the pot is tight. ^pot\n"
+    plant = "# Hoya\n\nHoya carnosa flowers when the pot is tight. ^pot\n\n- Buds ^buds\n  - Sap\n- Ants\n\n^list\n\nEnd.\n"
     write_notes(
         folder,
         {
@@ -299,6 +299,8 @@ def test_names_and_templates(invoke: Invoke, tmp_path: Path, monkeypatch: pytest
     assert documents["desk/Daily/2026-02-03.md"]["title"] == "2026-02-03"
     for path in ("desk/A.md", "desk/B.md"):
         assert invoke("get", f"#{documents[path]['docid'].removeprefix('#')}").exit_code == 0
-    assert "pot is tight" in invoke("get", "Hoya#^pot").stdout
+    for block, lines in (("pot", (3, 3)), ("buds", (5, 6)), ("list", (5, 7))):
+        shown = ask_json(invoke, "get", f"Hoya#^{block}")["text"].strip().split("\n")
+        assert shown == plant.split("\n")[lines[0] - 1 : lines[1]]
     assert [one["written"] for one in ask_json(invoke, "links", "Hoya")["links"]] == ["Hoya"]
     assert ask_json(invoke, "query", "hoya carnosa flowers")["results"][0]["path"] != "Moc.md"

@@ -284,8 +284,8 @@ class Lookup:
         Return lines of the document that *address* names.
 
         The first line is *from_line*, else the first of ``:13`` or ``:13-34`` at the end of the address, else where
-        the body begins. The last line is set by *max_lines*, else by the range, else the body's last. A line inside
-        the front matter means the body's first.
+        the body begins. The last line is set by *max_lines*, else by the range or the block, else the body's last. A
+        line inside the front matter means the body's first.
 
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line; else as `find`.
@@ -301,6 +301,9 @@ class Lookup:
             note = Markdown(self.documents.body(document.id) or "", document.body_line)
             if (first := part_line(reading.part, note)) is None:
                 raise NotFound("heading or block", reading.part)
+            if reading.part.startswith("^") and max_lines is None:
+                first, last = note.block_lines(first)
+                max_lines = last - first + 1
         if lines and lines[1] is not None and max_lines is None and from_line is None:
             max_lines = max(lines[1] - max(lines[0], document.body_line) + 1, 1)
         excerpt = self._excerpt(document, first, max_lines)
