@@ -110,6 +110,7 @@ class SearchAnswer(SelectedResult):
     answered: float | None = Field(default=None, description="Probability that any result answers.")
     hidden: int = Field(default=0, description="Unlikely results that show_all shows.")
     results: list[FoundDocument]
+    notice: str | None = Field(default=None, description="That no note or task is of the time asked for.")
     degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
     reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
     as_of: str | None = Field(default=None, description="The day that the answer is from, if asked for.")
@@ -158,7 +159,11 @@ def answer_of(
             keys["body"] = without_orders(result.body, document.origin)
         results.append(FoundDocument(**keys))
     names = ("mode", "intent", "confidence", "plan", "sessions")
-    some = {name: getattr(answer, name) for name in names} | {"as_of": as_of, "clauses": len(answer.plan)}
+    some = {name: getattr(answer, name) for name in names} | {
+        "as_of": as_of,
+        "clauses": len(answer.plan),
+        "notice": answer.trace.notice,
+    }
     return SearchAnswer(
         query=answer.query,
         count=len(results),
@@ -182,13 +187,17 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     if answer.plan:
         yield from records_table(answer.plan, "priority type=by result_count=found query=question")
     yield from map(session_line, answer.sessions or ())
+    words = {result.likelihood for result in answer.results} - {None}
+    is_unlikely = answer.answered is not None and (words or {likelihood_of(answer.answered)}) == {
+        Likelihood.UNLIKELY
+    }
     if not answer.results:
         unlikely = " (nothing here is likely to answer)" if answer.answered is not None else ""
-        yield f"Nothing found for: {answer.query}{unlikely}. Try other words, or fewer conditions."
-    elif answer.answered is not None:
-        words = {result.likelihood for result in answer.results} - {None}
-        if (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}:
-            yield "No confident answer. Closest matches:"
+        nothing = f"Nothing found for: {answer.query}{unlikely}. Try other words, or fewer conditions."
+        yield " ".join(filter(None, (nothing, answer.notice)))
+    elif is_unlikely or answer.notice:
+        verdict = "No confident answer." if is_unlikely else ""
+        yield " ".join(filter(None, (verdict, answer.notice, "Closest matches:")))
     for result in answer.results:
         last = f"-{result.end_line}" if result.end_line > result.start_line else ""
         facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))

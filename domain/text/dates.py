@@ -109,6 +109,24 @@ class TimeRange(NamedTuple):
         length = datetime.fromisoformat(self.authored_until) - datetime.fromisoformat(self.authored_from)
         return length <= ONE_DAY + timedelta(hours=1)
 
+    def days(self, zone: tzinfo) -> tuple[str, str]:
+        """Return the first and the last day of the range in *zone*, in ISO 8601; empty for an open side."""
+        ends = (self.authored_from, 0), (self.authored_until, 1)
+        first, last = (
+            str((datetime.fromisoformat(time).astimezone(zone) - timedelta(seconds=before)).date())
+            if time
+            else ""
+            for time, before in ends
+        )
+        return first, last
+
+
+def days_text(first: str, last: str) -> str:
+    """Return the days from *first* to *last* in words; an empty day is an open side."""
+    if not (first and last):
+        return f"since {first}" if first else f"until {last}"
+    return first if first == last else f"{first} to {last}"
+
 
 def is_within(moment: str, named: TimeRange) -> bool:
     """Whether *moment*, an ISO time, lies in the *named* time."""

@@ -64,6 +64,17 @@ def test_a_time_without_a_topic(
     assert all(one["confidence"] < 0.1 for one in found[len(expected) :])
 
 
+def test_a_time_without_notes(indexed: Invoke) -> None:
+    """The answer says so first, and nothing is likely; the question is searched as it is."""
+    of_week, of_month = (f"what happened {time}" for time in ("last week", "in June 2019"))
+    notice = "No note is of that time (2019-06-01 to 2019-06-30)."
+
+    assert indexed("query", of_week).output.startswith("No confident answer. No note is of that time (")
+    assert notice in indexed("query", of_month).output
+    assert ask_json(indexed, "query", of_month)["notice"] == notice
+    assert "notice" not in ask_json(indexed, "query", "what happened in May 2025")
+
+
 def test_a_time_with_a_topic(indexed: Invoke) -> None:
     """The note of the named time is possible at least, though it holds no word of the question."""
     first = ask_json(indexed, "query", "who did I meet in August 2025")["results"][0]

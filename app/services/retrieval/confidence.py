@@ -85,7 +85,8 @@ def confidence(
         for c, number in zip(work.candidates, confidences, strict=True)
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
-    work = work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
+    answered = max(answered, *dated) if dated else min(answered, by_date.others)
+    work = work.with_candidates(candidates)._replace(answered=answered)
     return above_floor(request, work, trace)
 
 

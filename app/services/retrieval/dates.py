@@ -15,6 +15,7 @@ from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
+from clawmem.domain.text.dates import days_text
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Span, Term
 
@@ -22,6 +23,7 @@ from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Sp
 # Not fitted: an estimate of how often these are recognised correctly in the question and the note.
 SELECTED = 0.8
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file, or of an open time
+OTHER_TIME = 0.05  # maximum for a note of another time
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
 MOST_BROUGHT = 100  # notes of a kind, or lines with the date of a day
 YEAR, MONTH, DAY = len("2026"), len("2026-03"), len("2026-03-31")
@@ -35,8 +37,8 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
     A question for the newest selects the notes of the kind or folder that it names, or else the candidates, which cover
     its topic about as well as the best one; superseded notes, drafts and copies come last. A named time without a
     topic, or a request restricted to days, a type, a tag or a property, selects all notes of it, those of the kind that
-    is asked for first, then the diary of that day, month or year, then what the owner did not write. Of lines, only the
-    first notes of a kind or time become candidates, as a whole.
+    is asked for first, then the diary of that day, month or year, then what the owner did not write; without any, the
+    notice of *trace* says so. Of lines, only the first notes of a kind or time become candidates, as a whole.
     """
     question, is_line = request.question, request.unit is Unit.LINE
     others, most = 1.0, 1
@@ -66,6 +68,17 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
         or request.where
     ):
         order, less = notes_of_time(stores, request, work)
+        if (named := question.named_time) and not order:
+            if named.authored_from and (parse_iso(named.authored_from) or 0) > question.now_ms:
+                return work  # notes of today may tell of it
+            trace.notice = f"No note is of that time ({days_text(*named.days(question.zone))})."
+            # Another note may name that date, but not "last week".
+            others = (
+                BY_TIME_OF_FILE
+                if any(map(str.isdigit, question.text[named.start : named.end]))
+                else OTHER_TIME
+            )
+            return work._replace(by_date=DateOrder(others=others))
         if is_line:
             order = [c for c in order if c.span or (c.document and c.document.has_own_date)]
         if not order:
@@ -75,7 +88,7 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
         numbers = [c.document_id for c in order]
         confidence = dict.fromkeys(numbers, BY_TIME_OF_FILE if is_open else SELECTED)
         confidence |= dict.fromkeys(less, BY_TIME_OF_FILE)
-        most, others = 3, 0.05  # notes among lines, and the most for one of another time
+        most, others = 3, OTHER_TIME  # notes among lines
         if is_line:
             confidence = dict.fromkeys(numbers, POSSIBLE) | dict.fromkeys(numbers[:most], SELECTED)
             others = 1.0

@@ -86,7 +86,11 @@ class Pipeline:
         if not before:
             lexical, corrected = self.stores.lexical, dict[str, str]()
             with suppress(ClawmemError):  # the lexical retriever reports it
-                terms = request.question.forms.relaxed.terms
+                question = request.question
+                topic = frozenset(map(fold, question.topic))
+                # Beside a named time, words such as "passiert" are no misspelt words of notes.
+                every = question.forms.relaxed.terms
+                terms = [term for term in every if not question.named_time or term.text in topic]
                 unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
                 for word, near in islice(unknown.items(), MOST_CORRECTED):
                     best = best_spelling(word, near.stem, near.alike)

@@ -98,7 +98,7 @@ class Trace:
     Trace of an answer. ``degraded`` names missing retrievers and the reasons; the others provided the answer.
 
     ``corrected`` maps misspelt words of the question to the words that were searched instead. ``hits`` counts the hits
-    per retriever, and ``legs`` holds them, best first.
+    per retriever, and ``legs`` holds them, best first. ``notice`` is a sentence about the notes of a time without any.
     """
 
     stages: list[StageTrace] = field(default_factory=list)
@@ -106,6 +106,7 @@ class Trace:
     hits: dict[str, int] = field(default_factory=dict)
     legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
     corrected: dict[str, str] = field(default_factory=dict)
+    notice: str = ""
 
     @property
     def hidden(self) -> int:
