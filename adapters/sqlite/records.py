@@ -39,15 +39,7 @@ def _tables(db: Database, layout: Mapping[str, tuple[str, ...]]) -> Iterator[Rec
         sql = f"select {_quoted(columns)} from {rows} order by {_quoted(keys)}"
         if db.value(f"select exists (select 1 from {rows})"):
             yield RecordTable(name, columns, db.stream(sql))
-    # The serving space, and its texts with their vectors in int8 numbers.
-    sql = "select id, fingerprint, state, dimensions from spaces where state = 'serving' and dimensions > 0"
-    for space in db.rows(sql):
-        yield RecordTable("spaces", _VECTOR_TABLES["spaces"], [space])
-        sql = f"""
-            select id, space, hash, embedding from texts join vectors_{space[0]} as vectors on vectors.rowid = id
-             where space = ? order by id
-            """
-        yield RecordTable("texts", _VECTOR_TABLES["texts"], db.stream(sql, space[:1]))
+    yield from stored_vectors(db)
 
 
 def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping[str, int]) -> None:
@@ -90,9 +82,21 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+def stored_vectors(db: Database) -> Iterator[RecordTable]:
+    """Iterate over the serving space, and its texts with their vectors in int8 numbers, as tables of a bundle."""
+    sql = "select id, fingerprint, state, dimensions from spaces where state = 'serving' and dimensions > 0"
+    for space in db.rows(sql):
+        yield RecordTable("spaces", _VECTOR_TABLES["spaces"], [space])
+        sql = f"""
+            select id, space, hash, embedding from texts join vectors_{space[0]} as vectors on vectors.rowid = id
+             where space = ? order by id
+            """
+        yield RecordTable("texts", _VECTOR_TABLES["texts"], db.stream(sql, space[:1]))
+
+
 def _load_vectors(db: Database, table: RecordTable) -> None:
     """
-    Fill a new vault with one of the tables in `_VECTOR_TABLES`, which come in their order.
+    Fill a new vault with one of the tables of `stored_vectors`, which come in their order.
 
     Raises:
         ValueError: A column does not exist, or a value is not of its kind.
