@@ -151,7 +151,11 @@ def read_folders(
 
 
 def reading_of(services: Services, passes: list[PassReport], embedded: EmbedReport | None) -> Reading:
-    """Return the *passes* with their sums and the state of the vault."""
+    """Return the *passes* with their sums and the state of the vault; a pin that moved to another folder is not lost."""
+    for report in passes:
+        pinned = services.vault.documents.many(report.lost_pins).values()
+        moved = {report.lost_pins[note.id] for note in pinned if note.inactive is None}
+        report.problems = [problem for problem in report.problems if problem not in moved]
     return Reading(
         collections=passes,
         **{name: sum(getattr(report, name) for report in passes) for name in COUNTED},

@@ -88,7 +88,7 @@ class TestDisappearing:
         for force in (False, True):
             report = world.update(force=force)
             assert (report.removed, len(report.problems)) == (0, 1)
-            assert "kept as they are" in report.problems[0]
+            assert "documents are kept" in report.problems[0]
         assert world.state() == before
         aside.rename(world.root)
 

@@ -9,7 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from posixpath import basename, dirname
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
 
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
@@ -182,7 +184,8 @@ class PassReport:
     Counts of one pass; ``problems`` are sentences about files that were not indexed, or about their references.
 
     ``unread`` files and folders could not be read, or have lost all files; their documents are kept.
-    ``excluded`` are the files and folders that were left out, by the file or setting with the rule.
+    ``excluded`` are the files and folders that were left out, by the file or setting with the rule. ``lost_pins`` are the
+    problems of pinned documents whose files are gone, by document; the pass of another collection may find their files.
     """
 
     collection: str
@@ -193,6 +196,7 @@ class PassReport:
     unread: int = 0
     excluded: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    lost_pins: Annotated[dict[int, str], Field(exclude=True)] = field(default_factory=dict)
 
     def __str__(self) -> str:
         counts = (
@@ -299,14 +303,11 @@ class _Pass:
         exclusions = Exclusions(update.files, folder)
         self._excluded, scan = exclusions.counts, scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
-            remedy = (
-                "its documents are kept as they are. If it was moved, run: clawmem collection add NEW_FOLDER"
-            )
+            fault = scan.problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
+            remedy = "its documents are kept. If it was moved, run: clawmem collection add NEW_FOLDER"
             if not any(note.inactive is None for note in known.values()):
                 remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
-            self._miss(
-                f"{scan.problem.rstrip('.') or f'{folder.root} is not there, or is no folder'}; {remedy}"
-            )
+            self._miss(f"{fault}; {remedy}")
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
@@ -525,11 +526,10 @@ class _Pass:
                 f"{folder.pattern} correct? To remove them, run: clawmem update --allow-empty"
             )
             missing = {path: note for path, note in missing.items() if path not in lost}
-        self.report.problems += [
-            f"{path} was pinned, and its file is gone. If it has another text and name now, pin it again."
-            for path in sorted(lost & missing.keys())
-            if missing[path].pinned
-        ]
+        pinned = {missing[path].id: path for path in sorted(lost & missing.keys()) if missing[path].pinned}
+        remark = "was pinned, and its file is gone. If it has another text and name now, pin it again."
+        self.report.lost_pins = {number: f"{path} {remark}" for number, path in pinned.items()}
+        self.report.problems += self.report.lost_pins.values()
 
         def withdraw(note: Document) -> int:
             is_unchanged = self._is_unchanged(note.path, note)
