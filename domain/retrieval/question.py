@@ -64,11 +64,18 @@ _STOPPED = re.compile(
 
 _TASKS = re.compile(
     r"\b(?:to-?dos?|tasks?|overdue|(?:have|need|got|left) to do|(?:must|should) (?:i|we) do|due|aufgaben?"
-    r"|(?:über)?fällig\w*|zu (?:tun|erledigen)|(?:muss ich|müssen wir)(?:.{0,80}\b(?:tun|machen|erledigen))?|steht.{0,80}\ban)\b",
+    r"|(?:über)?fällig\w*|zu (?:tun|erledigen)|(?:muss ich|müssen wir)(?:(.{0,80})\b(?:tun|machen|erledigen))?|steht(.{0,80})\ban)\b",
     re.IGNORECASE,
 )
 _OPEN_TASKS = re.compile(
-    r"\b(?:open|offene\w*)\s+(?:to-?dos?|tasks?|aufgaben?)\b|\boverdue\b|\büberfällig", re.IGNORECASE
+    r"\b(?:open|offene\w*)\s+(?:to-?dos?|tasks?|aufgaben?)\b|\boverdue\b|\büberfällig|"
+    r"\b(?:to-?dos?|tasks?|aufgaben) (?:are|sind) (?:still |noch )?(?:open|offen|left)\b|"
+    # a whole question; "what time is the pool still open" is none
+    r"^\W*what(?:'s| is| are| do i| do we| have i| have we| remains)(?: there| still)*"
+    r"(?: (?:left|have|need|got))*(?:(?<!is|'s) open| to do| to be done| undone)(?: still)?\W*$|"
+    r"^\W*was (?:ist|steht|bleibt|gibt es|habe ich|haben wir|muss ich|müssen wir)(?: (?:denn|alles|noch))*"
+    r" (?:(?<=noch )offen|an|(?:zu )?(?:tun|machen|erledigen))\W*$",
+    re.IGNORECASE,
 )
 
 
@@ -177,13 +184,11 @@ class Question:
     @cached_property
     def tasks(self) -> TaskQuestion | None:
         """The tasks that the text asks for, of a time or all open ones; ``None`` for any other text."""
-        if not _TASKS.search(self.text):
+        *days, rest = coming_days(self.text, now_ms=self.now_ms, zone=self.zone) or (self.text,)
+        rest = " ".join(rest.split())
+        if not _OPEN_TASKS.search(rest) and not (days and _TASKS.search(self.text)):
             return None
-        coming = coming_days(self.text, now_ms=self.now_ms, zone=self.zone)
-        if not coming and not _OPEN_TASKS.search(self.text):
-            return None
-        *days, rest = coming or (self.text,)
-        about = content_words(_TASKS.sub(" ", _OPEN_TASKS.sub(" ", rest)))
+        about = content_words(_TASKS.sub(r" \1 \2 ", _OPEN_TASKS.sub(" ", rest)))
         topic = tuple(word for word in about if word not in _ANYTHING)
         return TaskQuestion((days[0], days[1]) if days else None, topic)
 

@@ -462,7 +462,7 @@ def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str
     """
     Return the first and the last day of the first time in *text*, in ISO 8601, and the rest of *text*.
 
-    A name without a year is the next one: "Friday", "in December". With "by" or "bis" the first day is empty.
+    A name without a year is the next one: "Friday", "in December". With "by", "bis" or "overdue" the first day is empty.
     """
     now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
     lower = text[:MAX_END].translate(_LOWER)
@@ -482,7 +482,7 @@ def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str
         else:
             continue
         opener = _BY.search(lower, 0, at)
-        first = "" if opener else str(found.first)
+        first = "" if opener or found.first == _FIRST_DAY else str(found.first)
         last = max(found.first, found.after - ONE_DAY)
         return first, str(last), f"{text[: opener.start() if opener else at]} {text[end:]}"
     return None

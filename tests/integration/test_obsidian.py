@@ -229,7 +229,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
         results = ask_json(invoke, "query", question)["results"]
         return {result["snippet"].split("] ")[1] for result in results if result["confidence"] == 0.8}
 
-    of_tomorrow = {"Bring the car", "Milk", f"Pay 📅 {tomorrow}"}
+    of_tomorrow, sown = {"Bring the car", "Milk", f"Pay 📅 {tomorrow}"}, f"Sow (due:: {yesterday})"
     assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
     assert tasks("--since", "tomorrow") == ["Bring the car", "Milk", "Pay"]
     assert tasks("--until", str(yesterday)) == ["Mow", "Sow"]
@@ -238,8 +238,13 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
     assert answer("open tasks of the farm") == {"Milk", "Mow"}
-    assert answer("What is overdue?") == {"Mow", f"Sow (due:: {yesterday})"}
-    assert answer("How does Milk taste tomorrow?") == set()
+    assert answer("What is overdue?") == {"Mow", sown}
+    every = {*of_tomorrow, "Rest", "Mow", sown}
+    assert answer("What is still open?") == answer("Was muss ich noch erledigen?") == every
+    assert answer("How does Milk taste tomorrow?") == answer("what time is the farm still open") == set()
+    none = ask_json(invoke, "query", f"What do I have to do on {today + timedelta(days=9)}?")
+    assert none["notice"] == f"No open task is of that time ({today + timedelta(days=9)})."
+    assert [result["snippet"] for result in none["results"] if result["confidence"] > 0.1] == ["- [ ] Rest"]
 
 
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.compare import compare, fuse, nearest, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
-from clawmem.app.services.retrieval.dates import select_by_date
+from clawmem.app.services.retrieval.dates import BY_TIME_OF_FILE, select_by_date
 from clawmem.app.services.retrieval.graph import classify, follow_relations, fuse_by_intent
 from clawmem.app.services.retrieval.models import (
     NO_MODELS,
@@ -58,6 +58,7 @@ from clawmem.domain.retrieval.query_forms import (
     full_words,
     with_corrections,
 )
+from clawmem.domain.text.dates import days_text
 from clawmem.domain.text.words import fold, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex
@@ -358,26 +359,43 @@ def find_similar(
 
 
 def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:
-    """Return *answer* with the open tasks first that the question asks for, each as a result of one line."""
-    asked = request.question.tasks
+    """
+    Return *answer* with the open tasks first that the question asks for, each as a result of one line.
+
+    Where no task is of the time that it asks for, the notice of the trace says so, and those without a day are possible
+    answers. Other notes are at most possible answers to a question for tasks without a topic.
+    """
+    asked, likely = request.question.tasks, TASK_CONFIDENCE
     if asked is None or request.floor > TASK_CONFIDENCE:
         return answer
     request = narrowed(stores, rewind_request(request))._replace(unit=Unit.LINE)
+    tasks, notice = tasks_in(stores.documents, request.scope, asked.days, asked.topic), ""
+    if asked.days and not tasks and not asked.topic:
+        notice, likely = f"No open task is of that time ({days_text(*asked.days)}).", BY_TIME_OF_FILE
+        every = tasks_in(stores.documents, request.scope) if request.floor <= likely else []
+        tasks = [(note, task) for note, task in every if not task.day]
+    if not tasks and not notice:
+        return answer
     texts, candidates = LoadedTexts(stores.documents), list[Candidate]()
-    for note, task in tasks_in(stores.documents, request.scope, asked.days, asked.topic)[: request.limit]:
+    for note, task in tasks[: request.limit]:
         lines = texts.bodies([note.id])[note.id].split("\n")
         place = task.line - note.body_line
         start = sum(len(line) + 1 for line in lines[:place])
         key = FragmentKey(note.id, 0)
         span = Span(key, FragmentKind.LIST, task.line, task.line, start, start + len(lines[place]))
-        likely = TASK_CONFIDENCE
         candidates.append(
             Candidate(note.id, key, likely, likely, document=note, span=span, confidence=likely)
         )
-    if candidates:
-        notes = {candidate.document_id for candidate in candidates}
-        others = [result for result in answer.results if result.document.id not in notes]
-        answer.trace.note("open tasks first")
-        answer.results = (*describe(texts, stores, request, candidates), *others)[: request.limit]
-        answer.answered = max(answer.answered or 0.0, TASK_CONFIDENCE)
+    notes = {candidate.document_id for candidate in candidates}
+    others = [result for result in answer.results if result.document.id not in notes]
+    if not asked.topic:
+        others = [
+            replace(other, confidence=min(other.confidence or 0.0, BY_TIME_OF_FILE))
+            for other in others
+            if request.floor <= BY_TIME_OF_FILE
+        ]
+    answer.trace.note("open tasks first")
+    answer.trace.notice = notice
+    answer.results = (*describe(texts, stores, request, candidates), *others)[: request.limit]
+    answer.answered = likely if notice else max(answer.answered or 0.0, likely)
     return answer
