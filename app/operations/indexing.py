@@ -311,7 +311,7 @@ def collection_add(
     given = {"exclude": exclude, "project": project, "kind": kind if kind == "git" else ""}
     given["trust"] = "assistant" if client else ""
     entry |= {key: value for key, value in given.items() if value}
-    set_value(settings.config_file, ("collections", name), entry)
+    set_value(settings.config_file, ("collections", name), entry, is_new=known is None)
     remarks = tuple(
         f"The folder is inside the collection {other!r}: its notes move from there to {name!r} at the next update."
         for other, configured in settings.collections.items()
@@ -432,7 +432,7 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     allowed = None if caller == PERSON else settings.folders_for_programs  # a person may read every folder
     admitted(folder, settings.home, own=settings.own_files, allowed=allowed)
     if is_new and caller == PERSON:
-        set_value(settings.config_file, ("vaults", name), str(file))
+        set_value(settings.config_file, ("vaults", name), str(file), is_new=True)
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
     return of_vault(settings, name)
 

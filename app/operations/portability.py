@@ -44,7 +44,7 @@ from clawmem.app.services.portability import (
     note_files,
     write_bundle,
 )
-from clawmem.app.settings.config_file import fault_of_name
+from clawmem.app.settings.config_file import fault_of_name, locked_config
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.conversations.units import COLLECTION, checked_source
 from clawmem.domain.documents.names import OWN_COLLECTION
@@ -371,11 +371,11 @@ def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("B
                     raise BundleDamaged(reader.location, "; ".join(defects))
             _refuse_content(services)  # another process may have added notes
             services.discard_vault()
-    is_configured = config.exists() or not text.strip()
-    if not is_configured:
-        make_folder(config.parent)
-        write_whole(config, text.encode())
-        settings = load_settings(vault=vault)
+    with locked_config(config):
+        is_configured = config.exists() or not text.strip()
+        if not is_configured:
+            write_whole(config, text.encode())
+            settings = load_settings(vault=vault)
     with open_services(_alone(settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
         opened.indexes.keep_up()

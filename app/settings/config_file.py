@@ -18,6 +18,7 @@ from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
+LOCK_S = 10.0  # patience with another process that changes the same config file
 
 
 def config_of(vault: Path) -> Path:
@@ -33,18 +34,23 @@ def read_config(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in data.items() if value is not None}
 
 
-def set_value(path: Path, keys: Sequence[str], value: Any) -> None:
+def set_value(path: Path, keys: Sequence[str], value: Any, *, is_new: bool = False) -> None:
     """
     Write the setting at *keys*, such as ``("collections", "notes")``; comments stay as far as YAML keeps them.
 
-    A mapping is joined with the present one. Raises `ConfigError` if the file cannot be read or written.
+    A mapping is joined with the present one. Raises `ConfigError` if the file cannot be read or written, and
+    `InvalidInput` if another process has just removed the section of the setting, or added a setting that *is_new*.
     """
     *above, last = keys
     with _edited(path) as section:
         for key in above:
             if not section.get(key):
+                if key != keys[0]:
+                    raise InvalidInput("INVALID_INPUT", f"{path} has no {key!r} any more.")
                 section[key] = CommentedMap()
             section = section[key]
+        if is_new and section.get(last):
+            raise InvalidInput("INVALID_INPUT", f"Another command has just added {last!r}.")
         if isinstance(value, Mapping) and section.get(last):
             section[last].update(value)
         else:
@@ -61,21 +67,38 @@ def remove_collection(path: Path, name: str) -> None:
 
 
 @contextmanager
+def locked_config(path: Path) -> Iterator[None]:
+    """Let no other process change the config file at *path* inside the block; raise `ConfigError` if one does for long."""
+    from filelock import FileLock, Timeout  # not for a prompt, which only reads settings
+
+    target = Path(os.path.realpath(path))
+    try:
+        make_folder(target.parent)
+        with FileLock(f"{target}.lock", timeout=LOCK_S, is_singleton=False, mode=PRIVATE):
+            yield
+    except Timeout as error:
+        raise ConfigError(f"Another command changes {path}. Repeat this one after it.") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+@contextmanager
 def _edited(path: Path) -> Iterator[Any]:
-    text, yaml, output = config_text(path), YAML(pure=True), StringIO()
-    yaml.preserve_quotes, yaml.width = True, 10_000  # never fold a long path
-    if not isinstance(read_config(path).get("collections") or {}, dict):
-        raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
-    data = yaml.load(text)
-    if data is None:  # nothing but comments, which ruamel drops
-        output.write(f"{text.rstrip()}\n" if text.strip() else "")
-        data = CommentedMap()
-    yield data
-    yaml.dump(data, output)
-    _load(path, output.getvalue())  # nothing is written that could not be read again
-    if output.getvalue().count("#") < text.count("#"):  # ruamel dropped a comment
-        _write(path.with_name(f"{path.name}.bak"), text)
-    _write(path, output.getvalue())
+    with locked_config(path):
+        text, yaml, output = config_text(path), YAML(pure=True), StringIO()
+        yaml.preserve_quotes, yaml.width = True, 10_000  # never fold a long path
+        if not isinstance(read_config(path).get("collections") or {}, dict):
+            raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
+        data = yaml.load(text)
+        if data is None:  # nothing but comments, which ruamel drops
+            output.write(f"{text.rstrip()}\n" if text.strip() else "")
+            data = CommentedMap()
+        yield data
+        yaml.dump(data, output)
+        _load(path, output.getvalue())  # nothing is written that could not be read again
+        if output.getvalue().count("#") < text.count("#"):  # ruamel dropped a comment
+            _write(path.with_name(f"{path.name}.bak"), text)
+        _write(path, output.getvalue())
 
 
 def _load(path: Path, text: str) -> Any:
@@ -93,15 +116,11 @@ def _load(path: Path, text: str) -> Any:
 
 def _write(path: Path, text: str) -> None:
     """Replace the file atomically; links and its mode are kept. A new file is private, because it may contain keys."""
-    target = path.resolve()
-    try:
-        make_folder(target.parent)
-        mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
-        with draft_of(target) as draft:
-            draft.write_text(text, "utf-8", newline="")
-            draft.chmod(mode)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+    target = Path(os.path.realpath(path))
+    mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
+    with draft_of(target) as draft:
+        draft.write_text(text, "utf-8", newline="")
+        draft.chmod(mode)
 
 
 def typed_folder(text: str) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -174,6 +176,25 @@ def test_adding_works_whatever_is_there(config: Path, text: str, name: str) -> N
     assert {**after.collections, **before.collections} == after.collections
     assert after.lifecycle == before.lifecycle
     assert text.count("#") == config.read_text("utf-8").count("#")
+
+
+def test_commands_at_once_lose_no_setting(run: Run, home: Path) -> None:
+    """Each change of the config file starts from the one before; a name that another command took is refused."""
+    folders = [home / name / "notes" for name in "abcd"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+
+    def add(*arguments: object) -> int:
+        return run("collection", "add", *arguments).returncode
+
+    run("vault", "path")  # starts the fork server
+    with ThreadPoolExecutor() as pool:
+        unnamed = [*pool.map(add, folders)]
+        named = [*pool.map(lambda folder: add(folder.parent, "--name", folder.parent.name), folders)]
+
+    assert sorted(unnamed) == [0, 2, 2, 2] and not any(named)
+    listed = json.loads(run("--json", "collection", "list").stdout)["collections"]
+    assert sorted(collection["name"] for collection in listed) == [*"abcd", "notes"]
 
 
 def test_a_missing_extra_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ PROFILES = ("speed", "balanced", "deep")
 CLAUDE, HOOKS, MCP, CURATOR = "claude-code", "hooks", "mcp", "curator"
 # The endings of the files of a vault. Copies next to it have others.
 OF_VAULT = (
-    *("", "-wal", "-shm", "-journal", ".hooks", ".indexes", ".forgotten", ".yaml", ".backup"),
+    *("", "-wal", "-shm", "-journal", ".hooks", ".indexes", ".forgotten", ".yaml", ".yaml.lock", ".backup"),
     *(".server", ".server-lock", ".server-log", ".server-start", ".token"),
 )
 # Editors without hooks: the file of their MCP servers, and the member and further fields of their entries.
