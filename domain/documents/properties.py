@@ -53,10 +53,12 @@ _TASK = re.compile(
     r"(?P<below>(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*)",
     re.MULTILINE,
 )
-# As the plugins Tasks and Dataview of Obsidian and as Logseq write them; a sign without a day is no part of the text.
+# As the plugins Tasks and Dataview of Obsidian and as Logseq write them. Signs without a day or of a priority, and the
+# name of the block, are no part of the text.
 _DAY = re.compile(
     r"(?:(?P<due>[📅📆🗓]\ufe0f?|[(\[]?\bdue:{0,2}|\bDEADLINE:)|[⏳⌛]\ufe0f?|[(\[]?\bscheduled:{0,2}|\bSCHEDULED:)"
-    r"\s*<?(?P<day>\d{4}-\d\d-\d\d)[)\]]?|[📅📆🗓⏳⌛]\ufe0f?",
+    r"\s*<?(?P<day>\d{4}-\d\d-\d\d)[)\]]?|[📅📆🗓⏳⌛🔺⏫🔼🔽⏬]\ufe0f?"
+    r"|\[#[ABC]\]|(?<=\s)\^[\w-]+\s*\Z",
     re.IGNORECASE,
 )
 
@@ -173,7 +175,7 @@ def _unlinked(value: str) -> str:
 
 class TaskLine(NamedTuple):
     """
-    An open task at a line of the file, without the signs of its days; the days are ISO 8601, or empty.
+    An open task at a line of the file, without the signs of its days, priority and block; the days are ISO 8601, or empty.
 
     ``due`` is the day that the line or else the front matter states; ``day`` is that of the line, or of the nearest
     heading with a day, or of the front matter, or in the name of the file.

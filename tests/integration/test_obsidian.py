@@ -215,7 +215,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     yesterday, tomorrow = (today + timedelta(days=days) for days in (-1, 1))
     notes = {
-        "tasks.md": f"- [ ] Pay 📅 {tomorrow}\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- [ ] Rest\n",
+        "tasks.md": f"- [ ] Pay 📅 {tomorrow} ⏫ ^pay\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- LATER [#A] Rest\n",
         f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
         "farm.md": f"---\ndue: {yesterday}\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Other\n- [ ] Mow\n",
     }
@@ -229,7 +229,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
         results = ask_json(invoke, "query", question)["results"]
         return {result["snippet"].split("] ")[1] for result in results if result["confidence"] == 0.8}
 
-    of_tomorrow, sown = {"Bring the car", "Milk", f"Pay 📅 {tomorrow}"}, f"Sow (due:: {yesterday})"
+    of_tomorrow, sown = {"Bring the car", "Milk", f"Pay 📅 {tomorrow} ⏫ ^pay"}, f"Sow (due:: {yesterday})"
     assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
     assert tasks("--since", "tomorrow") == ["Bring the car", "Milk", "Pay"]
     assert tasks("--until", str(yesterday)) == ["Mow", "Sow"]
@@ -244,7 +244,9 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert answer("How does Milk taste tomorrow?") == answer("what time is the farm still open") == set()
     none = ask_json(invoke, "query", f"What do I have to do on {today + timedelta(days=9)}?")
     assert none["notice"] == f"No open task is of that time ({today + timedelta(days=9)})."
-    assert [result["snippet"] for result in none["results"] if result["confidence"] > 0.1] == ["- [ ] Rest"]
+    assert [result["snippet"] for result in none["results"] if result["confidence"] > 0.1] == [
+        "- LATER [#A] Rest"
+    ]
 
 
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:
