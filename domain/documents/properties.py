@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from clawmem.domain.documents.dating import day_in
+from clawmem.domain.documents.dating import day_in, day_named
 from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markdown import Markdown
@@ -138,8 +138,8 @@ def note_properties(
 
 
 def property_key(value: str) -> str:
-    """Return the form in which values are compared: without case, brackets of a link, and a leading ``#``."""
-    return folded(_unlinked(value).removeprefix("#"))
+    """Return the form in which values are compared: days in ISO 8601, no case, brackets of a link, or leading ``#``."""
+    return folded(day_named(_unlinked(value).removeprefix("#")))
 
 
 def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:

@@ -197,7 +197,7 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
     """Tasks of Obsidian and Logseq are found by the day on which they are due, none by a day in code or of a finished one."""
     notes = {
         "tasks.md": "- [ ] Call the plumber 📅 2026-03-08\n- [ ] Buy paint ⏳ 2026-03-05\n",
-        "rent.md": "- TODO Pay the rent\n  DEADLINE: <2026-03-08 Sun 10:00 +1m>\n",
+        "rent.md": "paid:: [[Apr 30th, 2026]]\n- TODO Pay the rent\n  DEADLINE: <2026-03-08 Sun 10:00 +1m>\n",
         "code.md": "# Code\n\n```\nDEADLINE: <2026-03-08 Sun>\n```\n",
         "finished.md": "1. [x] Ask 📅 2026-03-08\n- [-] Go ⏳ 2026-03-05\n* DONE Pay\n  DEADLINE: <2026-03-08>\n",
     }
@@ -207,6 +207,8 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
     due, scheduled = (invoke("list", "--where", day).output for day in ("due=2026-03-08", "scheduled"))
 
     assert [name in due for name in notes] == [True, True, False, False]
+    assert "rent.md" in invoke("list", "--where", "paid=[[2026-04-30]]").output
+    assert "No note is the journal of 2026-04-30." in invoke("links", "Apr 30th, 2026").stderr
     assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled and "finished" not in scheduled
 
 

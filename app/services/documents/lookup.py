@@ -17,6 +17,7 @@ from rapidfuzz.utils import default_process
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
+from clawmem.domain.documents.dating import day_in, day_named
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
@@ -136,6 +137,11 @@ class Lookup:
                 raise InvalidInput("INVALID_INPUT", message)
             raise NotFound("document", text)
         served = {document.id: document for document in self.documents.latest()} if suggestions else {}
+        if day_in(day := day_named(readings[-1].name)) == day:
+            of_day = [note for note in served.values() if day in map(day_in, document_names(note))]
+            candidates = candidates_of(self.documents, of_day[:suggestions])
+            remark = f'No note is the journal of {day}. To search for the day, run: clawmem query "{day}"'
+            raise NotFound("document", text, candidates=candidates, remark=remark)
         names = [
             (name, document.id)
             for document in served.values()
