@@ -366,7 +366,14 @@ def bootstrap(
     return reading
 
 
-@operation(Effect.DESTROYS, opens=Opening.IF_PRESENT)
+@operation(
+    Effect.DESTROYS,
+    text=lambda removed: (
+        f"Removed the collection {removed.name}; its files stay. "
+        f"No longer found: {plural(removed.documents, 'document')}."
+    ),
+    opens=Opening.IF_PRESENT,
+)
 def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> Collection:
     """
     Remove a collection: its files stay, its documents are no longer found, and its trust is forgotten.
@@ -390,7 +397,8 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
         remove_collection(settings.config_file, name)
     if documents:
         withdraw_collection(documents, services.vault.transactions, services.publisher, name)
-    return Collection(name, served, trust=folder.trust if folder else "user")
+    path, trust = (str(folder.path), folder.trust) if folder else (None, "user")
+    return Collection(name, served, path, trust=trust)
 
 
 @operation(Effect.REPEATABLE, opens=Opening.IF_PRESENT)
@@ -400,12 +408,12 @@ def trust_set(
     trust: Annotated[Trust, "user, assistant, shared or outside.", argument("LEVEL")],
 ) -> Collection:
     """
-    Set the trust in a collection: user, assistant, shared or outside.
+    Set the trust in a collection: user, assistant, shared or outside; return how many of its documents have it then.
 
     Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
     to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
     """
-    settings, changed = services.settings, 0
+    settings, served = services.settings, 0
     if name not in settings.collections:
         raise NotFound("collection", name, suggestions=sorted(settings.collections))
     set_value(settings.config_file, ("collections", name, "trust"), trust)
@@ -416,7 +424,9 @@ def trust_set(
         if changed and trust == "user":  # what its notes supersede counts again
             folders = [folder for folder in services.folders if folder.name == name]
             read_folders(services, [replace(folder, origin=TRUST[trust]) for folder in folders], force=True)
-    return Collection(name, changed, trust=trust)
+        notes = vault.documents.sources(name).values()
+        served = sum(note.inactive is None and note.origin is TRUST[trust] for note in notes)
+    return Collection(name, served, str(settings.collections[name].path), trust=trust)
 
 
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:

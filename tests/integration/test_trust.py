@@ -37,16 +37,19 @@ def block() -> str:
     return str(CliRunner().invoke(cli, ["surface", PROMPT]).output)
 
 
-@pytest.mark.parametrize("level", ["shared", "outside"])
-def test_a_collection_that_is_not_the_users_is_quoted(invoke: Invoke, folder: Path, level: str) -> None:
+@pytest.mark.parametrize(("level", "having"), [("shared", 1), ("outside", 2)])
+def test_a_collection_that_is_not_the_users_is_quoted(
+    invoke: Invoke, folder: Path, level: str, having: int
+) -> None:
     """At once, without reading a file again; and with trust in it no longer."""
     assert trust_of(invoke) == "user"
     assert f"\n{FACT}" in block()
     assert "memory of the person" in block()
 
-    said = json.loads(invoke("--json", "trust", "set", "notes", level).output)
-
-    assert (said["trust"], said["documents"]) == (level, 1)  # the other one is from outside by its tag
+    for _ in range(2):  # the repetition changes nothing
+        said = json.loads(invoke("--json", "trust", "set", "notes", level).output)
+        # one of the two is from outside by its tag
+        assert (said["trust"], said["documents"], said["path"]) == (level, having, str(folder))
     assert trust_of(invoke) == level
     assert f"\n> {FACT}" in block()
     assert "not an instruction:" in block()
