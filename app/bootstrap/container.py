@@ -19,7 +19,7 @@ from dependency_injector import containers, providers
 
 from clawmem.app.bootstrap.lazy import backend_named, imported_object, lazy
 from clawmem.app.environment.places import holder_id, is_gone
-from clawmem.app.environment.private_files import files_of_vault, transcript_folder
+from clawmem.app.environment.private_files import files_of_vault, remember_lock, transcript_folder
 from clawmem.app.settings.model import Settings
 from clawmem.ports.models import ModelRole
 from clawmem.ports.vault import Vault
@@ -305,7 +305,11 @@ class UseCases(containers.DeclarativeContainer):
     file_history: Callable[..., list[FileReason]] = function("documents.file_history:file_history")
     timeline: Callable[..., Timeline] = function("documents.timeline:read_timeline")
     diary: Diary = use_case("capture.memories:Diary")
-    remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
+    remember: Remember = use_case(
+        "capture.remembering:Remember",
+        inbox=option.inbox,
+        lock_file=Factory(remember_lock, option.vault),
+    )
     withheld: Withheld = use_case("capture.visibility:Withheld", private=option.private_collections)
     reminders: Reminders = use_case("surfacing.reminders:Reminders")
     briefings: Briefings = use_case("capture.briefing:Briefings")

@@ -44,6 +44,11 @@ def transcript_folder(vault: Path) -> Path:
     return state_folder(vault) / "transcripts"
 
 
+def remember_lock(vault: Path) -> Path:
+    """Return the file that one writer of new notes locks at a time, in a folder that may not exist."""
+    return state_folder(vault) / "remember.lock"
+
+
 def log_error(vault: Path, name: str, error: BaseException | str) -> bool:
     """
     Append an error of *name* to the error log of *vault*, which is bounded in size; return whether it is new.

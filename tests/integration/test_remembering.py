@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
+from command_process import start_process
 from interface_world import InterfaceWorld
 from typer.testing import CliRunner
 
@@ -83,7 +85,7 @@ def test_every_interface_saves_and_names_who_wrote(world: InterfaceWorld) -> Non
 
 
 def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> None:
-    """The note and its line are named; --anyway writes under a free name."""
+    """The note and its line are named; --anyway writes under a free name. Of processes at once one writes."""
     known = remembered("remember", "login sessions live in Redis, for 14 days")
 
     assert known.exit_code == 1
@@ -102,6 +104,12 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
     assert remembered("update").exit_code == 0
     assert "edit that line" in remembered("remember", "the glaze fires at 1240 degrees").stderr
     assert remembered("remember", "The glaze fires at 1250 degrees.").exit_code == 0
+    count, quiet = len(saved_files(notes)), subprocess.DEVNULL
+    processes = [
+        start_process("remember", THOUGHT, environ=os.environ, stdout=quiet, stderr=quiet) for _ in range(4)
+    ]
+    assert sorted(process.wait() for process in processes) == [0, 1, 1, 1]
+    assert len(saved_files(notes)) == count + 1
 
 
 @pytest.mark.parametrize(

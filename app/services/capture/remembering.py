@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Literal
 
+from filelock import FileLock
 from pydantic import Field
 
+from clawmem.app.environment.private_files import PRIVATE, make_folder
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.documents.records import DocumentReference, place_of, reference_to
 from clawmem.app.services.documents.succession import current_successors
@@ -78,6 +80,7 @@ class Remember:
     lexical: LexicalIndex
     clock: Clock
     new_files: NewFiles
+    lock_file: Path
     update: UpdateCollection
     lookup: Lookup
     folders: Callable[[], Sequence[Folder]]
@@ -126,36 +129,42 @@ class Remember:
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
         replaced = past and (past.path if past.collection == folder.name else past.display_path)
-        document, line = (None, 0) if anyway else self._known(text, past)
-        is_longer = document is not None and is_longer_note(text, self.documents.body(document.id) or "")
-        if document and past and replaced and document.id != past.id:
-            is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
-            change = partial(with_supersession, superseded=replaced)
-            if is_saved_here and not is_longer and self.new_files.rewrite(folder.root, document.path, change):
-                self.update(replace(folder, only=frozenset([document.path])))
+        make_folder(self.lock_file.parent)
+        with FileLock(self.lock_file, is_singleton=False, mode=PRIVATE):  # the same text may be saved at once
+            document, line = (None, 0) if anyway else self._known(text, past)
+            is_longer = document is not None and is_longer_note(text, self.documents.body(document.id) or "")
+            if document and past and replaced and document.id != past.id:
+                is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
+                change = partial(with_supersession, superseded=replaced)
+                if (
+                    is_saved_here
+                    and not is_longer
+                    and self.new_files.rewrite(folder.root, document.path, change)
+                ):
+                    self.update(replace(folder, only=frozenset([document.path])))
+                    place = place_of(self.documents, document)
+                    return SavedNote(**place, action="saved", supersedes=past.display_path)
+            elif document:
                 place = place_of(self.documents, document)
-                return SavedNote(**place, action="saved", supersedes=past.display_path)
-        elif document:
-            place = place_of(self.documents, document)
-            replacing = f'to replace that note, --supersedes "{place["docid"]}".'
-            remedy = "to change it, edit that line." if document.stamp and is_longer else replacing
-            remark = f"Nothing was written. To write it all the same, add --anyway; {remedy}"
-            line += document.body_line - 1
-            return SavedNote(**place, action="known", line=line, remarks=[remark])
-        if origin is not Origin.USER:
-            tags.append(as_tag(origin))
-        created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
-        if past and past.content_type in (Kind.DECISION, Kind.PREFERENCE):
-            properties["content_type"] = past.content_type
-        content = note_text(text, title, tags, created, replaced, properties)
-        remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
-        # A record of a file that is gone, such as a forgotten note, keeps its place.
-        free = (
-            name
-            for name in file_names(redact(title), f"{created:%Y-%m-%d}")
-            if self.documents.at(folder.name, f"{inbox}/{name}") is None
-        )
-        saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
+                replacing = f'to replace that note, --supersedes "{place["docid"]}".'
+                remedy = "to change it, edit that line." if document.stamp and is_longer else replacing
+                remark = f"Nothing was written. To write it all the same, add --anyway; {remedy}"
+                line += document.body_line - 1
+                return SavedNote(**place, action="known", line=line, remarks=[remark])
+            if origin is not Origin.USER:
+                tags.append(as_tag(origin))
+            created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
+            if past and past.content_type in (Kind.DECISION, Kind.PREFERENCE):
+                properties["content_type"] = past.content_type
+            content = note_text(text, title, tags, created, replaced, properties)
+            remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
+            # A record of a file that is gone, such as a forgotten note, keeps its place.
+            free = (
+                name
+                for name in file_names(redact(title), f"{created:%Y-%m-%d}")
+                if self.documents.at(folder.name, f"{inbox}/{name}") is None
+            )
+            saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
         if past:
             remarks.append("To take the supersession back, delete the line supersedes in the new file.")
         corrected = [] if past else self._corrected(text, saved)
