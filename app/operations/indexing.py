@@ -397,8 +397,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
         remove_collection(settings.config_file, name)
     if documents:
         withdraw_collection(documents, services.vault.transactions, services.publisher, name)
-    path, trust = (str(folder.path), folder.trust) if folder else (None, "user")
-    return Collection(name, served, path, trust=trust)
+    return Collection(name, served, trust=folder.trust if folder else "user")
 
 
 @operation(Effect.REPEATABLE, opens=Opening.IF_PRESENT)
