@@ -36,10 +36,12 @@ from clawmem.app.environment.private_files import log_error, make_folder, write_
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     one_of,
+    refuse_with,
     settings_of,
     settings_of_usual,
     show,
     show_outcome,
+    typed_parameters,
 )
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
 from clawmem.app.interfaces.hooks.process import run_process
@@ -90,8 +92,13 @@ def serve(
     Hooks are faster with it, and start it unless the config file says "server: manual". Ctrl-C stops it. --status and
     --stop exit with 1 when no server runs, --status also when it is of no use. --background is content with one that runs.
     """
+    for mode in ("--status", "--stop"):
+        refuse_with(ctx, mode)
     vault = settings_of(ctx).vault
     server = announced(vault) if is_running(vault) else None
+    if server and not background and (typed := typed_parameters(ctx)) and not (stop or status):
+        fault = f"{vault} is already served at {server.url}, so {' and '.join(typed)} would change nothing."
+        raise InvalidInput("INVALID_INPUT", f"{fault} First run: clawmem serve --stop")
     if stop:
         _stop(ctx, vault, server)
     elif status:
@@ -313,6 +320,7 @@ def install_service(
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
 ) -> None:
     """Install the watcher as a user service of systemd that starts at login."""
+    refuse_with(ctx, "--remove")
     vault = settings_of_usual(ctx, "install-service").vault.absolute()
     if sys.platform != "linux":
         raise ConfigError("Services are installed for systemd. Let this system start: clawmem watch")
@@ -325,18 +333,21 @@ def install_service(
     file = Path.home() / ".config" / "systemd" / "user" / "clawmem-watcher.service"
     text = "" if remove else unit_of((*PROGRAM, "watch", "--vault", str(vault)), variables)
     following = f"systemctl --user {'disable' if remove else 'enable'} --now {file.name}"
+    is_there = file.exists()
     try:
         if remove:
             file.unlink(missing_ok=True)
         else:
             make_folder(file.parent)
             write_whole(file, text.encode())
-        if enable and not remove:
+        if enable:
             subprocess.run(following.split(), check=True, stdout=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError) as error:
         raise ConfigError(f"The service {file} is not installed as wanted. {error}") from error
     outcome = f"{file}: {'deleted' if remove else 'written'}."
-    outcome += "\nIt runs now, and from every login on." if enable and not remove else f"\nNext: {following}"
+    outcome += "\nIt runs now, and from every login on." if enable else f"\nNext: {following}"
+    if remove and not is_there:
+        outcome, following = f"There is no service {file}. Nothing was changed.", ""
     record = {"file": str(file), "text": text, "next": following, "enabled": enable}
     show_outcome(ctx, record, outcome)
 

@@ -58,3 +58,4 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     assert f'Environment="INDEX_PATH={home}/my vault.sqlite"' in text
     assert "disable --now clawmem-watcher.service" in invoke("install-service", "--remove").output
     assert not file.exists()
+    assert "There is no service" in invoke("install-service", "--remove").output

@@ -261,13 +261,14 @@ class TestLife:
         assert here.run("serve", "--status").returncode == 1
         with serving(here.environ, here.home) as server:
             status = json.loads(here.run("serve", "--status", "--json").stdout)
-            second = here.run("serve", "--port", "0")
+            second, other = here.run("serve"), here.run("serve", "--port", "0")
             kept = [beside("index.sqlite.token"), beside("index.sqlite.server")]
             announcement = kept[1].read_text()
 
             assert (status["running"], status["pid"]) == (True, server.process.pid)
             assert (second.returncode, second.stderr) == (0, "")
             assert "is already served at http" in second.stdout
+            assert (other.returncode, "so --port would change nothing" in other.stderr) == (2, True)
             kept[1].write_text("torn")
             assert "fuser -k" in here.run("serve", "--stop").stderr
             kept[1].write_text(announcement)

@@ -458,4 +458,5 @@ def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: P
     removed = invoke("setup", "gemini", "--remove").stdout
     assert "is empty" not in invoke("doctor").output
     assert (f"rm -rf {vault}" in removed, f"{copy}" in removed) == (True, False)
+    assert "the server was stopped" not in removed  # as none ran
     assert json.loads(was_empty.read_text()) == {}

@@ -60,7 +60,7 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a pr
 
 
 class Verbs(TyperGroup):
-    """A command group that shows its help without arguments, and refuses an option of one value that is given twice."""
+    """A command group that shows its help without arguments, and refuses an option that is given two values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _refuse_repetition(self, ctx, args)
@@ -80,6 +80,9 @@ def _refuse_repetition(command: Any, ctx: Any, args: Sequence[str]) -> None:
         if count > 1 and not (parameter.nargs != 1 or parameter.multiple or parameter.is_flag):
             name = max(parameter.opts, key=len)
             raise InvalidInput("INVALID_INPUT", f"{name} takes one value, not {count}. Choose one.")
+        opposites = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in args]
+        if count > 1 and {*opposites} & {*parameter.secondary_opts} and len(opposites) > 1:
+            raise InvalidInput("INVALID_INPUT", f"{' and '.join(opposites)} do not go together. Choose one.")
 
 
 class CommandLine(Verbs):

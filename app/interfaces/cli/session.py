@@ -157,6 +157,23 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
+def typed_parameters(ctx: typer.Context) -> list[str]:
+    """Return the options and arguments that were typed, as the help spells them."""
+    return [
+        max(parameter.opts, key=len) if parameter.param_type_name == "option" else str(parameter.name).upper()
+        for parameter in ctx.command.params
+        if (source := ctx.get_parameter_source(str(parameter.name))) and source.name == "COMMANDLINE"
+    ]
+
+
+def refuse_with(ctx: typer.Context, option: str, *, except_for: Sequence[str] = ()) -> None:
+    """Raise `InvalidInput` if *option* was typed with another option or argument, apart from *except_for*."""
+    typed = typed_parameters(ctx)
+    for other in typed if option in typed else ():
+        if other not in (option, *except_for):
+            raise InvalidInput("INVALID_INPUT", f"{option} and {other} do not go together. Choose one.")
+
+
 def may_ask(ctx: typer.Context) -> bool:
     """Whether the user can be asked: stdin and stdout are a terminal, and the output is not JSON."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not chosen_by(ctx).json

@@ -33,6 +33,7 @@ from clawmem.app.interfaces.cli.session import (
     chosen_by,
     may_ask,
     one_of,
+    refuse_with,
     settings_of,
     show,
     show_json,
@@ -82,6 +83,8 @@ def setup(
 
     Without a name: find installed agents, show the changes and ask. The entry for an editor without hooks is printed.
     """
+    refuse_with(ctx, "--check")
+    refuse_with(ctx, "--remove", except_for=("NAME", "--project", "--tools", "--dry-run", "--yes"))
     optional = [one_of("--with", hook, OPTIONAL_HOOKS) for hook in ",".join(also or ()).split(",") if hook]
     options = {PROFILE: profile and one_of("--profile", profile, PROFILES), WITH: ",".join(optional)}
     tool_set = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
@@ -97,6 +100,9 @@ def setup(
         raise InvalidInput("INVALID_INPUT", "--remove needs an agent. Run: clawmem setup NAME --remove")
     if name in EDITORS:
         file, member, fields = EDITORS[name]
+        if remove:
+            message = f"clawmem changes no settings of {name}. Remove its entry from {file} yourself."
+            raise InvalidInput("INVALID_INPUT", message)
         connection = setup.connection(name)
         program, *arguments = [*connection.program, *connection.server]
         environ = {"env": dict(connection.environ)} if connection.environ else {}
@@ -150,10 +156,12 @@ class Setup:
             return [f"Whether another agent is connected is not known. {error}"]
         if any(state.commands or state.has_plugin for state in states) or not is_there(vault):
             return []
+        stopped = ""
         if (server := announced(vault)) and is_running(vault):
             os.kill(server.pid, signal.SIGTERM)
+            stopped = "; the server was stopped"
         states_of = "states of conversations (memory/precompact-state-*.md next to transcripts)"
-        text = f"No agent is connected now; the server was stopped. The memory stays, and so do your notes and {states_of}."
+        text = f"No agent is connected now{stopped}. The memory stays, and so do your notes and {states_of}."
         files = [f"{vault}{ending}" for ending in OF_VAULT if os.path.exists(f"{vault}{ending}")]  # noqa: PTH110
         return [f"{text} To delete the memory: rm -rf {shlex.join(files)}"]
 
