@@ -176,13 +176,22 @@ class Markdown:
 
     @cached_property
     def text(self) -> str:
-        """The body without comments and queries; line numbers do not change. An unclosed comment is text."""
+        """
+        The body without comments, queries and templates of Logseq; line numbers do not change.
+
+        An unclosed comment is text. A template is a list item with the property ``template::``, and all below it.
+        """
         codes = (block for block in self.blocks if block.kind is BlockKind.CODE)
         spans = [(code.start, code.end) for code in codes if code.label.lower() in _QUERY_FENCES]
         if any(mark in self.body for mark in _NO_TEXT):
             inline = _inline_spans(self._without_code)
-            spans = sorted([*spans, *((start, end) for mark, start, end in inline if mark in _NO_TEXT)])
-        return _blanked(self.body, spans, "")
+            spans += [(start, end) for mark, start, end in inline if mark in _NO_TEXT]
+        for block in self.blocks if "template::" in self.body else ():
+            lines = self.body[block.start : block.end].split("\n") if block.kind is BlockKind.ITEM else ()
+            if any(line.lstrip("-*+ \t").startswith("template::") for line in lines):
+                _, last = self.block_lines(block.start_line)
+                spans.append((block.start, self._starts[last - self.first_line + 1] - 1))
+        return _blanked(self.body, sorted(spans), "")
 
     @cached_property
     def _without_code(self) -> str:
@@ -210,6 +219,8 @@ def _parser() -> MarkdownIt:
 def _blanked(text: str, spans: Sequence[tuple[int, int]], blank: str = " ") -> str:
     parts, place = [], 0
     for start, end in spans:
+        if start < place:  # inside of the one before
+            continue
         parts += [text[place:start], re.sub("[^\n]", blank, text[start:end])]
         place = end
     return "".join([*parts, text[place:]])

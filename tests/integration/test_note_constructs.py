@@ -59,6 +59,10 @@ Inline %%hidden trowel%% remark and a ==highlighted hosepipe==.
 
 - A block of Logseq about nettles
   id:: 66f1a2b3-0000-4000-8000-000000000001
+- template:: Round
+  template-including-parent:: false
+	- TODO water the sorrel <!-- daily -->
+- Rain barrel
 """
 
 LINES = {
@@ -79,6 +83,7 @@ LINES = {
     "wheelbarrow kept": 49,
     "manure": 49,
     "nettles": 51,
+    "rain barrel": 56,
 }
 
 
@@ -98,9 +103,9 @@ def test_each_construct_is_found_at_its_line(garden: Invoke) -> None:
     }
 
 
-def test_comments_and_queries_are_not_indexed(garden: Invoke) -> None:
+def test_comments_queries_and_templates_are_not_indexed(garden: Invoke) -> None:
     """Neither as text nor as title, and get does not show it."""
-    for words in ("marigold", "Hilda owes", "trowel", "wrong", "hyssop", "lovage"):
+    for words in ("marigold", "Hilda owes", "trowel", "wrong", "hyssop", "lovage", "sorrel"):
         assert ask_json(garden, "search", words)["results"] == []
     shown = garden("get", "garden/garden.md").stdout
     assert "marigold" not in shown and "Visible words follow." in shown
