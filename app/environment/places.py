@@ -119,6 +119,11 @@ def is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110  which is false for a name that is too long
 
 
+def real_path(path: str | Path) -> Path:
+    """Return the absolute *path* without links; one that is part of a circle of links stays, and cannot be opened."""
+    return Path(os.path.realpath(path))
+
+
 def _own_folder(env: Mapping[str, str], variable: str) -> Path:
     """
     Return the folder of clawmem in the folder that *variable* of the XDG specification names, else in the usual one.

@@ -18,6 +18,11 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 
 MOST_CHARS = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE = 0o600
+# The endings of the files next to a vault. Copies of the vault have others.
+VAULT_ENDINGS = (
+    *("-wal", "-shm", "-journal", ".hooks", ".indexes", ".forgotten", ".yaml", ".yaml.lock", ".backup"),
+    *(".server", ".server-lock", ".server-log", ".server-start", ".token"),
+)
 OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
 
 

@@ -17,8 +17,9 @@ from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.opening import open_copy, open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
-from clawmem.app.environment.places import is_there, session_places
+from clawmem.app.environment.places import is_there, real_path, session_places
 from clawmem.app.environment.private_files import (
+    VAULT_ENDINGS,
     draft_of,
     draft_of_folder,
     files_of_vault,
@@ -216,17 +217,24 @@ class RestoredVault(Result):
 
 @contextmanager
 def _new_file(services: Services, target: Path, form: str, *, force: bool) -> Iterator[Path]:
-    """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of the vault."""
-    place, is_folder = target.resolve(), form == "markdown"
-    usual = [Path(folder.root).resolve() for folder in load_settings(lenient=True).collections.values()]
-    is_own = target.is_dir() and any(map(place.is_relative_to, usual))  # with another vault, too
+    """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of clawmem."""
+    place, is_folder, usual = real_path(target), form == "markdown", load_settings(lenient=True)
+    is_own = False
+    roots = *usual.roots.values(), *(folder.root for folder in services.folders)
+    for root in map(real_path, roots):
+        is_own |= is_folder and root.is_relative_to(place)
+        is_own |= target.is_dir() and place.is_relative_to(root)
     for folder in services.folders:
-        root = Path(folder.root).resolve()
+        root = real_path(folder.root)
         if place.is_relative_to(root):
             note = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
-            is_own |= target.is_dir() or bool(note and note.inactive is None)
-    if is_own or place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
-        reason = f"{target} belongs to the vault itself, or is one of your notes. Choose another place."
+            is_own |= bool(note and note.inactive is None)
+    own_files = [*usual.own_files, *services.settings.own_files]
+    own = {real_path(path) for file in own_files for path in files_of_vault(file)}
+    is_own |= any(map(place.is_relative_to, own))
+    is_own |= any(is_there(Path(f"{place}{ending}")) for ending in VAULT_ENDINGS)
+    if is_own:
+        reason = f"{target} belongs to clawmem or a vault, or is one of your notes. Choose another place."
         raise InvalidInput("INVALID_INPUT", reason)
     if not is_folder and target.suffix.lower() in (".md", ".markdown"):
         reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
-from clawmem.app.environment.places import CORRECT_IT, config_text
+from clawmem.app.environment.places import CORRECT_IT, config_text, real_path
 from clawmem.app.environment.private_files import PRIVATE, draft_of, make_folder
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput
@@ -71,7 +71,7 @@ def locked_config(path: Path) -> Iterator[None]:
     """Let no other process change the config file at *path* inside the block; raise `ConfigError` if one does for long."""
     from filelock import FileLock, Timeout  # not for a prompt, which only reads settings
 
-    target = Path(os.path.realpath(path))
+    target = real_path(path)
     try:
         make_folder(target.parent)
         with FileLock(f"{target}.lock", timeout=LOCK_S, is_singleton=False, mode=PRIVATE):
@@ -116,7 +116,7 @@ def _load(path: Path, text: str) -> Any:
 
 def _write(path: Path, text: str) -> None:
     """Replace the file atomically; links and its mode are kept. A new file is private, because it may contain keys."""
-    target = Path(os.path.realpath(path))
+    target = real_path(path)
     mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
     with draft_of(target) as draft:
         draft.write_text(text, "utf-8", newline="")
@@ -137,7 +137,7 @@ def existing_folder(folder: Path) -> Path:
     expanded = folder.expanduser()
     if not os.path.isdir(expanded):  # noqa: PTH112  which is false for a name that is too long or invalid
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
-    return Path(os.path.realpath(expanded))
+    return real_path(expanded)
 
 
 def fault_of_name(name: str, what: str = "collection") -> str | None:

@@ -312,8 +312,9 @@ class Settings(BaseModel):
 
     @property
     def own_files(self) -> list[Path]:
-        """The files of clawmem itself, which are never read into a vault."""
-        return [self.vault, *self.vaults.values(), self.config_file, config_folder(os.environ)]
+        """The files and folders of clawmem itself, which are never read into a vault, and never replaced by an export."""
+        vaults = [self.vault, default_vault(os.environ), *self.vaults.values()]
+        return [*vaults, self.config_file, config_folder(os.environ), self.models, self.topics]
 
     @property
     def folders_for_programs(self) -> list[Path]:

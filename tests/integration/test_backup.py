@@ -10,6 +10,7 @@ import pytest
 from command_line import Invoke, ask_json
 
 from clawmem.adapters.sqlite.database import open_writer
+from clawmem.app.settings.config_file import set_value
 
 REDIS = "notes/decisions/2026-02-11-redis.md"
 
@@ -47,18 +48,23 @@ def test_an_existing_file_is_replaced_only_by_force(remembered: Invoke, home: Pa
     assert target.read_bytes().startswith(b"SQLite format 3")
 
 
-@pytest.mark.parametrize("force", [(), ("--force",)])
-def test_the_vault_itself_is_never_replaced(
-    remembered: Invoke, vault_file: Path, force: tuple[str, ...]
-) -> None:
-    """Neither under its own name, nor under another name of the same file."""
-    other = vault_file.parent.parent / "other"
-    other.symlink_to(vault_file)
+def test_no_file_of_clawmem_is_replaced(remembered: Invoke, vault_file: Path, home: Path) -> None:
+    """Neither the vault, also under another name, nor its settings, nor another vault, registered or in use."""
+    config = Path(ask_json(remembered, "--json", "vault", "path")["config"])
+    (other := home / "other").symlink_to(vault_file)
+    (config.parent / ".env").touch()
+    alone, used = home / "alone.sqlite", home / "used.sqlite"
+    assert remembered("backup", alone).exit_code == remembered("backup", used).exit_code == 0
+    (home / "used.sqlite-wal").touch()
+    set_value(config, ("vaults", "alone"), str(alone))
+    places = [vault_file, other, config, config.parent / ".env", alone, used]
+    before = [place.read_bytes() for place in places]
 
-    for name in (vault_file, other):
-        refused = remembered("backup", name, *force)
-        assert refused.exit_code == 2
-        assert "belongs to the vault itself" in refused.output
+    for name in places:
+        for command in ("backup", "export"):
+            assert remembered(command, name, "--force").exit_code == 2, name
+    assert [place.read_bytes() for place in places] == before
+    assert remembered("export", home.parent, "--format", "markdown", "--force").exit_code == 2
 
 
 def test_a_damaged_vault_gives_no_backup(remembered: Invoke, vault_file: Path, home: Path) -> None:

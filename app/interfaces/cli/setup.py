@@ -28,6 +28,7 @@ from clawmem.app.client.connection import (
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet, announced
 from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import VAULT_ENDINGS
 from clawmem.app.interfaces.cli.command_line import advised
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
@@ -47,11 +48,6 @@ cli = typer.Typer(rich_markup_mode=None)
 
 PROFILES = ("speed", "balanced", "deep")
 CLAUDE, HOOKS, MCP, CURATOR = "claude-code", "hooks", "mcp", "curator"
-# The endings of the files of a vault. Copies next to it have others.
-OF_VAULT = (
-    *("", "-wal", "-shm", "-journal", ".hooks", ".indexes", ".forgotten", ".yaml", ".yaml.lock", ".backup"),
-    *(".server", ".server-lock", ".server-log", ".server-start", ".token"),
-)
 # Editors without hooks: the file of their MCP servers, and the member and further fields of their entries.
 EDITORS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "vscode": ("mcp.json (MCP: Open User Configuration)", "servers", {"type": "stdio"}),
@@ -162,7 +158,8 @@ class Setup:
             stopped = "; the server was stopped"
         states_of = "states of conversations (memory/precompact-state-*.md next to transcripts)"
         text = f"No agent is connected now{stopped}. The memory stays, and so do your notes and {states_of}."
-        files = [f"{vault}{ending}" for ending in OF_VAULT if os.path.exists(f"{vault}{ending}")]  # noqa: PTH110
+        endings = ("", *VAULT_ENDINGS)
+        files = [f"{vault}{ending}" for ending in endings if os.path.exists(f"{vault}{ending}")]  # noqa: PTH110
         return [f"{text} To delete the memory: rm -rf {shlex.join(files)}"]
 
     def lines(
