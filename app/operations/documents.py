@@ -188,7 +188,7 @@ def get(
         as_of=as_of,
         context=" ".join(filter(None, (private, context))),
         properties=properties_to_read(pairs, origin),
-        backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:10]),
+        backlinks=found_links(vault.documents, vault.links, vault.links.incoming([document.id])[:10]),
         note=without_orders(note.context or ", ".join(note.keywords), origin) if note else "",
         entities={
             without_orders(entity.name, origin): entity.kind
@@ -383,7 +383,9 @@ def find_links(
         notes = services.vault.documents.many(ends)
         later = {number for number, note in notes.items() if note.authored_at >= moment}
         found = [link for link in found if later.isdisjoint((link.document_id, link.target_id))]
-    links = (link for link in found_links(services.vault.documents, found) if link.problem or not broken)
+    links = (
+        link for link in found_links(services.vault.documents, stored, found) if link.problem or not broken
+    )
     return [link for link in links if not names or link.source.partition("/")[0] in names][:limit]
 
 

@@ -60,14 +60,19 @@ def test_links_and_backlinks(invoke: Invoke, folder: Path) -> None:
 
 
 def test_broken_links(invoke: Invoke, folder: Path) -> None:
-    """A link to no note, or to no heading of its note, is listed with its place; a picture is no note."""
-    write_notes(folder, {"new.md": "See [[Attic]], [[boiler#Colour]], [[#Here]] and ![[photo.png]].\n"})
+    """A link to no note of the collection, or no heading of its note, is listed with its place; a picture is no note."""
+    write_notes(
+        folder, {"new.md": "See [[Attic]], [[Roof]], [[boiler#Colour]], [[#Here]] and ![[photo.png]].\n"}
+    )
+    write_notes(folder.parent / "barn", {"parts/roof.md": "# Tiles\n"})
+    invoke("collection", "add", folder.parent / "barn")
     invoke("update")
 
     found = ask_json(invoke, "links", "--broken")["links"]
 
     assert [(one["written"], one["source"], one["line"], one["problem"]) for one in found] == [
         ("Attic", "notes/new.md", 1, "no note is called so"),
+        ("Roof", "notes/new.md", 1, "in another collection; write barn/parts/roof"),
         ("boiler#Colour", "notes/new.md", 1, "the note has no such heading"),
     ]
 
