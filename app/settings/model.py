@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +21,7 @@ from pydantic import (
     Field,
     ValidationError,
     field_validator,
+    model_validator,
 )
 from pydantic_core import ErrorDetails
 
@@ -140,8 +141,9 @@ class LaneSettings(Section):
     surprisal: bool = False  # process the most unusual notes first
     window_start: Hour | None = None  # first hour of the heavy lane, local time
     window_end: Hour | None = None  # hour in which the heavy lane ends
-    light_interval: Count = LaneName.LIGHT.interval_ms  # milliseconds between two ticks
-    heavy_interval: Count = LaneName.HEAVY.interval_ms  # milliseconds between two ticks
+    # Milliseconds between two ticks.
+    light_interval: int = Field(default=LaneName.LIGHT.interval_ms, ge=LaneName.LIGHT.least_interval_ms)
+    heavy_interval: int = Field(default=LaneName.HEAVY.interval_ms, ge=LaneName.HEAVY.least_interval_ms)
     max_usages: Count = MOST_QUESTIONS  # questions within ten minutes, above which the heavy lane pauses
     light_limit: Count = LIGHT_LIMIT  # documents per tick of the light lane
     obs_limit: Count = HEAVY_LIMIT  # observations per tick of the heavy lane
@@ -153,6 +155,12 @@ class LaneSettings(Section):
     min_confidence: Share = LEAST_CONFIDENCE  # confidence from which a contradiction counts
     contradictions: Policy = Policy.LINK  # treatment of contradicting notes
 
+    @model_validator(mode="after")
+    def _whole_window(self) -> Self:
+        if (self.window_start is None) != (self.window_end is None):
+            raise ValueError("must have window_start and window_end, or neither of them")
+        return self
+
     @property
     def hosted(self) -> tuple[LaneName, ...]:
         """The lanes that servers and watchers run automatically."""
@@ -160,8 +168,7 @@ class LaneSettings(Section):
 
     def interval_ms(self, lane: LaneName) -> int:
         """Return the pause between two ticks of *lane* in milliseconds."""
-        chosen = self.heavy_interval if lane is LaneName.HEAVY else self.light_interval
-        return max(chosen, lane.least_interval_ms)
+        return self.heavy_interval if lane is LaneName.HEAVY else self.light_interval
 
 
 class ModelServer(Section):

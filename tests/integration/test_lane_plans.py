@@ -23,8 +23,8 @@ from clawmem.ports.errors import ConfigError
         ({"contradictions": "supersede"}, LaneSettings(contradictions=Policy.SUPERSEDE)),
         ({"merge_normal": ".9", "merge_strict": 1, "min_confidence": 0.7},
          LaneSettings(merge_normal=0.9, merge_strict=1.0, min_confidence=0.7)),
-        ({"light_interval": 1, "heavy_interval": "60000", "enrich": "off", "surprisal": True},
-         LaneSettings(light_interval=1, heavy_interval=60_000, enrich=False, surprisal=True)),
+        ({"light_interval": 15_000, "heavy_interval": "60000", "enrich": "off", "surprisal": True},
+         LaneSettings(light_interval=15_000, heavy_interval=60_000, enrich=False, surprisal=True)),
         ({"light": "off", "heavy": "TRUE"}, LaneSettings(heavy=True)),
     ],
 )  # fmt: skip
@@ -39,6 +39,8 @@ def test_the_plan_is_what_the_owner_chose(
     ("section", "fault"),
     [
         ({"window_start": 24}, "lanes.window_start in .*: must be less than or equal to 23, not 24"),
+        ({"window_start": 22}, "lanes in .*: must have window_start and window_end, or neither of them"),
+        ({"light_interval": 1}, "lanes.light_interval in .*: must be greater than or equal to 15000, not 1"),
         ({"window_end": -1}, "lanes.window_end in .*: must be greater than or equal to 0, not -1"),
         ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
         ({"hours": 3}, "lanes.hours in .*: is not known"),
