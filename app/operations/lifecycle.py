@@ -46,7 +46,8 @@ UNTIL = Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d.
 
 class SweepReport(Result):
     """
-    Documents that were archived and forgotten for good, or would be; ``problems`` say why bytes may remain.
+    Documents that were archived and forgotten for good, or would be; ``problems`` say why bytes may remain, and
+    ``warnings`` what is wrong with the policy.
 
     A preview proposes often used ones to ``pin``, and those that are surfaced and never used to ``snooze``.
     """
@@ -57,12 +58,13 @@ class SweepReport(Result):
     pin: Sequence[str] = ()
     snooze: Sequence[str] = ()
     problems: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how to undo the sweep, and its problems."""
+        """Return how to undo the sweep, its problems and warnings."""
         undo = "To serve an archived note again, run: clawmem restore NOTE"
-        return [undo, *self.problems] if self.archived and not self.dry_run else self.problems
+        return [*[undo][: bool(self.archived and not self.dry_run)], *self.problems, *self.warnings]
 
 
 @operation(Effect.READS, name="lifecycle_status", route="/lifecycle/status", command="archive --status")
@@ -86,7 +88,7 @@ def lifecycle_sweep(
 ) -> SweepReport:
     """Archive idle documents, and forget documents archived long ago (or only these), by the configured policy."""
     lifecycle, policy = services.lifecycle, services.settings.archive_policy
-    if not (policy or dry_run or purge):
+    if not (policy or purge):
         raise ConfigError(
             "No lifecycle policy is configured. Say in the config file, for example: "
             "lifecycle: {archive_after_days: 90, dry_run: false}"
@@ -95,6 +97,7 @@ def lifecycle_sweep(
     due, old = [] if purge else lifecycle.due(policy), lifecycle.due_for_good(policy)
     is_preview = dry_run or policy.dry_run
     report = SweepReport(dry_run=is_preview, archived=files_of(due), purged=files_of(old))
+    report.warnings = services.exemption_faults
     if is_preview:
         report.pin, report.snooze = map(files_of, lifecycle.proposals(MOST))
         old = []

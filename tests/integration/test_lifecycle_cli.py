@@ -30,7 +30,10 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     age_documents(home, OLD)
     refused = invoke("archive")
     assert (refused.exit_code, "No lifecycle policy" in refused.output) == (4, True)
-    configure(home, "lifecycle: {archive_after_days: 30, purge_after_days: 0.000000001}")
+    policy = "archive_after_days: 30, purge_after_days: 0.000000001, exempt_collections: [nopes]"
+    configure(home, f"lifecycle: {{{policy}}}")
+    for words in (("archive", "--dry-run"), ("doctor",)):
+        assert "names 'nopes', which is no collection" in invoke(*words).output
 
     preview = read(invoke, "archive")
     assert (preview["dry_run"], preview["archived"]) == (True, [f"notes/{OLD}"])

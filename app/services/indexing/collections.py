@@ -115,6 +115,17 @@ def leftover_sentence(name: str, documents: int) -> str:
     )
 
 
+def exemption_faults(settings: Settings, documents: DocumentStore) -> list[str]:
+    """Return a sentence for each collection that the policy of archiving exempts, and that does not exist."""
+    policy, known = settings.archive_policy, {*settings.collections, *documents.collections()}
+    unknown = [name for name in (policy.exempt_collections if policy else ()) if name not in known]
+    return [
+        f"lifecycle.exempt_collections in {settings.config_file} names {name!r}, which is no collection. "
+        f"Choose: {', '.join(sorted(known)) or 'none'}."
+        for name in unknown
+    ]
+
+
 def memory_advice(clients: Clients, settings: Settings) -> list[str]:
     """Return a sentence for each agent with memories of its own that are in no collection."""
     known = {collection.path.resolve() for collection in settings.collections.values()}
