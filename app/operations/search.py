@@ -371,15 +371,14 @@ def answer_question(
     """Return the answer of *find*, and record it with a receipt, as an answer to *verb*."""
     began, clock, documents = perf_counter(), services.clock, services.vault.documents
     now_ms, zone = clock.now_ms(), clock.zone()
-    tags, where = listed(request.tag), conditions_in(request.where)
-    if tags or where:
-        check_filters(documents, services.vault.properties, tags, where)
+    tags, where, types = listed(request.tag), conditions_in(request.where), listed(request.content_type)
+    check_filters(documents, services.vault.properties, tags, where, types)
     as_of = request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone)
     conditions: dict[str, Any] = {
         **request.model_dump(include={*RetrievalRequest._fields, "since", "until"}),
         "as_of": as_of,
         "collections": named_collections(services, request.collection),
-        "content_types": listed(request.content_type),
+        "content_types": types,
         "tags": tags,
         "where": where,
         "ranking": Ranking(services.settings.ranking),

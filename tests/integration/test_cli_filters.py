@@ -216,6 +216,8 @@ def test_a_very_broad_folder_needs_a_confirmation(
     ("arguments", "code", "exit_code"),
     [
         (("get", "nothing.md"), "NOT_FOUND", 3),
+        (("search", "x", "--type", "decison"), "NOT_FOUND", 3),
+        (("archive", "--dry-run"), "CONFIG", 4),
         (("get", "#zz"), "INVALID_INPUT", 2),
         (("serch", "x"), "INVALID_INPUT", 2),
         (("search", "x", "-n", "many"), "INVALID_INPUT", 2),

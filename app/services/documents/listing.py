@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
+from clawmem.domain.documents.frontmatter import TYPES
 from clawmem.domain.documents.identity import DOCID_LENGTH, docid
 from clawmem.domain.documents.properties import (
     bare_tag,
@@ -79,15 +80,22 @@ def documents_with(
 
 
 def check_filters(
-    documents: DocumentStore, properties: PropertyStore, tags: Collection[str], conditions: Collection[str]
+    documents: DocumentStore,
+    properties: PropertyStore,
+    tags: Collection[str],
+    conditions: Collection[str],
+    content_types: Collection[str] = (),
 ) -> None:
     """
-    Refuse tags and properties that no note has.
+    Refuse tags and properties that no note has, and also types that clawmem does not know.
 
     Raises:
         InvalidInput: A condition names no property.
-        NotFound: No note has one of the tags, or a property that a condition names.
+        NotFound: No note has one of the tags, one of the types, or a property that a condition names.
     """
+    for name in content_types:
+        if name not in TYPES and not documents.ids(content_types=[name]):
+            raise NotFound("content type", name, suggestions=_near(name, TYPES) or TYPES)
     known_tags = documents.tags() if tags else {}
     for name in tags:
         if not tags_below(name, known_tags):
