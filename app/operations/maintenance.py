@@ -170,8 +170,11 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     is_lost = not report.kept.keys() - {"meta"} and (report.lost or not report.kept)
     if is_lost and not served:
-        raise VaultError(vault, f"Nothing could be saved. Use a backup. The damaged file is {damaged}")
-    if is_lost:
+        fault = f"Nothing could be saved: {vault} is a new, empty vault now. Put a backup in its place, if there is one."
+        if Path(damaged).stat().st_size:
+            raise VaultError(vault, f"{fault} The damaged file is {damaged}")
+        remarks.append(fault)
+    elif is_lost:
         again = "Notes were read again from their folders, and forgotten ones stay forgotten."
         remarks.append(f"{again} To lose nothing next time, run: clawmem backup FILE")
     notes = [file for file in report.notes if file not in served]

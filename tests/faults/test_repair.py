@@ -220,9 +220,14 @@ class TestTheCommand:
         assert (result.exit_code, "it is a text file. Nothing was changed" in result.stderr) == (5, True)
         assert note.read_bytes() == before and not [*note.parent.glob("*damaged*")]
 
-        note.write_bytes(random.Random(2).randbytes(50_000))
-        result = invoke("--vault", note, "doctor", "--repair", "--yes")
-        assert (result.exit_code, "Nothing could be saved" in result.stderr) == (5, True)
+        for content, exit_code in (
+            (random.Random(2).randbytes(50_000), 5),
+            (b"", 0),
+        ):  # nothing is lost of no bytes
+            note.write_bytes(content)
+            result = invoke("--vault", note, "doctor", "--repair", "--yes")
+            assert (result.exit_code, "is a new, empty vault" in result.stderr) == (exit_code, True)
+            assert invoke("--vault", note, "status").exit_code == 0
 
 
 def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
