@@ -55,8 +55,25 @@ def day_in(text: str) -> str:
     return next((iso_utc(day)[:10] for day in _days(text, _DATES[:-1])), "")
 
 
+def day_at_opening(body: str) -> str:
+    """
+    Return the day that opens a text, with its words; empty if it opens otherwise.
+
+    That is a date before the other words of the first line below the title, also after a weekday or a label
+    ("Date: 16.02.2026"), or anywhere in a line of at most five words ("Leipzig, 16 Feb 2026").
+    """
+    lines = (line.strip("#*_> \t-") for line in body.splitlines() if not line.startswith("#"))
+    line = next(filter(None, lines), "")[:200]
+    label, colon, rest = line.partition(": ")
+    start = _WEEKDAY.sub("", rest.strip("*_ ") if colon and label.isalpha() else line)
+    if len(line.split()) <= 5:
+        return line
+    found = filter(None, (pattern.match(start) for pattern in _DATES[:-1]))
+    return next((match[0] for match in found), "")
+
+
 def authored_at(
-    declared: str | None, path: str, headings: Iterable[str], modified_ms: int, zone: tzinfo = UTC
+    declared: str | None, path: str, lines: Iterable[str], modified_ms: int, zone: tzinfo = UTC
 ) -> int:
     """
     Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
@@ -64,7 +81,7 @@ def authored_at(
     1. *declared*, if `written_time` accepts it, in *zone*;
     2. a date in *path*, searched in the file name, then in the folders, nearest first: a day, else a month; the
        leftmost of several in one name;
-    3. the latest day in *headings*, since a running log is as recent as its last entry;
+    3. the latest day in *lines*, the headings and the line that opens the text: a log is as recent as its last entry;
     4. *modified_ms*.
 
     Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
@@ -73,7 +90,7 @@ def authored_at(
     if time is None:
         time = next((day for name in reversed(path.split("/")) for day in _days(name)), None)
     if time is None:
-        time = max((day for heading in headings for day in _days(heading)), default=None)
+        time = max((day for line in lines for day in _days(line)), default=None)
     return modified_ms if time is None else time
 
 

@@ -50,8 +50,9 @@ _REACH = 300  # characters of the sentence before and after the marker
 
 CHANGE = re.compile(
     rf"""
-    \b(?:as\s+of|no\s+longer|any\s?more|instead|in\s+the\s+end|moved\s+to|changed\s+to|now|from\s+(?:[\w']+\s+){{1,4}}on
-    | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|umgezogen|geändert|jetzt|nun|ab\s+(?:sofort|{any_of(MONTHS)}))\b
+    \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|moved\s+to|changed\s+to|(?<!until\ )(?<!to\ )now
+    | from\s+(?:today|(?:[\w']+\s+){{1,4}}on)
+    | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|umgezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -172,7 +173,7 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])
         asked = [word for word in topic if any(is_same_word(word, other) for other in sentence)]
         also = [w for w in sentence if w in known and not any(is_same_word(w, other) for other in asked)]
-        is_topic = len(asked) >= min(ASKED, len(topic)) and 2 * len(asked) >= len(topic)
+        is_topic = len(asked) >= ASKED and 2 * len(asked) >= len(topic)
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False

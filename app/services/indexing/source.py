@@ -87,14 +87,14 @@ def parse_source(
     if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
         types = [value.strip().lower() for key, value in facts.extra if key.strip().casefold() == "type"]
         kind = next((name for name in types if re.fullmatch(r"[^\W\d][\w-]*", name)), kind)
-    headings = [heading.label for heading in note.headings]
+    dated = [*(heading.label for heading in note.headings), dating.day_at_opening(note.body)]
     document = Document(
         collection=collection,
         path=path,
         title=names.title(facts.title, note, path),
         hash=digest,
         source_hash=identity.source_hash(data),
-        authored_at=times.iso_utc(dating.authored_at(facts.date, path, headings, modified_ms, zone)),
+        authored_at=times.iso_utc(dating.authored_at(facts.date, path, dated, modified_ms, zone)),
         modified_at=times.iso_utc(modified_ms),
         indexed_at=times.iso_utc(now_ms),
         content_type=kind,

@@ -121,7 +121,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
     Not if the question asks for the past. Turns of chats do not count: people say "now" without a decision. A note
-    without a date of its own changes none, as its file may have been copied.
+    without a date of its own that was edited since it was first read changes none, as the edit may be small.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
@@ -134,7 +134,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     lines = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
     turns = {key for key, speaker in lines.items() if speaker and not versions.CORRECTION.match(speaker)}
     first = [n for n in first if best[n].best not in turns]
-    dated = [n for n in first if documents[n].has_own_date]
+    dated = [n for n in first if (d := documents[n]).has_own_date or d.hash == d.first_hash]
     bodies = work.texts.bodies(first)
     # A correction may be of the same day.
     until = {n: None if versions.CORRECTION.match(bodies.get(n, "")) else DAY for n in dated}
