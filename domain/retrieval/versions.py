@@ -174,6 +174,7 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         asked = [word for word in topic if any(is_same_word(word, other) for other in sentence)]
         also = [w for w in sentence if w in known and not any(is_same_word(w, other) for other in asked)]
         is_topic = len(asked) >= ASKED and 2 * len(asked) >= len(topic)
+        is_topic |= len(topic) == 1 and _has(sentence[:1], asked[0] if asked else "")  # its subject: "Standup moved to"
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False

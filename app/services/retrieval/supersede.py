@@ -1,15 +1,18 @@
 """Order of superseded notes, their successors, other versions of a subject, and notes that say what changed."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
 from clawmem.domain.retrieval import versions
+from clawmem.domain.retrieval.calibrated import FULL, standing
+from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.words import words
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
@@ -41,21 +44,24 @@ def supersede(
     ids = {*newer, *(n for those in newer.values() for n in those)}
     documents, bodies = work.texts.documents(ids), work.texts.bodies(ids)
     short = {n for n, document in documents.items() if document.body_length <= SHORT_NOTE}
-    words, phrases = question.forms.words, question.phrases
-    hits = {n: sum(has_words(words, body, phrases)) for n, body in bodies.items()}
-    for page in newer.keys() - short:
-        enough = hits.get(page, 0) - 1
-        newer[page] = {n for n in newer[page] if n not in short or hits.get(n, 0) >= enough}
+    asked, phrases = question.forms.words, question.phrases
+    hits = {n: sum(has_words(asked, body, phrases)) for n, body in bodies.items()}
+    lesser = {
+        (page, number)
+        for page in newer.keys() - short
+        for number in newer[page] & short
+        if hits.get(number, 0) < hits.get(page, 0) - 1
+    }
     candidates: Sequence[Candidate] = work.candidates
     if pairs and not is_past:
-        candidates = with_successors(stores, work, request, newer)
+        candidates = with_successors(stores, work, request, newer, lesser)
     elif pairs:
         trace.note("the question asks for what was before")
     listed = {c.document_id: c for c in reversed(candidates) if c.document}
     if not is_past:
         for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
-            older = [other for other in listed if number in newer.get(other, ())]
-            _lift(listed, number, older, SUCCESSION)
+            for other in [other for other in listed if number in newer.get(other, ())]:
+                _lift(listed, number, [other], SUCCESSION, -ABOVE if (other, number) in lesser else ABOVE)
     until = question.named_time and question.named_time.authored_until
     families: dict[tuple[str, ...], list[int]] = {}  # by collection and subject
     for number, document in ((n, c.document) for n, c in listed.items() if c.document):
@@ -77,21 +83,51 @@ def supersede(
         order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
+    for original, copy in _copies(work, listed):
+        _lift(listed, original, [copy], VERSION)
     arranged = [listed.pop(c.document_id, c) for c in candidates]
     return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
 
 
-def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term: str) -> None:
-    """Give the candidate of the document *number* a score above those of the documents *below*."""
-    least = max((listed[other].score + ABOVE for other in below), default=0.0)
-    if listed[number].score < least:
-        listed[number] = listed[number].plus(term, least - listed[number].score)
+def _lift(
+    listed: dict[int, Candidate], number: int, below: Sequence[int], term: str, by: float = ABOVE
+) -> None:
+    """Give the candidate of the document *number* at least the scores of the documents *below*, and *by* more."""
+    least = max((listed[other].score + by for other in below), default=0.0)
+    if below:  # the term tells also one that is above already
+        listed[number] = listed[number].plus(term, max(0.0, least - listed[number].score))
+
+
+def _copies(work: Work, listed: Mapping[int, Candidate]) -> Iterator[tuple[int, int]]:
+    """
+    Yield originals and their copies, whose names begin with that of the original: "Van.md" and "Van 1.md".
+
+    A copy has nearly the same text, and no other words or a name for copies ("Van (copy).md"), as "Offer v2.md" is none.
+    """
+    places = {c.document.display_path.rpartition(".")[0]: n for n, c in listed.items() if c.document}
+    for place, copy in places.items():
+        ends = (at for at in range(place.rfind("/") + 2, len(place)) if not place[at].isalnum())
+        for original in filter(None, (places.get(place[:at].rstrip()) for at in ends)):
+            bodies = work.texts.bodies([original, copy])
+            texts = [bodies.get(number, "") for number in (original, copy)]
+            is_named_so = standing(f"{place}.md", (), "", ()) < FULL
+            is_alike = diversify(texts, str, threshold=0.4)[1]
+            if is_alike and (is_named_so or {*words(texts[1])} <= {*words(texts[0])}):
+                yield original, copy
 
 
 def with_successors(
-    stores: RetrievalStores, work: Work, request: RetrievalRequest, newer: Mapping[int, Collection[int]]
+    stores: RetrievalStores,
+    work: Work,
+    request: RetrievalRequest,
+    newer: Mapping[int, Collection[int]],
+    lesser: Collection[tuple[int, int]] = (),
 ) -> list[Candidate]:
-    """Return the candidates and the last visible successors that are missing, each with the score of the note it replaces."""
+    """
+    Return the candidates and the last visible successors that are missing, each with the score of the note it replaces.
+
+    The successors of *lesser*, pairs of a note and a successor, come directly below the note.
+    """
     known, scope = {c.document_id for c in work.candidates}, request.scope
     missing = frozenset(n for those in newer.values() for n in those) - known
     within = missing if scope.documents is None else missing & scope.documents
@@ -105,8 +141,8 @@ def with_successors(
                 n,
                 FragmentKey(n, 0),
                 candidate.relevance,
-                candidate.score,
-                terms={SUCCESSION: candidate.score},
+                score := candidate.score - ABOVE * ((candidate.document_id, n) in lesser),
+                terms={SUCCESSION: score},
                 document=documents[n],
             )
             for n in sorted(last - known)
@@ -121,7 +157,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
     Not if the question asks for the past. Turns of chats do not count: people say "now" without a decision. A note
-    without a date of its own that was edited since it was first read changes none, as the edit may be small.
+    without a date of its own changes none, as its file may have been copied.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
@@ -134,7 +170,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     lines = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
     turns = {key for key, speaker in lines.items() if speaker and not versions.CORRECTION.match(speaker)}
     first = [n for n in first if best[n].best not in turns]
-    dated = [n for n in first if (d := documents[n]).has_own_date or d.hash == d.first_hash]
+    dated = [n for n in first if documents[n].has_own_date]
     bodies = work.texts.bodies(first)
     # A correction may be of the same day.
     until = {n: None if versions.CORRECTION.match(bodies.get(n, "")) else DAY for n in dated}
@@ -142,9 +178,15 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     order = list(work.candidates)
 
     @cache  # and only where a note says what changed: a text may have megabytes
-    def hits(number: int) -> int:
+    def hits(number: int) -> list[bool]:
         text = f"{documents[number].title} {bodies.get(number, '')}"
-        return sum(has_words(question.forms.words, text, question.phrases))
+        return has_words(question.forms.words, text, question.phrases)
+
+    def is_about(number: int, older: int) -> bool:
+        """Whether a note has the question's words in the title of the *older* one, and about as many of the others."""
+        named = has_words(question.forms.words, documents[older].title, question.phrases)
+        has_named = all(has for has, is_named in zip(hits(number), named, strict=True) if is_named)
+        return has_named and sum(hits(older)) < sum(hits(number)) + 2
 
     for older in first:
         span, note = spans.get(best[older].best), documents[older]
@@ -152,7 +194,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
         later = (n for n in dated if documents[n].authored_at[: until[n]] > note.authored_at[: until[n]])
         newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
-        newer = [n for n in newer if hits(older) < hits(n) + 2]  # else the question is about another part
+        newer = [n for n in newer if is_about(n, older)]
         if not newer:
             continue
         last = max(newer, key=lambda number: documents[number].authored_at)
