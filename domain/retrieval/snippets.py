@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text
@@ -58,7 +59,7 @@ def snippet(
     Return the passage of at most *max_length* characters that holds most of the terms.
 
     A passage begins with a line (a sentence, if a line is longer) and takes whole lines or sentences while there is
-    room, up to the next heading. It scores 1 for each distinct term and 0.3 for each intent
+    room, up to the next heading; code ends with a statement. It scores 1 for each distinct term and 0.3 for each intent
     term in it (as a substring, ignoring case), half of that for those in the heading above alone, and 2 if it overlaps
     the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the first
     one. A heading or a line of tags begins a passage only if it was found, or there is no other line. Before a row of a
@@ -114,6 +115,8 @@ def _best(
         (is_bare(text) and pieces[index] != found) or is_delimiter(text) or index in headers
         for index, text in enumerate(texts)
     ]
+    fences = [text.lstrip().startswith(("```", "~~~")) for text in texts]
+    is_code = [count % 2 == 1 for count in accumulate(fences)]
     is_all_bare = all(bare)
     best, place = (-1, -1), pieces[0] if pieces else (0, len(body))
     last = 0
@@ -126,7 +129,13 @@ def _best(
             if not is_all_bare and (bare[last + 1] or texts[index].startswith("|")):
                 break
             last += 1
-        stop = pieces[last][1]
+        end_of_code = last
+        while is_code[end_of_code] and end_of_code > index:
+            code = body[start : pieces[end_of_code][1]]
+            if sum(map(code.count, "([{")) <= sum(map(code.count, ")]}")):
+                break  # not inside brackets, which is inside a statement
+            end_of_code -= 1
+        stop = pieces[end_of_code][1]
         inside = _worth(lowered[start:stop], wanted)
         worth = inside + max(0, above - inside) // 2
         first = _worth(lowered[start:end], wanted)
