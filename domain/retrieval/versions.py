@@ -43,8 +43,8 @@ _EARLIEST = re.compile(
 )
 _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
 
-# Words of the question and of the older passage that the sentence has at least, one of them of the question. Half of the
-# question's words are enough, if they are two.
+# Words of the question and of the older passage that the sentence has at least, one of them of both. Half of the
+# question's words are enough, if they are two; a single one opens the sentence.
 SHARED_WITH_CHANGE, ASKED = 3, 2
 _REACH = 300  # characters of the sentence before and after the marker
 
@@ -171,10 +171,15 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         before = body[max(0, marker.start() - _REACH) : marker.start()]
         after = body[marker.start() : marker.end() + _REACH]
         sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])
-        asked = [word for word in topic if any(is_same_word(word, other) for other in sentence)]
+        asked = [
+            word
+            for word in topic
+            if all(any(is_same_word(word, other) for other in text) for text in (sentence, known))
+        ]
         also = [w for w in sentence if w in known and not any(is_same_word(w, other) for other in asked)]
         is_topic = len(asked) >= ASKED and 2 * len(asked) >= len(topic)
-        is_topic |= len(topic) == 1 and _has(sentence[:1], asked[0] if asked else "")  # its subject: "Standup moved to"
+        if asked and len(topic) == 1:
+            is_topic = is_same_word(asked[0], sentence[0])  # "Standup moved to 10:15"
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False

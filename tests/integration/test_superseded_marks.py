@@ -115,13 +115,19 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
 
 
 def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
-    """A memory that supersedes a page comes first where a question is about it, and below where the page says more."""
+    """
+    A memory that supersedes a page comes first where a question is about it, and below where the page says more.
+
+    A shorter copy of the page does not come above it, and a prompt reads the memory with the page.
+    """
     (world.home / "notes" / "van.md").write_text(
         "---\ndate: 2026-01-02\n---\n# Delivery van\n\n- Driver of the van: Bernd\n- Exceptional permit: number 4711, until June\n"
         "- Tyres of the second axle: new in 2025\n- Insurance: with Nordkust, 310 a year, paid by the office in March\n"
         "- Parked behind the mill, the key hangs in the kitchen\n",
         "utf-8",
     )
+    copy = world.home / "notes" / "van (copy).md"
+    copy.write_text((world.home / "notes" / "van.md").read_text("utf-8").partition("- Insur")[0], "utf-8")
     world.cli("update")
     world.cli("remember", "The driver of the van is Pjotr.", "--supersedes", "notes/van.md")
     first = {
@@ -129,3 +135,7 @@ def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
         for question in ("number of the exceptional permit of the van", "who is the driver of the van")
     }
     assert [file.endswith("van.md") for file in first.values()] == [True, False], first
+    block = world.hook(
+        "context-surfacing", "UserPromptSubmit", prompt="number of the exceptional permit of the van"
+    )
+    assert "4711" in block and "The driver of the van is Pjotr." in block

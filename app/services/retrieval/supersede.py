@@ -183,10 +183,10 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         return has_words(question.forms.words, text, question.phrases)
 
     def is_about(number: int, older: int) -> bool:
-        """Whether a note has the question's words in the title of the *older* one, and about as many of the others."""
+        """Whether a note has a word of the question that titles the *older* one, if any does, and enough of the others."""
         named = has_words(question.forms.words, documents[older].title, question.phrases)
-        has_named = all(has for has, is_named in zip(hits(number), named, strict=True) if is_named)
-        return has_named and sum(hits(older)) < sum(hits(number)) + 2
+        shared = [has for has, is_named in zip(hits(number), named, strict=True) if is_named]
+        return (any(shared) or not shared) and sum(hits(older)) < sum(hits(number)) + 2
 
     for older in first:
         span, note = spans.get(best[older].best), documents[older]

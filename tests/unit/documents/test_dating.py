@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.dating import authored_at, written_time
+from clawmem.domain.documents.dating import authored_at, day_at_opening, written_time
 from clawmem.domain.documents.times import iso_utc
 
 DAY_MS = 86_400_000
@@ -57,6 +57,21 @@ def test_dates_of_front_matter(text: str, expected: str) -> None:
 def test_dates_of_file_names(name: str) -> None:
     """In the forms of journals, slip boxes and people."""
     assert iso_utc(authored_at(None, name, [], 0))[:10] == "2026-03-08"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("# Key box\n\n16 Feb 2026. The number is 9035 now.", "2026-02-16"),
+        ("Datum: 16.02.2026\n\nText", "2026-02-16"),
+        ("- Monday, 16 February 2026, with Jo", "2026-02-16"),
+        ("Leipzig, 16 Feb 2026\nDear Jo", "2026-02-16"),
+        ("Born 16 Feb 1986 in Kiel, moved to Leipzig", "1970-01-01"),
+        ("Text\n\n16 Feb 2026 is Monday.", "1970-01-01"),
+    ],
+)
+def test_a_day_that_opens_the_text(body: str, expected: str) -> None:
+    assert iso_utc(authored_at(None, "key.md", [day_at_opening(body)], 0))[:10] == expected
 
 
 @given(st.dates(datetime.date(1970, 1, 1), datetime.date(2100, 12, 31)))

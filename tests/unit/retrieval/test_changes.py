@@ -20,7 +20,7 @@ OLDER = "We write all new services in Go."
         "From this sprint on new services are in Rust.",
         "In the end the language of new services is Rust.",
         "New services, instead of Go, get Rust.",
-        "Neue services nicht mehr in Go, die language ist Rust.",
+        "Die new services nicht mehr in Go, sondern in Rust.",
         "Ab Juni new services in Rust.",
     ],
 )
@@ -34,6 +34,9 @@ def test_a_marker_beside_the_subject(sentence: str) -> None:
         "New services are written in Rust.",  # no marker
         "As of June the canteen is closed. New services are fine.",  # of another sentence
         "It is no longer raining.",
+        "Until now new services were a pleasure.",
+        "Done so far: the lime, the nun, the new services.",  # "nun" is English here
+        "The language of the choir is Latin now, and the new hall is cold.",  # of which the older one has a word
         "",
     ],
 )
