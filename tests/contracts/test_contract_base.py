@@ -18,15 +18,6 @@ class Suite(Contract):
         """Passes."""
 
 
-def test_adding_a_test_is_allowed() -> None:
-    """A subclass may promise more."""
-
-    class TestMore(Suite):
-        def test_more(self) -> None: ...
-
-    assert TestMore.test_plain is Suite.test_plain
-
-
 class Mixin:
     """Hides a test of a contract beside it."""
 
@@ -126,43 +117,6 @@ def test_canonical_backends_lack_nothing() -> None:
         assert_canonical(TestPlain)
 
 
-WRONG_LEASES = '''
-import pytest
-
-from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract
-from clawmem.ports.storage import Lease
-
-
-class ParrotLeases:
-    """Says yes to everybody."""
-
-    def acquire(self, name, holder, *, now_ms, ttl_ms):
-        return Lease(name, holder, 1, now_ms + ttl_ms)
-
-    def renew(self, lease, *, now_ms, ttl_ms):
-        return lease
-
-    def check(self, lease, *, now_ms):
-        pass
-
-    def release(self, lease):
-        pass
-
-
-class TestAcquire(LeaseAcquireContract):
-    @pytest.fixture
-    def leases(self):
-        return ParrotLeases()
-
-
-class TestFence(LeaseFenceContract):
-    capabilities = frozenset()
-
-    @pytest.fixture
-    def leases(self):
-        return ParrotLeases()
-'''
-
 CARELESS_INDEX = '''
 import json
 from contextlib import contextmanager
@@ -216,17 +170,6 @@ class TestWriter(LexicalWriterContract):
 '''
 
 pytest_plugins = ["pytester"]
-
-
-def test_wrong_lease_store_fails(pytester: pytest.Pytester) -> None:
-    """A store that grants everything fails wherever something must be refused, and shows both sides."""
-    pytester.makepyfile(test_parrot=WRONG_LEASES)
-
-    result = pytester.runpytest("-p", "no:cacheprovider")
-
-    result.assert_outcomes(passed=1, failed=6)
-    result.stdout.fnmatch_lines(["*assert Lease(name='index', holder='b', *) is None*"])
-    result.stdout.fnmatch_lines(["*another holder gets None*"])
 
 
 def test_an_index_without_a_lock_fails(pytester: pytest.Pytester) -> None:
