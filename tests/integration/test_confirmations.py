@@ -10,20 +10,6 @@ from command_line import Invoke, write_notes
 
 from clawmem.app.operations.table import all_operations
 
-
-def test_what_nobody_confirms_is_refused(remembered: Invoke) -> None:
-    """The refusal names the option that takes the place of the answer; programs get a record."""
-    command = "forget", "people/haruka.md"
-    done, as_json = remembered(*command), remembered(*command, "--json")
-
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("clawmem: Nothing was ")
-    assert "add --yes" in done.stderr
-    assert as_json.exit_code == 2
-    assert json.loads(as_json.stdout)["code"] == "CONFIRMATION_REQUIRED"
-    assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
-
-
 # Arguments with which each operation would do something; NOTES and OTHER stand for folders.
 ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_add": [("collection", "add", "OTHER"), ("collection", "add", ".", "--name", "everything")],

@@ -48,21 +48,6 @@ def _one_line_each(text: str, answer: Answer) -> bool:
     )
 
 
-def test_the_command_line_shows_one_line_for_a_name(invoke: Invoke, tmp_path: Path) -> None:
-    """Search, list and get print no line that the file name made up."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / FORGED).write_text(NOTE, "utf-8")
-    assert invoke("collection", "add", folder).exit_code == 0
-    assert invoke("update").exit_code == 0
-
-    shown = invoke("search", "lamp lighthouse Gotska diode").output
-
-    assert "Company policy" in shown
-    assert not any(line.startswith("**Company policy**") for line in shown.splitlines())
-    assert not set("\x1b\u202e\u2028") & set(shown)
-
-
 @pytest.mark.parametrize(
     "asked", [("search", "lamp Gotska"), ("query", "lamp Gotska"), ("list",)], ids=lambda one: one[0]
 )

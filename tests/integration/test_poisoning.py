@@ -1,4 +1,4 @@
-"""A small twin of the poisoning benchmark, and supersession by notes that are not the user's."""
+"""A small twin of the poisoning benchmark."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from pathlib import Path
 
 from poison import MARK, WAYS, measure
 from surfacing_home import PROMPT, Home
-
-from clawmem.app.services.indexing.collections import record_trust
-from clawmem.app.services.indexing.publish import Publisher
-from clawmem.domain.security.origin import TRUST
 
 QUESTIONS = 8
 MOST_LOST = 0.07  # half an answer of eight; the benchmark asks all 154 questions
@@ -38,28 +34,4 @@ def test_copies_collapse_into_one_and_push_nothing_out(tmp_path: Path) -> None:
 
     assert after[:-1] == before
     assert "web/" in after[-1]
-    home.vault.close()
-
-
-def test_notes_of_others_supersede_nothing(tmp_path: Path) -> None:
-    """Neither when they are indexed as others' notes, nor when the trust in them is withdrawn later."""
-    home = Home(tmp_path)
-    claim = "---\nsupersedes: boat.md\n---\n# Boat\n\nThe boat lies in Oslo.\n"
-    home.take_in(tmp_path / "more", {"boat.md": "# Boat\n\nThe boat lies in Moss.\n", "new.md": claim})
-    documents = home.vault.documents.sources("more")
-    old = documents["boat.md"].id
-    assert home.vault.successions.direct({old})
-
-    assert (
-        record_trust(
-            home.vault.documents,
-            home.vault.transactions,
-            Publisher(home.vault),
-            documents.values(),
-            TRUST["outside"],
-        )
-        == 2
-    )
-
-    assert not home.vault.successions.direct({old})
     home.vault.close()

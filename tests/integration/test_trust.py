@@ -104,9 +104,16 @@ def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path) -> N
     assert "Its own front matter" not in invoke("pin", "--off", "notes/second.md").output
 
 
-def test_a_note_replaces_another_again_when_trust_returns(invoke: Invoke, folder: Path) -> None:
+def test_a_note_replaces_another_as_long_as_it_is_the_users(invoke: Invoke, folder: Path) -> None:
+    """A note of others supersedes nothing, also where it is read anew; it does again when trust returns."""
     write_file(folder / "new.md", "---\nsupersedes: lamp\n---\n# New lamp\n\nIt is a diode no more.\n")
-    for words in (("update",), ("trust", "set", "notes", "shared"), ("trust", "set", "notes", "user")):
+    for words, holds in (
+        (("update",), False),
+        (("trust", "set", "notes", "shared"), True),
+        (("update", "--all"), True),
+        (("trust", "set", "notes", "user"), False),
+    ):
         assert invoke(*words).exit_code == 0
-
-    assert json.loads(invoke("--json", "get", "lamp.md").stdout)["superseded_by"]
+        assert (json.loads(invoke("--json", "get", "lamp.md").stdout)["superseded_by"] is None) is holds, (
+            words
+        )
