@@ -44,19 +44,6 @@ def test_no_event(client: Client, told: bytes) -> None:
     assert all("must be a JSON object, not" in line for line in lines)
 
 
-def test_a_pipe_as_a_transcript_holds_up_nothing(client: Client) -> None:
-    """Nobody writes to the pipe: its events end at once, and the next turn is captured."""
-    pipe = client.home / "projects" / "pipe.jsonl"
-    os.mkfifo(pipe)
-
-    for name in (*AT_STOP, "precompact-extract"):
-        client.ask(name, transcript_path=str(pipe), last_assistant_message="We are done here, all of it.")
-    assert client.waiting() == []
-    client.stop()
-
-    assert client.memories() == ONCE
-
-
 @pytest.mark.parametrize("kind", ["pipe", "folder", "missing"])
 @pytest.mark.parametrize("name", [*AT_STOP, "precompact-extract"])
 def test_a_transcript_that_cannot_be_read_is_reported_once(client: Client, name: str, kind: str) -> None:
@@ -110,41 +97,6 @@ def test_a_generator_that_hangs(client: Client, mute: str) -> None:
     assert {one.log for one in done} == {""}
     assert client.memories() == ONCE
     assert client.waiting() == []
-
-
-RERANKER = """
-import http.server, os, sys, time
-class Reranker(http.server.BaseHTTPRequestHandler):
-    def reply(self):
-        time.sleep(60) if sys.argv[1] == "hangs" else os._exit(1)
-    do_GET = do_HEAD = do_POST = reply
-with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Reranker) as server:
-    print(server.server_port, flush=True)
-    server.serve_forever()
-"""
-
-
-@pytest.mark.parametrize("fault", ["hangs", "dies", "missing"])
-def test_a_reranker_without_an_answer(client: Client, fault: str) -> None:
-    """A process that says nothing, ends at the first question, or has ended: in time, the block is that without it."""
-    alone = client.ask("context-surfacing", prompt=QUESTION, session_id="alone")
-    with subprocess.Popen(
-        [sys.executable, "-c", RERANKER, fault], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout
-        url = f"http://127.0.0.1:{process.stdout.readline().strip()}"
-        if fault == "missing":
-            process.kill()
-            process.wait()
-        named = {"CLAWMEM_RERANK_URL": url, "CLAWMEM_PROFILE": "deep"}
-        asked = client.ask("context-surfacing", prompt=QUESTION, session_id=fault, environ=named)
-        assert process.poll() == {"hangs": None, "dies": 1, "missing": -9}[fault]
-        process.kill()
-
-    assert KNOWN in alone.context
-    assert asked.context == alone.context
-    [turn] = [turn for turn in client.turns() if turn.session_id == fault]
-    assert turn.degraded == ("reranker",)
 
 
 # -- The end of a turn when things go wrong around it: what was decided is stored, and stored once.

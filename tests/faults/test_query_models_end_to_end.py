@@ -156,18 +156,3 @@ def test_every_kind_of_error(
     assert helped.degraded == {}
     assert (helped.files, helped.scores) != (alone.files, alone.scores)
     assert kept(world).keys() == {helper.purpose}
-
-
-@pytest.mark.parametrize("score", [0.0, 3.0, -40.0])
-def test_a_reranker_of_constants(
-    command: Invoke, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, score: float
-) -> None:
-    """One that says the same of everything leaves the order and the scores as they were."""
-    alone = ask(command)
-    monkeypatch.setenv(RERANKS.variable, server.url)
-    server.answer = scoring(lambda texts: [score] * len(texts))
-
-    told = ask(command)
-
-    assert (told.files, told.degraded) == (alone.files, {})
-    assert told.scores == pytest.approx(alone.scores)

@@ -248,22 +248,6 @@ class TestFeedback:
         assert learn(session) == [asked_for]
 
 
-def test_precompact_extract(world: World) -> None:
-    """Before compaction the last request, decisions and open questions are told, without secrets."""
-    secret = ("user", "We'll use password=" + "hunter2Xk93Lmq for the ledger.")
-
-    text = (
-        session_cases(world.vault, world.clock)
-        .session_capture()
-        .state(world.session("s1", *LEDGER, secret, ("assistant", "How long?")))
-    )
-
-    assert "- We'll use Postgres for the ledger." in text
-    assert "hunter2" not in text
-    assert "[redacted" in text
-    assert "- How long?" in text
-
-
 LEAK = "The worker leaks a handle on every retry."
 RESTART = "We'll restart the workers every night."
 SAID = (*GREETING, ("assistant", LEAK), ("user", RESTART), ("assistant", "Noted."))

@@ -43,16 +43,6 @@ def load(config: Path, **env: str) -> Settings:
     return load_settings(environ={"CLAWMEM_CONFIG_DIR": str(config.parent), **env})
 
 
-def test_without_a_file_everything_has_a_default(config: Path) -> None:
-    """No config file is an empty one."""
-    settings = load(config, XDG_CACHE_HOME="/cache")
-
-    assert settings.vault == Path("/cache/clawmem/index.sqlite")
-    assert settings.config_file == config
-    assert (settings.backend, settings.ranking, settings.profile) == (None, "calibrated", "balanced")
-    assert settings.collections == {}
-
-
 def test_the_environment_and_the_command_line_choose(config: Path) -> None:
     """INDEX_PATH beats XDG_CACHE_HOME, --vault beats both; the config file's backend yields to --backend."""
     config.write_text("backend: other\n", "utf-8")

@@ -217,19 +217,6 @@ class TestBothWays:
 
         assert not any(served.answers)
 
-    @pytest.mark.parametrize(
-        ("name", "value"), [("CLAWMEM_EMBED_URL", "http://127.0.0.1:1"), ("XDG_DATA_HOME", "/elsewhere")]
-    )
-    def test_other_variables(
-        self, served: CommandRunner, monkeypatch: pytest.MonkeyPatch, name: str, value: str
-    ) -> None:
-        """A server whose answer may differ is not asked."""
-        served("sessions")
-        monkeypatch.setenv(name, value)
-        served.run("sessions")
-
-        assert served.answers == [False]
-
 
 @pytest.mark.parametrize(
     ("name", "parameters", "status"),

@@ -54,16 +54,6 @@ def surfacings(home: Path) -> list[Recall]:
 class TestAPrompt:
     """One event, one answer."""
 
-    @pytest.mark.parametrize("profile", ["speed", "balanced", "deep"])
-    def test_it_carries_what_the_vault_knows(
-        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path, profile: str
-    ) -> None:
-        """The sentence that answers is in what the client adds, whichever profile is chosen."""
-        context = hook(QUESTION, CLAWMEM_PROFILE=profile)
-
-        assert "Login sessions live in Redis for 14 days." in context
-        assert context.startswith("<vault-context>\n<instruction>")
-
     @pytest.mark.parametrize(
         ("prompt", "fields"),
         [
@@ -94,15 +84,6 @@ class TestAPrompt:
             "count": 0,
             "sessions": [],
         }
-
-    def test_a_turn_has_the_client_s_name(
-        self, invoke: Invoke, hook: Surfaced, bootstrapped: Path, home: Path
-    ) -> None:
-        """By which the answer to it is found again, however many prompts there were."""
-        hook(QUESTION, prompt_id="4e10")
-
-        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
-            assert [row.prompt_id for row in vault.telemetry.recalls(session_id="s1")] == ["4e10"]
 
     def test_a_note_that_is_in_the_conversation_is_only_named(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
-from hook_process import ONCE, TURNS, Client, ask, command, transcript
+from hook_process import TURNS, ask, command, transcript
 from programs import run_program
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
@@ -163,18 +163,6 @@ def vault(notes: Path, invoke: Invoke, home: Path) -> Path:
 
 def start(source: str) -> dict[str, Any]:
     return {"hook_event_name": "SessionStart", "session_id": "5f0c", "source": source}
-
-
-def test_the_end_of_a_turn(vault: Path, environ: dict[str, str], home: Path) -> None:
-    """One process does what three did: decision and handoff are stored, and no job is left."""
-    client = Client(home, environ)
-    before = client.memories()
-
-    done = client.ask("Stop", last_assistant_message=TURNS[-1][1])
-
-    assert (done.answer, done.log) == ({"continue": True, "suppressOutput": False}, "")
-    assert client.memories() - before == ONCE
-    assert not client.waiting()
 
 
 def test_contexts_are_joined(vault: Path, environ: dict[str, str], home: Path) -> None:

@@ -151,13 +151,6 @@ class TestRealServer:
         beginning = embedder.embed_documents([long[:300]])[0]
         assert cosine(vectors[3], beginning) > 0.95
 
-    def test_a_wrong_key_is_a_refusal(self, models: Models, address: str) -> None:
-        """Without the right key the answer is no, at once and for good."""
-        for key in (None, "sk-wrong"):
-            with pytest.raises(ModelRefused, match="API key"):
-                models.factory(ApiEmbedder, address, api_key=key).embed_query("hive")
-        assert models.slept == []
-
 
 def _serving(name: str, **meta: Any) -> Callable[[ReceivedRequest], ScriptedReply]:
     return lambda asked: listing(name, **meta) if asked.path == "/v1/models" else well_behaved(asked)

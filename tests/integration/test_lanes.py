@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -159,19 +158,6 @@ def test_the_second_phase_runs_though_the_first_failed(world: World, monkeypatch
 
     assert rows(ticked) == [("consolidate", "failed", "phase2_exception"), ("deductive", "completed", "")]
     assert world.vault.leases.current(LaneName.HEAVY.lease, now_ms=world.clock.now_ms()) is None
-
-
-def test_a_killed_run_stays_unfinished(world: World) -> None:
-    """A row that was begun and never ended says so."""
-
-    def killed(prompt: str) -> str:
-        raise KeyboardInterrupt
-
-    with suppress(KeyboardInterrupt):
-        world.lanes(generator=ScriptedGenerator(killed)).tick(LaneName.HEAVY)
-
-    [run] = world.vault.journal.runs(9)
-    assert (run.status, run.finished_at) == (RunStatus.STARTED, "")
 
 
 def test_the_light_lane_enriches_what_is_new(world: World) -> None:

@@ -135,10 +135,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield Browser(server)
 
 
-def test_there_are_sixty() -> None:
-    assert len(PAYLOADS) > 60
-
-
 def test_no_note_runs_anything(browser: Browser) -> None:
     """In its own page, in lists, in results, and in what the query string says."""
     names = {file["file"] for file in listed(browser)}

@@ -20,7 +20,6 @@ import pytest
 from messages_api import Block, MessagesApi, Request, call, claude_environ, listening, text
 from process_environ import python_path
 from programs import write_command
-from server_process import serving
 
 from clawmem.app.environment.private_files import state_folder
 
@@ -175,22 +174,6 @@ def test_a_compaction(world: World) -> None:
     [summary] = [body for path, body in kept.items() if path.endswith("-compacted.md")]
     assert SUMMARY in summary
     assert not any("tent pegs" in body for body in kept.values())
-    assert not world.complaints()
-
-
-def test_with_a_server(world: World) -> None:
-    """The installed commands ask the server, and so do the tools."""
-    world.api.turn = retrieves
-    with serving(world.environ, world.project) as server:
-        assert server.ask("GET", "/health").status == 200
-        world.clawmem("setup", "hooks")
-        world.clawmem("setup", "mcp")
-
-        [asked] = world.talk(ASKED, options=MEMORY, **AT_ONCE)
-        answers = world.api.requests[-1].results
-
-    assert KNOWN in asked
-    assert "6 minutes" in answers[-1]
     assert not world.complaints()
 
 

@@ -33,8 +33,6 @@ NOTES = {
     "kiln.md": "# Kiln\n\nThe kiln fires stoneware at 1240 degrees.\n",
 }
 DECIDED = "We decided to use Postgres for the ticket queue because one database is enough."
-QUEUE = "Where should the ticket queue live?"
-LATER = "Which database did we choose for the ticket queue?"
 
 pytestmark = pytest.mark.client
 
@@ -116,13 +114,6 @@ def openclaw() -> list[str]:
     return [node, str(script)]
 
 
-@pytest.fixture(scope="module")
-def gateway(openclaw: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    """A gateway whose plugin has the notes."""
-    with _started(openclaw, tmp_path_factory.mktemp("gateway"), tokenBudget=600) as world:
-        yield world
-
-
 @contextmanager
 def _started(openclaw: list[str], home: Path, **settings: Any) -> Iterator[Gateway]:
     write_notes(home / "notes", NOTES)
@@ -152,16 +143,6 @@ def _configure(home: Path, url: str, settings: dict[str, Any]) -> None:
         },
     }
     write_notes(home / ".openclaw", {"openclaw.json": json.dumps(config)})
-
-
-def test_a_decision_is_known_in_the_next_session(gateway: Gateway) -> None:
-    """The end of a turn captures it; another session gets it with a question about it."""
-    gateway.api.turn = lambda request: [text(DECIDED if QUEUE in request.said else "Fine.")]
-    gateway.say(QUEUE, "first")
-
-    [asked, *_] = gateway.say(LATER, "second")
-
-    assert "<vault-context>" in asked.said and "Postgres" in asked.said
 
 
 def test_the_memory_of_the_agent_alone(openclaw: list[str], tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ class TestWhatIsRefused:
             ("POST", "/query", b'{"query": ', 400, "INVALID_INPUT"),
             ("POST", "/query", b'{"query": "\\ud800"}', 400, "INVALID_INPUT"),
             ("GET", "/query", None, 405, "METHOD_NOT_ALLOWED"),
+            ("GET", "/none", None, 404, "NOT_FOUND"),
+            ("POST", "/hooks/%3Cb%3E", {}, 404, "NOT_FOUND"),
             ("GET", "/list?many=1", None, 400, "INVALID_INPUT"),
             ("GET", "/tasks?since=2026-01-01&since=2026-02-01", None, 400, "INVALID_INPUT"),
             ("GET", "/documents/notes/nowhere.md", None, 404, "NOT_FOUND"),

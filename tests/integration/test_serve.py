@@ -140,25 +140,6 @@ class TestTheDoor:
         assert allowed.headers["access-control-max-age"] == "86400"
         assert server.ask("GET", "/health", Origin=page, Authorization=None).status == 401
 
-    @pytest.mark.parametrize(
-        ("method", "path", "status"),
-        [
-            ("GET", "/hooks/context-surfacing", 405),
-            ("DELETE", "/list", 405),
-            ("GET", "/none", 404),
-            ("POST", "/hooks/%3Cb%3E", 404),
-        ],
-    )
-    def test_what_is_not_there(self, server: ServerProcess, method: str, path: str, status: int) -> None:
-        """An error says what; of a request it repeats nothing that a browser could take for a page."""
-        answer = server.ask(method, path, {} if method == "POST" else None)
-
-        assert answer.status == status
-        assert answer.headers["content-type"] == "application/json"
-        assert json.loads(answer.body)["code"] in {"NOT_FOUND", "METHOD_NOT_ALLOWED"}
-        assert "hooks" in path or b"/openapi.json" in answer.body
-        assert b"<" not in answer.body
-
     def test_a_body_that_is_no_event(self, server: ServerProcess) -> None:
         """An answer all the same, as the command gives it."""
         for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000):
