@@ -251,10 +251,14 @@ def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def is_machine_text(text: str) -> bool:
-    """Whether *text* has no word of its writer: properties and days of Logseq, and embedded notes."""
-    return all(
-        _MACHINE_LINE.fullmatch(line.strip().lstrip("-*+> ")) for line in text.split("\n") if line.strip()
-    )
+    """Whether *text* has no word of its writer: empty items, properties and days of Logseq, and embedded notes."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    return all(line in "-*+" or _MACHINE_LINE.fullmatch(line.lstrip("-*+> ")) for line in lines)
+
+
+def is_task_day(line: str) -> bool:
+    """Whether *line* states the day of the task above it, as Logseq writes it."""
+    return line.lstrip().startswith(("DEADLINE:", "SCHEDULED:"))
 
 
 def column_names(header: str) -> str:

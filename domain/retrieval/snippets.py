@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text
+from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text, is_task_day
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
@@ -62,9 +62,9 @@ def snippet(
     room, up to the next heading; code ends with a statement. It scores 1 for each distinct term and 0.3 for each intent
     term in it (as a substring, ignoring case), half of that for those in the heading above alone, and 2 if it overlaps
     the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the first
-    one. A heading or a line of tags begins a passage only if it was found, or there is no other line. Before a row of a
-    table comes the header of the table, if it takes at most half of *max_length*. ``...`` stands for a missing part of
-    a line.
+    one. A heading or a line of tags begins a passage only if it was found, or there is no other line. A task of Logseq is
+    shown with its days. Before a row of a table comes the header of the table, if it takes at most half of *max_length*.
+    ``...`` stands for a missing part of a line.
 
     Args:
         found: Offsets of the matching fragment.
@@ -117,6 +117,7 @@ def _best(
     ]
     fences = [text.lstrip().startswith(("```", "~~~")) for text in texts]
     is_code = [count % 2 == 1 for count in accumulate(fences)]
+    days = [*map(is_task_day, texts)]
     is_all_bare = all(bare)
     best, place = (-1, -1), pieces[0] if pieces else (0, len(body))
     last = 0
@@ -126,7 +127,8 @@ def _best(
             continue
         last = max(last, index)
         while last + 1 < len(pieces) and pieces[last + 1][1] - start <= room:
-            if not is_all_bare and (bare[last + 1] or texts[index].startswith("|")):
+            is_end = (bare[last + 1] and not days[last + 1]) or texts[index].startswith("|")
+            if is_end and not is_all_bare:
                 break
             last += 1
         end_of_code = last

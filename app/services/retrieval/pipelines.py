@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -47,6 +47,7 @@ from clawmem.app.services.retrieval.work import (
     Trace,
     Work,
 )
+from clawmem.domain.documents.markdown import is_task_day
 from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
@@ -360,7 +361,7 @@ def find_similar(
 
 def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:
     """
-    Return *answer* with the open tasks first that the question asks for, each as a result of one line.
+    Return *answer* with the open tasks first that the question asks for, each as a result of its line and its days.
 
     Where no task is of the time that it asks for, the notice of the trace says so, and those without a day are possible
     answers. Other notes are at most possible answers to a question for tasks without a topic.
@@ -381,8 +382,9 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         lines = texts.bodies([note.id])[note.id].split("\n")
         place = task.line - note.body_line
         start = sum(len(line) + 1 for line in lines[:place])
-        key = FragmentKey(note.id, 0)
-        span = Span(key, FragmentKind.LIST, task.line, task.line, start, start + len(lines[place]))
+        shown = [lines[place], *takewhile(is_task_day, lines[place + 1 :])]
+        key, last = FragmentKey(note.id, 0), task.line + len(shown) - 1
+        span = Span(key, FragmentKind.LIST, task.line, last, start, start + len("\n".join(shown)))
         candidates.append(
             Candidate(note.id, key, likely, likely, document=note, span=span, confidence=likely)
         )
