@@ -1,6 +1,5 @@
 """Text of attachments as Markdown: PDF, Word, web pages and canvases."""
 
-import json
 import logging
 import re
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from zipfile import ZipFile
 
 from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.files import ExtractedText
+from clawmem.ports.json_text import read_json
 
 EXTRA = "documents"
 _MARK = re.compile(r"^(?=[ \t]*(?:#{1,6}(?:\s|$)|`{3}|~{3}|%%|<!--|\$\$|---\s*$))", re.MULTILINE)
@@ -123,7 +123,7 @@ def read_canvas(data: bytes) -> ExtractedText:
 
     Then come the labelled connections. A card with a note becomes an embed of that note. Damaged files raise any error.
     """
-    canvas = json.loads(data.decode("utf-8-sig") or "{}")  # Obsidian creates empty files
+    canvas = read_json(data.decode("utf-8-sig") or "{}")  # Obsidian creates empty files
     nodes = sorted(canvas.get("nodes", ()), key=lambda node: (node["y"], node["x"]))
     names = {node.get("id"): _card_name(node) for node in nodes}
     connections = [

@@ -1,6 +1,5 @@
 """Beads: the issues of ``bd list --json``, or of the files in ``.beads`` where there is no ``bd``."""
 
-import json
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from typing import Any
 
 from clawmem.ports.errors import NotFound
 from clawmem.ports.imports import Issue, IssueList
+from clawmem.ports.json_text import read_json
 
 FOLDER = ".beads"
 TIMEOUT_S = 10.0
@@ -60,7 +60,7 @@ class BeadsTracker:
                 check=True,
                 timeout=TIMEOUT_S,
             )
-            records = json.loads(done.stdout)
+            records = read_json(done.stdout)
         except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
             return None
         return [record for record in records if _is_issue(record)] if isinstance(records, list) else None
@@ -78,7 +78,7 @@ def _issues_in_files(project: Path) -> IssueList:
             continue
         for number, line in enumerate(lines, start=1):
             try:
-                record = json.loads(line or "null")
+                record = read_json(line or "null")
             except (ValueError, RecursionError):
                 record = None
             if _is_issue(record):

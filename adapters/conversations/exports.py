@@ -39,6 +39,7 @@ from clawmem.ports.imports import (
     ImportedMessage,
     ReadFault,
 )
+from clawmem.ports.json_text import read_json
 from clawmem.ports.records import SourceFile
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
@@ -164,7 +165,7 @@ def _opencode_rows(database: apsw.Connection) -> Conversations:
             message = parsed(data)
             if message.get("role") in ("user", "assistant") and message.get("summary") is not True:
                 [(parts,)] = database.execute(of_message, (key,))
-                text = _text_of_parts(json.loads(parts))
+                text = _text_of_parts(read_json(parts))
                 if message["role"] == "user" and _QUOTED.fullmatch(text):  # by `opencode run`
                     text = text[1:-1].replace('\\"', '"')
                 messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))

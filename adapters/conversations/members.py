@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
 import stat
 import zipfile
@@ -23,6 +22,7 @@ import ijson
 
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.imports import ReadFault
+from clawmem.ports.json_text import read_json, whole_text
 from clawmem.ports.records import SourceFile, SourceStamp
 
 EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
@@ -54,7 +54,9 @@ class Record(dict[str, Any]):
 
     def text(self, *keys: str) -> str:
         """Return the first text among the members *keys* that is not empty; empty if there is none."""
-        return whole(next((value for key in keys if isinstance(value := self.get(key), str) and value), ""))
+        return whole_text(
+            next((value for key in keys if isinstance(value := self.get(key), str) and value), "")
+        )
 
     def object(self, key: str) -> Record:
         """Return an object."""
@@ -70,11 +72,6 @@ class Record(dict[str, Any]):
         return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
 
 
-def whole(text: str) -> str:
-    """Return *text* with ``U+FFFD`` in the place of escaped halves of characters."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def records_in(value: object) -> list[Record]:
     """Return the objects in *value* if it is a list, else none."""
     return [Record(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -83,7 +80,7 @@ def records_in(value: object) -> list[Record]:
 def parsed(text: str | bytes) -> Record:
     """Return the object in JSON *text*; empty for anything else."""
     with suppress(ValueError, RecursionError):
-        return Record(json.loads(text))
+        return Record(read_json(text))
     return Record()
 
 

@@ -1,6 +1,5 @@
 """Files of a conversation: its transcript, the state saved before compaction, and the client's own memory."""
 
-import json
 import os
 import re
 import time
@@ -8,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clawmem.adapters.files.disk import open_regular_file
+from clawmem.ports.json_text import read_json
 from clawmem.ports.sessions import session_key
 
 FOLDER = "memory"  # the client's memory folder of one project
@@ -76,7 +76,7 @@ class ConversationFiles:
             lines = file.read().splitlines()
         for line in (line for line in lines if b'"tool_' in line):
             with suppress(ValueError, TypeError, AttributeError, KeyError):  # cut, or of another form
-                for part in json.loads(line)["message"]["content"]:
+                for part in read_json(line)["message"]["content"]:
                     call = part.get("input", {})
                     if part["type"] == "tool_result":
                         tasks.pop(part["tool_use_id"], None)

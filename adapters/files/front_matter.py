@@ -6,6 +6,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
 from ruamel.yaml.events import AliasEvent
 
+from clawmem.ports.json_text import whole_text
+
 _MAX_BYTES = 64 * 1024
 _MAX_DEPTH = 32  # nested brackets: ruamel looks ahead for every open one, which takes 3 s for 60 000
 # YAML 1.2 has no other spellings.
@@ -74,5 +76,4 @@ def _flow(value: object) -> str:
         return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    text = str(value)
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole_text(str(value))

@@ -1,6 +1,5 @@
 """Transcripts of Claude Code, Codex and Gemini CLI: files with a JSON object on each line."""
 
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, BinaryIO
 
 from clawmem.adapters.files.disk import open_regular_file
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.json_text import read_json
 from clawmem.ports.sessions import BEGINNING, Cursor, FileTouch, Speaker, TranscriptMessage, TranscriptPart
 
 LARGEST = 1 << 30  # bytes; a larger file is not a transcript
@@ -144,7 +144,7 @@ def message_of(line: bytes, number: int, transcript: str = "") -> tuple[Transcri
         ValueError: the line contains no valid message.
     """
     try:
-        entry = json.loads(line)
+        entry = read_json(line)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(entry, dict):
@@ -213,7 +213,7 @@ def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> Tr
 
 def _codex_summary(line: bytes) -> str:
     """Return what Codex keeps at a compaction, with the summary, which was the assistant's last message; else empty."""
-    entry = json.loads(line)
+    entry = read_json(line)
     if not isinstance(entry, dict) or entry.get("type") != "compacted":
         return ""
     payload = entry.get("payload")

@@ -21,6 +21,7 @@ from ruamel.yaml.error import YAMLError
 
 from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
+from clawmem.ports.json_text import read_json, whole_text
 
 MAX_TEXT = 64 << 20  # bytes of one file of text
 MOST_WRONG = 100  # first lines that are no memories, after which a file is no such store
@@ -78,7 +79,7 @@ def words(value: object) -> tuple[str, ...]:
     """Return a list of texts, or JSON text of one, as texts; anything else gives none."""
     if isinstance(value, str):
         with suppress(ValueError):
-            value = json.loads(value)
+            value = read_json(value)
     items = value if isinstance(value, list) else []
     return tuple(str(item) for item in items if isinstance(item, str | int))
 
@@ -86,7 +87,7 @@ def words(value: object) -> tuple[str, ...]:
 def text(row: Mapping[str, Any], name: str) -> str:
     """Return a text of *row*; empty if it has none."""
     value = row.get(name)
-    return str(value).encode("utf-8", "replace").decode() if value is not None else ""
+    return whole_text(str(value)) if value is not None else ""
 
 
 def share(value: object, usual: float) -> float:
@@ -309,8 +310,7 @@ def _lines(place: Path) -> Memories:
         if is_empty and len(wrong) == MOST_WRONG:
             break
         try:
-            whole = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
-            memory = adapter.validate_json(whole)
+            memory = adapter.validate_json(json.dumps(read_json(line)))
         except (ValueError, RecursionError):  # pydantic's error is a ValueError
             wrong.append(str(number))
             continue

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import json5
 
+from clawmem.ports.json_text import whole_text
 from clawmem.ports.models import JsonSchema
 
 MAX_CHARS = 100_000  # no useful answer is longer
@@ -149,8 +150,8 @@ def _values(text: str) -> Iterator[Any]:
         for parse in (partial(json.loads, strict=False), json5.loads):
             with suppress(ValueError, TypeError, RecursionError, MemoryError):
                 # Pairs of surrogates are joined, single ones replaced.
-                value = json.dumps(parse(piece), ensure_ascii=False).encode("utf-16", "surrogatepass")
-                yield json.loads(value.decode("utf-16", "replace"), parse_constant=lambda constant: None)
+                value = whole_text(json.dumps(parse(piece), ensure_ascii=False))
+                yield json.loads(value, parse_constant=lambda constant: None)
                 place = opening.start() + len(piece)
                 break
 

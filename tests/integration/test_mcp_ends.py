@@ -78,17 +78,22 @@ class TestEnds:
     ) -> None:
         """Nothing but the protocol is written; a request after them has its result, with a lone surrogate too."""
         asked = json.dumps(_call(99, "query", query="redis \ud83d")).encode()
+        damaged = json.dumps(
+            _call(98, "memory_remember", text="The slot is a\ud83db.", collection="notes")
+        ).encode()
         with _started(home, *options) as process:
             assert process.stdin and process.stdout
-            process.stdin.write(_opening() + b"\n".join([*WRONG, asked]) + b"\n")
+            process.stdin.write(_opening() + b"\n".join([*WRONG, damaged, asked]) + b"\n")
             process.stdin.flush()
-            answers: list[dict[str, Any]] = []
-            while not (answers and answers[-1].get("id") == 99):
-                answers.append(json.loads(process.stdout.readline()))
+            answers: dict[Any, dict[str, Any]] = {}
+            while not {98, 99} <= answers.keys():
+                answer = json.loads(process.stdout.readline())
+                answers[answer.get("id")] = answer
             process.stdin.close()
             assert process.wait(20) == 0
-        assert all(answer["jsonrpc"] == "2.0" for answer in answers)
-        assert "structuredContent" in answers[-1]["result"]
+        assert all(answer["jsonrpc"] == "2.0" for answer in answers.values())
+        assert "structuredContent" in answers[99]["result"]
+        assert "U+FFFD stands for it" in json.dumps(answers[98])
 
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
+from clawmem.ports.json_text import read_json
 
 # Claude Code replaces longer strings than 10 000 characters by a preview.
 MOST_CHARACTERS = 9_500
@@ -66,8 +67,7 @@ def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
 
     def string(field: str) -> str:
         found = value(field)
-        # JSON can escape a lone surrogate, which UTF-8 cannot encode.
-        text = found.encode("utf-8", "replace").decode("utf-8") if isinstance(found, str) else ""
+        text = found if isinstance(found, str) else ""
         return text if field in _TEXTS or len(text) <= MOST_NAME else ""
 
     strings = {field: string(field) for field in HookEvent._fields if field not in ("name", "tool_input")}
@@ -96,7 +96,7 @@ def failure_in(response: Any) -> str:
 def event_object(text: str) -> dict[str, Any]:
     """Return the JSON object in *text*; an empty one for any other text."""
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -21,6 +21,7 @@ from typing import Any
 from clawmem.app.client.autostart import found_or_started
 from clawmem.app.client.request import ToolSet, connected, fault_of_server, token_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
+from clawmem.ports.json_text import read_json
 
 PATIENCE_S = 10.0  # for a server that computes for several requests, and for running ones at the end of input
 AWAY = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."
@@ -87,14 +88,12 @@ def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -
 
 def paired(line: bytes) -> bytes:
     """Return *line*, a JSON text, without lone surrogates: the library of the protocol does not answer such a request."""
-    if not re.search(rb"\\u[dD][89a-fA-F]", line):
-        return line
-    return json.dumps(_object(line), ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(_object(line)).encode() if re.search(rb"\\u[dD][89a-fA-F]", line) else line
 
 
 def _object(value: object) -> dict[str, Any]:
     """Return *value*, or the JSON in its bytes, if it is an object; else an empty one."""
     if isinstance(value, bytes):
         with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+            value = read_json(value)
     return value if isinstance(value, dict) else {}

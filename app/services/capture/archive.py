@@ -18,6 +18,7 @@ from filelock import FileLock
 from clawmem.app.environment.private_files import PRIVATE, make_folder, write_whole
 from clawmem.app.services.capture.session import Session
 from clawmem.domain.security.redaction import redact_parts
+from clawmem.ports.json_text import read_json
 from clawmem.ports.sessions import CaptureStore, Cursor, session_key
 from clawmem.ports.storage import Transactions
 
@@ -75,7 +76,7 @@ class TranscriptArchive:
                     records, texts = [], [before]
                     for line in lines[start : start + TOGETHER]:
                         with suppress(ValueError, RecursionError):
-                            record, parts = json.loads(line), list[str]()
+                            record, parts = read_json(line), list[str]()
                             _changed(record, parts.append)
                             records.append(record)
                             texts += parts
@@ -86,7 +87,7 @@ class TranscriptArchive:
                     before = texts[-1]
                     for record in records:
                         written += f"{json.dumps(_changed(record, redact_next), ensure_ascii=False)}\n"
-                content = written.encode("utf-8", "replace")
+                content = written.encode()
                 make_folder(file.parent)
                 with FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE):
                     if not mark.exists():  # forgotten meanwhile
