@@ -1,7 +1,6 @@
 """clawmem: a memory for AI agents that people can trust."""
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing is not imported for it: Ctrl-C while it loads shows a traceback
 if TYPE_CHECKING:
     from clawmem.app.interfaces.python.memory import Memory
 

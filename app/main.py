@@ -12,26 +12,22 @@ STREAMS = 3  # standard input, output and error
 
 def main() -> None:
     """
-    Run the command line of this process; Ctrl-C also ends it without a traceback while modules are imported.
+    Run the command line of this process.
 
     Hooks are answered without importing the command line: every prompt waits for them.
     """
     # Or pydantic would read the metadata of every installed package to find plug-ins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    try:
-        _open_closed_streams()
-        if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
-            from clawmem.app.interfaces.hooks.process import run_process
+    _open_closed_streams()
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
+        from clawmem.app.interfaces.hooks.process import run_process
 
-            run_process(sys.argv[2:])
-        from clawmem.app.interfaces.cli.command_line import cli, in_order
+        run_process(sys.argv[2:])
+    from clawmem.app.interfaces.cli.command_line import cli, in_order
 
-        with in_order(sys.argv[1:]):
-            complete(os.environ)
-        cli()
-    except KeyboardInterrupt:
-        sys.stderr.write("clawmem: interrupted.\n")
-        sys.exit(130)
+    with in_order(sys.argv[1:]):
+        complete(os.environ)
+    cli()
 
 
 def _open_closed_streams() -> None:

@@ -172,10 +172,10 @@ def test_a_search_starts_light(tmp_path: Path) -> None:
 
 
 def test_the_root_imports_next_to_nothing(tmp_path: Path) -> None:
-    """The root runs before every module: the Python API is imported at its first use."""
-    loaded = modules_after("import sys; import clawmem", tmp_path)
+    """The root runs before every module, and before Ctrl-C has a handler: all else is imported at its first use."""
+    loaded = modules_after("import sys; import clawmem.__main__", tmp_path)
 
-    assert not loaded & (HEAVY | FRAMEWORKS | {"apsw", "sqlite3"})
+    assert not loaded & (HEAVY | FRAMEWORKS | {"apsw", "sqlite3", "typing"})
 
 
 def test_packages_hold_no_code() -> None:
