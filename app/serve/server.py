@@ -22,8 +22,9 @@ import anyio
 import uvicorn
 from fastapi import FastAPI
 from filelock import FileLock, Timeout
+from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from clawmem.app.bootstrap.container import Gateways
 from clawmem.app.bootstrap.opening import open_services
@@ -45,8 +46,9 @@ from clawmem.app.environment.private_files import OTHERS, log_error, write_whole
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import answer, read_event
 from clawmem.app.interfaces.hooks.sessions import Spool, do_jobs
+from clawmem.app.interfaces.mcp.proxy import fault_of_message
 from clawmem.app.interfaces.rest.application import rest_application
-from clawmem.app.interfaces.rest.security import MOST_BYTES, access_control, names_of
+from clawmem.app.interfaces.rest.security import MOST_BYTES, Json, access_control, names_of
 from clawmem.app.interfaces.web.application import WebPages
 from clawmem.app.operations.dispatch import Busy, Dispatcher
 from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
@@ -284,9 +286,18 @@ class ToolServers:
             await anyio.sleep_forever()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        if scope["method"] == "POST" and (fault := fault_of_message(body)):
+            await Json(fault, 400)(scope, receive, send)
+            return
+        parts = [{"type": "http.request", "body": body}]
+
+        async def replay() -> Message:
+            return parts.pop() if parts else await receive()
+
         self._wanted.set()
         await self._ready.wait()
-        await self._managers[scope["path"]].asgi_app(scope, receive, send)
+        await self._managers[scope["path"]].asgi_app(scope, replay, send)
 
 
 class Server(uvicorn.Server):

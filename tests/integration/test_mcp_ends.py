@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ class TestEnds:
     def test_lines_that_are_no_messages(
         self, home: Home, server: ServerProcess, options: tuple[str, ...]
     ) -> None:
-        """Nothing but the protocol is written; a request after them has its result, with a lone surrogate too."""
+        """Each has an error; a request after them has its result, with a lone surrogate too."""
         asked = json.dumps(_call(99, "query", query="redis \ud83d")).encode()
         damaged = json.dumps(
             _call(98, "memory_remember", text="The slot is a\ud83db.", collection="notes")
@@ -85,15 +86,17 @@ class TestEnds:
             assert process.stdin and process.stdout
             process.stdin.write(_opening() + b"\n".join([*WRONG, damaged, asked]) + b"\n")
             process.stdin.flush()
-            answers: dict[Any, dict[str, Any]] = {}
-            while not {98, 99} <= answers.keys():
-                answer = json.loads(process.stdout.readline())
-                answers[answer.get("id")] = answer
+            answers: list[dict[str, Any]] = []
+            while not {98, 99} <= {answer.get("id") for answer in answers}:
+                answers.append(json.loads(process.stdout.readline()))
             process.stdin.close()
             assert process.wait(20) == 0
-        assert all(answer["jsonrpc"] == "2.0" for answer in answers.values())
-        assert "structuredContent" in answers[99]["result"]
-        assert "U+FFFD stands for it" in json.dumps(answers[98])
+        results = {answer["id"]: answer["result"] for answer in answers if "result" in answer}
+        assert "structuredContent" in results[99]
+        assert "U+FFFD stands for it" in json.dumps(results[98])
+        faults = Counter(answer["error"]["code"] for answer in answers if "error" in answer)
+        assert b"-32600" in server.ask("POST", "/mcp", []).body
+        assert faults == {-32_700: 3, -32_600: len(WRONG) - 4}  # the surrogate is no fault
 
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""

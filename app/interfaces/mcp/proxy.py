@@ -58,6 +58,9 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
 
 def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -> Iterator[bytes]:
     """Yield the answers of whichever server runs now to the message in *line*; an error if none runs."""
+    if fault := fault_of_message(line):
+        yield json.dumps(fault).encode()
+        return
     message, headers = _object(line), {"Content-Type": "application/json"}
     params = _object(message.get("params"))
     own = _object(params.get("_meta")).get("io.modelcontextprotocol/protocolVersion")  # newer than *version*
@@ -89,6 +92,22 @@ def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -
 def paired(line: bytes) -> bytes:
     """Return *line*, a JSON text, without lone surrogates: the library of the protocol does not answer such a request."""
     return json.dumps(_object(line)).encode() if re.search(rb"\\u[dD][89a-fA-F]", line) else line
+
+
+def fault_of_message(line: bytes) -> dict[str, Any] | None:
+    """Return the answer to *line* if it is no message of JSON-RPC: the library of the protocol answers none to most."""
+    message, code, number = _object(line), -32_600, None
+    is_call = type(message.get("method", "")) is str and {"method", "result", "error"} & message.keys()
+    if message.get("jsonrpc") == "2.0" and type(message.get("id", 0)) in (int, str):
+        number = message.get("id")
+        if is_call and isinstance(message.get("params"), dict | None):
+            return None
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        code = -32_700
+    text = "Send one JSON-RPC 2.0 message and no batch; its id is a text or a whole number."
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
 
 
 def _object(value: object) -> dict[str, Any]:

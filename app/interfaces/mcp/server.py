@@ -19,6 +19,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
     CallToolResult,
@@ -26,6 +27,7 @@ from mcp.types import (
     ElicitRequestFormParams,
     EmbeddedResource,
     InputRequiredResult,
+    JSONRPCError,
     TextContent,
     TextResourceContents,
     Tool,
@@ -34,7 +36,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from clawmem.app.client.request import ToolSet
-from clawmem.app.interfaces.mcp.proxy import paired
+from clawmem.app.interfaces.mcp.proxy import fault_of_message, paired
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
@@ -265,7 +267,10 @@ class MemoryServer(MCPServer[Any]):
 
         async def lines() -> AsyncIterator[str]:
             async for line in anyio.wrap_file(wire):
-                yield paired(line).decode("utf-8", "replace")
+                if line.strip() and (fault := fault_of_message(line)):
+                    await streams[1].send(SessionMessage(JSONRPCError.model_validate(fault)))
+                else:
+                    yield paired(line).decode("utf-8", "replace")
 
         stdin: Any = lines()
         async with stdio_server(stdin) as streams:
