@@ -430,6 +430,7 @@ def trust_set(
 
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
+    check_pattern(request.pattern)
     name, folder = request.vault, str(request.content_root)
     file, is_new = (settings.vault.parent / f"{name}.sqlite").absolute(), name not in settings.vaults
     if is_new and caller == PERSON:
@@ -467,6 +468,10 @@ def vault_sync(
     with services.progress(f"Reading {content_root}") as step:
         report = services.sync(
             str(content_root), collection, pattern, allowed=allowed, allow_empty=allow_empty, progress=step
+        )
+    if not (allow_empty or report.removed or services.vault.documents.collections().get(collection)):
+        raise InvalidInput(
+            "NOTHING_INDEXED", f"No readable file of {content_root} matches {pattern}. See --pattern"
         )
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     if services.is_new:

@@ -108,6 +108,9 @@ class TestSyncing:
         (notes / "people/haruka.md").unlink()
         second = invoke("vault", "sync", "work", notes, "--embed")
 
+        (notes / "none").mkdir()
+        empty = invoke("vault", "sync", "work", notes / "none", "--collection", "none")
+        assert (empty.exit_code, "No readable file" in empty.stderr) == (2, True)
         assert json.loads(first.stdout)["added"] == 3
         assert "work: 0 added, 0 updated, 1 removed, 2 unchanged\nVectors: " in second.stdout
         assert invoke("--vault", "work", "collection", "add", notes / "decisions").exit_code == 0
@@ -129,12 +132,13 @@ class TestSyncing:
             (("work", "."), 2, "is a home folder as a whole"),
             (("work", ".."), 2, "leads upwards"),
             (("work", "~/nothing"), 2, "is not a folder"),
+            (("new", "~/nothing", "--pattern", "../*"), 2, "'../*' matches no file"),
             (("work", "~/notes/../notes"), 2, "leads upwards"),
         ],
     )
     def test_what_is_refused_makes_no_vault(
         self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch,
-        arguments: tuple[str, str], code: int, said: str,
+        arguments: tuple[str, ...], code: int, said: str,
     ) -> None:  # fmt: skip
         """Nothing was read, and there is no file that was not there before."""
         monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
