@@ -84,36 +84,6 @@ def measured(vault: Vault, judged: Path, *, turns: bool = False, pooled: bool = 
 
 
 class TestUseCase:
-    def test_each_question_sees_its_own_folder(self, vault: Vault, judged: Path) -> None:
-        """A scoped question is answered from the documents of its folder alone."""
-        report = measured(vault, judged)
-
-        folders = {
-            qid: {item.partition("/")[0] for item, _ in ranking} for qid, ranking in report.run.items()
-        }
-        assert folders == {"q1": {"ann"}, "q2": {"cleo"}, "q3": {"cleo"}}
-        assert vault.documents.collections() == {"ann": 2, "cleo": 2}
-        assert report.documents == 4
-        assert {name: group["n"] for name, group in report.groups.items()} == {
-            "all": 3,
-            "pets": 2,
-            "travel": 1,
-        }
-        assert report.groups["all"]["mean"] == dict.fromkeys(MEASURES, 1.0)
-        assert report.groups["all"]["interval95"] == dict.fromkeys(MEASURES, (1.0, 1.0))
-
-    def test_pooled_questions_see_everything(self, vault: Vault, judged: Path) -> None:
-        """In one pool the same words have one ranking, so one of the two who ask for Rex gets the other's."""
-        report = measured(vault, judged, pooled=True)
-
-        mean: Any = report.groups["pets"]["mean"]
-        assert report.run["q1"] == report.run["q2"]
-        assert {item for item, _ in report.run["q1"][:2]} == {"ann/monday", "cleo/monday"}
-        assert mean["recall@1"] == 0.5
-        assert mean["recall@5"] == 1.0
-        assert mean["mrr@10"] == 0.75
-        assert list(vault.documents.collections().values()) == [4]
-
     @pytest.mark.parametrize("pooled", [True, False])
     def test_turns(self, vault: Vault, judged: Path, pooled: bool) -> None:
         """By turn the items are spans of lines, and are judged by the turns that they hold."""

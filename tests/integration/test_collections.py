@@ -139,6 +139,7 @@ def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(
     assert kept.exit_code == 1
     assert "0 removed" in kept.stdout and "--allow-empty" in kept.stdout and str(many) in kept.stdout
     assert collections(invoke) == {"many": 100, "other": 2}
+    assert "--allow-empty" in invoke("doctor").stdout
     assert f"{100 - left} removed" in invoke("update", "--allow-empty").stdout
     assert collections(invoke) == {"many": left, "other": 2}
 

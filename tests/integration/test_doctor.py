@@ -174,15 +174,3 @@ def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     assert sorted(broken) == ["folder notes", "model test", "stored vectors"]
     assert broken["folder notes"].endswith("the disk is on fire")
     assert broken["model test"].startswith("The embedding service does not answer.")
-
-
-def test_an_emptied_folder_is_a_finding(vault: Vault, folder: Folder) -> None:
-    """Its documents are kept, as after a disk that is not mounted, and `update` fails as well."""
-    for file in Path(folder.root).iterdir():
-        file.unlink()
-    finding = examine(vault, folder, None)["folder notes"]
-    assert (finding.ok, "30 documents" in finding.detail, "--allow-empty" in finding.way_out) == (
-        False,
-        True,
-        True,
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
@@ -46,12 +45,6 @@ SAID = {
 MYSQL, POSTGRES, LATER = "2026-01-10-mysql.md", "2026-03-20-postgres.md", "2026-06-01-later.md"
 AT_LAST = "At last Postgres replaced MySQL, and ledger uses Postgres"
 EVERY = SAID | {LATER: (AT_LAST, ("Postgres", "replaced", "MySQL"), ("ledger", "uses", "Postgres"))}
-
-
-@pytest.fixture
-def vault() -> Iterator[Vault]:
-    with closing(open_vault(":memory:")) as one:
-        yield one
 
 
 class Writing:

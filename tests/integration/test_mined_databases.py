@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from chat_exports import Talk, talk
 from chat_exports import openclaw as openclaw_lines
 from command_line import Invoke, ask_json
+from mined_talks import mined
 
 FERRY = talk(
     "ferry-talk",
@@ -38,7 +38,7 @@ def openclaw(database: sqlite3.Connection, one: Talk) -> None:
     database.executemany("insert or replace into transcript_events values (?, ?, ?, ?, ?)", rows)
 
 
-def opencode(database: sqlite3.Connection, one: Talk, parent: str | None = None) -> None:
+def opencode(database: sqlite3.Connection, one: Talk) -> None:
     """Write a session as OpenCode does."""
     database.executescript(
         "create table if not exists session (id text primary key, parent_id text, title text, directory text,"
@@ -46,7 +46,7 @@ def opencode(database: sqlite3.Connection, one: Talk, parent: str | None = None)
         "create table if not exists message (id text primary key, session_id text, time_created integer, data text);"
         "create table if not exists part (id text primary key, message_id text, session_id text, data text)"
     )
-    session = (one.id, parent, one.title, "/home/me/ferry", one.turns[0].at * 1000)
+    session = (one.id, None, one.title, "/home/me/ferry", one.turns[0].at * 1000)
     database.execute("insert or replace into session values (?, ?, ?, ?, ?)", session)
     for number, turn in enumerate(one.turns):
         name, at = f"msg_{one.id}_{len(one.turns) - number}", turn.at * 1000  # ids do not sort by time
@@ -62,14 +62,14 @@ def opencode(database: sqlite3.Connection, one: Talk, parent: str | None = None)
             database.execute("insert into part values (?, ?, ?, ?)", row)
 
 
-def hermes(database: sqlite3.Connection, one: Talk, config: str | None = None) -> None:
+def hermes(database: sqlite3.Connection, one: Talk) -> None:
     database.executescript(
         "create table if not exists sessions (id text primary key, title text, cwd text, model_config text,"
         " started_at real);"
         "create table if not exists messages (id integer primary key, session_id text, role text, content text,"
         " timestamp real, active integer default 1, compacted integer default 0)"
     )
-    session = (one.id, one.title, "/home/me/ferry", config, one.turns[0].at)
+    session = (one.id, one.title, "/home/me/ferry", None, one.turns[0].at)
     database.execute("insert or replace into sessions values (?, ?, ?, ?, ?)", session)
     database.execute("delete from messages where session_id = ?", (one.id,))
     for number, turn in enumerate(one.turns):
@@ -77,10 +77,10 @@ def hermes(database: sqlite3.Connection, one: Talk, config: str | None = None) -
         hermes_message(database, one.id, "tool", "a tool said", turn.at)
 
 
-def hermes_message(database: sqlite3.Connection, session: str, *row: object, flags: str = "1, 0") -> None:
+def hermes_message(database: sqlite3.Connection, session: str, *row: object) -> None:
     """Write a message of Hermes: role, content, time."""
     columns = "session_id, role, content, timestamp, active, compacted"
-    database.execute(f"insert into messages ({columns}) values (?, ?, ?, ?, {flags})", (session, *row))
+    database.execute(f"insert into messages ({columns}) values (?, ?, ?, ?, 1, 0)", (session, *row))
 
 
 WRITERS: Mapping[str, tuple[str, Callable[[sqlite3.Connection, Talk], None]]] = {
@@ -88,17 +88,6 @@ WRITERS: Mapping[str, tuple[str, Callable[[sqlite3.Connection, Talk], None]]] = 
     "opencode": (".local/share/opencode/opencode.db", opencode),
     "hermes": (".hermes/state.db", hermes),
 }
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(tmp_path / "sessions.bin")) as opened:
-        yield opened
-
-
-def mined(invoke: Invoke, *arguments: object) -> Any:
-    """Return the result of an import without vectors."""
-    return ask_json(invoke, "mine", "--no-embed", *arguments)
 
 
 def text_of(invoke: Invoke) -> str:

@@ -111,31 +111,6 @@ def expanding(vault: Vault, generator: Generator | None, deadline_s: float = LON
     }
 
 
-class TestBoth:
-    def test_other_words_and_a_second_reading(self, vault: Vault, models: Models) -> None:
-        """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
-        generator = models.factory(ApiGenerator, models.serve(writing(OTHER_WORDS)).url)
-        reranker = models.factory(ApiReranker, models.serve(scoring_each(perfect)).url)
-        helping = RetrievalModels(generator, reranker)
-        legs = {
-            "lexical": lexical_retriever(vault.lexical),
-            **variant_retrievers(retrieval_stores(vault), HashingEmbedder()),
-        }
-        stages = {
-            **expansion_stage(retrieval_stores(vault), helping),
-            "search": run_retrievers(legs),
-            "fuse": fuse,
-            **reranking_stages(retrieval_stores(vault), helping),
-        }
-
-        work, trace = run(stages, vault, request())
-
-        assert [stage.name for stage in trace.stages] == ["expand", "search", "fuse", "rerank"]
-        assert names(vault, work)[0] == "answer.md"
-        assert trace.degraded == {}
-        assert answers_by_purpose(vault) == {EXPANSION: 1, "rerank": len(work.candidates)}
-
-
 class TestExpansion:
     def test_other_words_find_what_the_question_does_not(self, vault: Vault, models: Models) -> None:
         """A note that shares no word with the question is found by keywords that do."""

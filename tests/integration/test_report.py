@@ -13,11 +13,6 @@ from clawmem.app.services.retrieval.receipts import query_hash
 
 
 @pytest.fixture
-def vault_file(home: Path) -> Path:
-    return home / ".cache" / "clawmem" / "index.sqlite"
-
-
-@pytest.fixture
 def read(invoke: Invoke, notes: Path) -> Invoke:
     """``invoke`` over a vault that holds the notes, without vectors."""
     assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
@@ -59,15 +54,3 @@ def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, va
     assert recall.hits[0].rank == 1
     assert b"marmalade" not in vault_file.read_bytes().lower()
     assert apsw.Connection(str(vault_file)).execute("select count(*) from receipts").fetchone() == (0,)
-
-
-def test_a_busy_vault_answers_without_recording(read: Invoke, vault_file: Path) -> None:
-    """While somebody writes, a question is answered as ever, and there is a gap in the diary."""
-    writer = apsw.Connection(str(vault_file))
-    writer.execute("begin immediate")
-    asked = read("search", "redis")
-    writer.execute("rollback")
-    writer.close()
-
-    assert (asked.exit_code, asked.stderr) == (0, "")
-    assert ask_json(read, "report")["recalls"] == 0

@@ -22,11 +22,6 @@ YAML_VALUES = st.recursive(
 )
 
 
-def test_a_block_at_the_top_is_taken_off() -> None:
-    """The body starts right after the closing fence, its blank line included."""
-    assert split("---\ntitle: A\n---\n\n# B\n") == FrontMatter("title: A\n", "\n# B\n", 4)
-
-
 @pytest.mark.parametrize(
     "source",
     [
@@ -67,14 +62,6 @@ def test_every_source_ends_with_its_body(source: str) -> None:
 
     assert source.endswith(found.body)
     assert found.body_line == before.count("\n") + 1 or (not found.body and not source.endswith("\n"))
-
-
-def test_a_list_that_holds_itself_is_read_to_an_end() -> None:
-    """YAML aliases allow it; at most a thousand values are looked at."""
-    loop: list[object] = ["x"]
-    loop.append(loop)
-
-    assert facts({"tags": loop}).tags == ("x",)
 
 
 def test_aliases_that_multiply_stay_small() -> None:

@@ -14,17 +14,8 @@ from clawmem.domain.documents.identity import (
     parse_virtual_path,
     source_hash,
 )
-from clawmem.ports.errors import InvalidInput
 
 HASHES = st.sets(st.text("0a", min_size=12, max_size=12), min_size=1, max_size=30)
-
-
-def code_of(path: str) -> str | None:
-    try:
-        check_path(path)
-    except InvalidInput as error:
-        return error.code
-    return None
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -64,21 +55,4 @@ def test_a_displayed_path_leads_back(collection: str, segments: list[str]) -> No
 @pytest.mark.parametrize("path", ["a/b.md", "..a/b..", "a/...", ".", "", "x" * 1000])
 def test_an_ordinary_path_passes(path: str) -> None:
     """Dots inside a name are no climbing, and a thousand characters are allowed."""
-    assert code_of(path) is None
-
-
-@pytest.mark.parametrize(
-    ("path", "code"),
-    [
-        ("a\0b", "INVALID_PATH"),
-        ("..", "PATH_TRAVERSAL"),
-        ("a/../b", "PATH_TRAVERSAL"),
-        ("a\\..\\b", "PATH_TRAVERSAL"),
-        ("a/..", "PATH_TRAVERSAL"),
-        ("x" * 1001, "PATH_TOO_LONG"),
-        ("../\0" + "x" * 1001, "INVALID_PATH"),
-    ],
-)
-def test_a_path_that_cannot_be_meant_is_refused(path: str, code: str) -> None:
-    """Each with its code; the first check that fails speaks."""
-    assert code_of(path) == code
+    check_path(path)
