@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import takewhile
-from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 Block = Mapping[str, Any]
 USAGE = {"input_tokens": 10, "output_tokens": 5}
-
-
-def claude_environ(home: Path, url: str, *programs: Path) -> dict[str, str]:
-    """Return the environment of Claude Code in *home*, with folders of *programs* and the model at *url*."""
-    return {
-        "PATH": os.pathsep.join([*map(str, programs), os.environ["PATH"]]),
-        "HOME": str(home),
-        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "none",
-        "NO_PROXY": "127.0.0.1",
-        "CLAWMEM_NO_SERVER": "1",
-    }
 
 
 class Request(NamedTuple):

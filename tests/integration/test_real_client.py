@@ -11,17 +11,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Timer
 
 import pytest
-from messages_api import Block, MessagesApi, Request, call, claude_environ, listening, text
-from process_environ import python_path
-from programs import write_command
-
-from clawmem.app.environment.private_files import state_folder
+from agents import AGENTS, AgentHome
+from messages_api import Block, MessagesApi, Request, call, listening, text
 
 pytestmark = pytest.mark.client
 
@@ -40,32 +36,23 @@ SUMMARY = "The ticket queue lives in Postgres; the tests of it are still to be w
 AGENT = ("--allowedTools", "Agent")
 MEMORY = ("--allowedTools", "mcp__clawmem", "mcp__plugin_clawmem_clawmem")
 WAIT = "WaitForMcpServers"  # what the client offers as long as a server is being started
-AT_ONCE = {"ENABLE_TOOL_SEARCH": "false"}  # tools are offered at once, not after a search for them
 PATIENCE_S = 120
 
 
-class World:
+class World(AgentHome):
     """A home with a vault over the example notes, a client that is set up, and the model that it talks to."""
 
     def __init__(self, home: Path, api: MessagesApi, claude: Path) -> None:
-        self.home, self.api = home, api
-        self.project = home / "project"
-        self.vault = home / ".cache" / "clawmem" / "index.sqlite"
-        self.environ = {
-            **claude_environ(home, api.url, claude.parent, home / "bin"),
-            "PYTHONPATH": python_path(),
-        }
+        super().__init__(home, api, None)
+        AGENTS["claude-code"].configure(self)
+        self.environ["PATH"] = os.pathsep.join((str(claude.parent), self.environ["PATH"]))
 
-    def clawmem(self, *arguments: object) -> str:
-        """What a command of ours prints."""
-        return self.output(sys.executable, "-P", "-m", "clawmem", *map(str, arguments))
-
-    def talk(self, *prompts: str, options: Sequence[str] = (), **variables: str) -> list[str]:
+    def talk(self, *prompts: str, options: Sequence[str] = ()) -> list[str]:
         """One session, prompt by prompt; what the model got to read with each."""
         command = "claude -p --verbose --input-format stream-json --output-format stream-json".split()
         with subprocess.Popen(
             [*command, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, cwd=self.project, env={**self.environ, **variables},
+            text=True, cwd=self.project, env=self.environ,
         ) as process:  # fmt: skip
             late = Timer(PATIENCE_S, process.kill)
             late.start()
@@ -89,20 +76,6 @@ class World:
         listed = json.loads(self.clawmem("list", "--collection", "_clawmem", "--json"))["documents"]
         return {one["file"]: self.clawmem("get", one["file"]) for one in listed}
 
-    def complaints(self) -> str:
-        """What went wrong in hooks."""
-        diary = state_folder(self.vault) / "errors.log"
-        return diary.read_text("utf-8") if diary.exists() else ""
-
-    def output(self, *command: str) -> str:
-        """What a command prints that has to go well."""
-        done = subprocess.run(
-            command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            cwd=self.project, env=self.environ, timeout=PATIENCE_S,
-        )  # fmt: skip
-        assert done.returncode == 0, (command, done.stdout, done.stderr)
-        return done.stdout
-
 
 @pytest.fixture(scope="module")
 def claude() -> Path:
@@ -124,8 +97,7 @@ def api() -> Iterator[MessagesApi]:
 def filled(tmp_path_factory: pytest.TempPathFactory, claude: Path) -> Path:
     """A home with a vault over the example notes and nothing set up, to be copied."""
     world = World(tmp_path_factory.mktemp("filled"), MessagesApi(0), claude)
-    world.project.mkdir()
-    world.clawmem("bootstrap", ROOT / "examples" / "notes")
+    world.prepare(ROOT / "examples" / "notes")
     return world.home
 
 
@@ -133,7 +105,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory, claude: Path) -> Path:
 def world(filled: Path, tmp_path: Path, api: MessagesApi, claude: Path) -> World:
     home = tmp_path / "home"
     shutil.copytree(filled, home)
-    write_command(home / "bin" / "clawmem")
     return World(home, api, claude)
 
 
@@ -179,10 +150,10 @@ def test_a_compaction(world: World) -> None:
 
 def test_the_plugin(world: World) -> None:
     """The client finds nothing wrong with it; its hooks, tools and skill are there."""
-    assert "Validation passed" in world.output("claude", "plugin", "validate", str(PLUGIN))
+    assert "Validation passed" in world.run(["claude", "plugin", "validate", str(PLUGIN)])
     world.api.turn = retrieves
 
-    [asked] = world.talk(ASKED, options=("--plugin-dir", str(PLUGIN), *MEMORY), **AT_ONCE)
+    [asked] = world.talk(ASKED, options=("--plugin-dir", str(PLUGIN), *MEMORY))
 
     # How a block begins the instructions of the tools say as well.
     assert asked.count("</vault-context>") == 1
