@@ -99,8 +99,10 @@ class Markdown:
 
         A paragraph ends on *line*. If the block is only a ``^name``, they are those of the paragraph, list or table above it.
         """
-        at = next((index for index, block in enumerate(self.blocks) if line <= block.end_line), None)
-        if at is None:  # nested too deeply
+        inside = (
+            index for index, block in enumerate(self.blocks) if block.start_line <= line <= block.end_line
+        )
+        if (at := next(inside, None)) is None:  # nested too deeply
             return line, line
         block, is_all = self.blocks[at], False
         if at and self.body[block.start : block.end].lstrip().startswith("^"):
@@ -113,11 +115,13 @@ class Markdown:
             run = takewhile(lambda above: above.kind in kinds, reversed(self.blocks[:at]))
             first = min(above.start_line for above in run)
         elif block.kind is BlockKind.ITEM:
-            depths = [_depth(text) for text in self._lines[first - self.first_line :]]
-            for number, depth in enumerate(depths[1:], first + 1):
-                if depth is not None and depth <= (depths[0] or 0) and number > block.end_line:
-                    break
-                last = number if depth is not None else last
+            lines = [text.expandtabs() for text in self._lines]
+            depths = [len(text) - len(text.lstrip()) for text in lines]
+            for at in range(last + 1 - self.first_line, len(lines)):
+                if lines[at].strip():
+                    if depths[at] <= depths[first - self.first_line]:
+                        break
+                    last = at + self.first_line
         return first, last
 
     @cached_property
@@ -197,12 +201,6 @@ class Markdown:
     def _without_code(self) -> str:
         code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
         return _blanked(self.body, code)
-
-
-def _depth(line: str) -> int | None:
-    """Return the width of the blanks before the text of *line*; ``None`` for a blank line."""
-    text = line.expandtabs(4)
-    return len(text) - len(text.lstrip()) if text.strip() else None
 
 
 @cache
