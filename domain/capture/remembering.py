@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, count
+from itertools import chain, count, pairwise
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
@@ -12,6 +12,7 @@ from clawmem.domain.documents.frontmatter import content_type
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import CHANGE, CORRECTION, SHARED_WITH_CHANGE
 from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.words import words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Speaker
@@ -19,6 +20,7 @@ from clawmem.ports.sessions import Speaker
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
+_NO_LONGER = frozenset("not nicht statt instead".split())  # before a number
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
@@ -28,13 +30,26 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 def corrected_topic(text: str) -> Sequence[str]:
     """Return the words that a correction is about; none if *text* neither begins as one nor says that something changed."""
     opening = CORRECTION.match(text)
-    return content_words(text[opening.end() if opening else 0 :]) if opening or CHANGE.search(text) else ()
+    about = CHANGE.sub(" ", text[opening.end() if opening else 0 :])
+    return content_words(about) if opening or CHANGE.search(text) else ()
 
 
-def corrects(topic: Sequence[str], line: str) -> int:
-    """Return how many words of a topic *line* has; 0 if fewer than three, and than half of those without numbers."""
+def replaced_numbers(text: str) -> frozenset[str]:
+    """Return the numbers that *text* says do not hold: "68, not 62", "statt 62", "instead of 62"."""
+    spelt = [word for word in words(text) if word != "of"]
+    return frozenset(n for before, n in pairwise(spelt) if n.isdecimal() and before in _NO_LONGER)
+
+
+def corrects(topic: Sequence[str], line: str, replaced: Collection[str] = ()) -> int:
+    """
+    Return how many words of a topic *line* has; 0 if fewer than three, and than half of those without numbers.
+
+    A line with a number of *replaced* counts more than any without.
+    """
     shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)
-    return shared if shared >= max(1, min(SHARED_WITH_CHANGE, (named + 1) // 2)) else 0
+    if shared < max(1, min(SHARED_WITH_CHANGE, (named + 1) // 2)):
+        return 0
+    return shared + (0 if frozenset(replaced).isdisjoint(words(line)) else len(topic))
 
 
 def checked_text(text: str) -> str:

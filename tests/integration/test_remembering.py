@@ -265,6 +265,7 @@ CORRECTIONS = [
     "Korrektur: the rent is 900 a month.",
     "Doch nicht: the rent is 900 a month.",
     "Berichtigung: rent costs 900 €",
+    "Correction: the flat costs 900 a month, not 850",
 ]
 
 

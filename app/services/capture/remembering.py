@@ -27,6 +27,7 @@ from clawmem.domain.capture.remembering import (
     corrects,
     file_names,
     note_text,
+    replaced_numbers,
     title_of,
     with_supersession,
 )
@@ -256,15 +257,15 @@ class Remember:
 
     def _corrected(self, text: str, saved: Document) -> list[Document]:
         """
-        Return the notes that *text* seems to correct: those with most words of its topic, the latest first, and then
-        corrections of before that have most of them.
+        Return the notes that *text* seems to correct: those with most words of its topic, or with a number that it
+        replaces, the latest first, and then corrections of before that have most of them.
         """
-        topic = corrected_topic(text)
+        topic, replaced = corrected_topic(text), replaced_numbers(text)
         found: list[dict[Document, int]] = [{}, {}]
         for document, body in self._current(query_forms(" ".join(topic)).relaxed):
             if document.id != saved.id:
                 lines = [f"{document.title}\n{line}" for line in body.splitlines() or [""]]
-                shared = max(corrects(topic, line) for line in lines)
+                shared = max(corrects(topic, line, replaced) for line in lines)
                 found[CORRECTION.match(body) is not None][document] = shared
         likely: list[Document] = []
         for notes in found:
