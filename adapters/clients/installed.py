@@ -430,7 +430,7 @@ class InstalledClients:
         steps = agent.steps(agent.target(self._environ, connection.project), connection)
         # A link of the user to his settings is kept, and its target is changed.
         return [
-            step._replace(file=step.file.resolve()) if isinstance(step, SettingsFile) else step
+            step._replace(file=Path(os.path.realpath(step.file))) if isinstance(step, SettingsFile) else step
             for step in steps
         ]
 

@@ -164,11 +164,11 @@ class NewDiskFiles:
     """``NewFiles`` in folders of this machine."""
 
     def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
-        base = Path(root).resolve()
+        base = Path(os.path.realpath(root))
         location = base / folder
         if not base.is_dir():
             raise FileNotCreated(root, "it is no folder, or its disk is not mounted")
-        if not location.resolve().is_relative_to(base):
+        if not Path(os.path.realpath(location)).is_relative_to(base):
             raise FileNotCreated(str(location), f"it lies outside of {root}")
         draft = location / f".note.{os.getpid()}.{os.urandom(4).hex()}.part"
         try:

@@ -1,3 +1,4 @@
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ class MemoryFolder:
     """
 
     def __init__(self, folder: str) -> None:
-        self._root = Path(folder).resolve()
+        self._root = Path(os.path.realpath(folder))
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         location = self._existing(path)
@@ -33,7 +34,7 @@ class MemoryFolder:
             lines = [f"{_size(location)}\t{path}"]
             for entry in sorted([*location.glob("*"), *location.glob("*/*")]):
                 name = entry.relative_to(location).as_posix()
-                if not _HIDDEN.search(name) and entry.resolve().is_relative_to(self._root):
+                if not _HIDDEN.search(name) and Path(os.path.realpath(entry)).is_relative_to(self._root):
                     lines.append(f"{_size(entry)}\t{path.rstrip('/')}/{name}{'/' if entry.is_dir() else ''}")
             head = "Here're the files and directories up to 2 levels deep in "
             return "\n".join([f"{head}{path}, excluding hidden items and node_modules:", *lines])
@@ -93,7 +94,7 @@ class MemoryFolder:
         if "\0" in decoded or "\\" in decoded or not f"{decoded}/".startswith(f"{ROOT}/"):
             raise refusal(f"Path must start with {ROOT}, got: {path}")
         location = self._root / decoded.removeprefix(ROOT).lstrip("/")
-        if ".." in location.parts or not location.resolve().is_relative_to(self._root):
+        if ".." in location.parts or not Path(os.path.realpath(location)).is_relative_to(self._root):
             raise refusal(f"Path {path} would escape {ROOT} directory")
         return location
 

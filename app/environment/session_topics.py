@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.app.environment.places import real_path
 from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.domain.surfacing.filters import MOST_TOPIC, read_topic
 from clawmem.ports.errors import InvalidInput
@@ -41,13 +42,13 @@ def project_of(folder: str) -> str:
     """
     if "\0" in folder or not Path(folder).is_absolute():
         return ""
-    start = Path(folder).resolve()
+    start = real_path(folder)
     for root in (start, *start.parents):
         with suppress(OSError, UnicodeDecodeError):
             if (root / ".git").is_dir():
                 return str(root)
             git = root / (root / ".git").read_text("utf-8").removeprefix("gitdir:").strip()
-            repository = git.resolve().parent.parent
+            repository = real_path(git).parent.parent
             is_linked = git.parent.name == "worktrees"  # not a submodule
             main = repository.parent if repository.name == ".git" else repository
             return str(main if is_linked else root)

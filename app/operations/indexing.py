@@ -13,7 +13,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.models import SETS
 from clawmem.app.bootstrap.opening import open_services, require_folder
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import is_there
+from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import few, plural, size
@@ -285,10 +285,10 @@ def collection_add(
     fault = fault_of_name(name)
     if fault:
         fault += " Choose another with --name."
-    elif known and known.path.is_dir() and (known.path.resolve(), known.kind) != (folder, kind):
+    elif known and known.path.is_dir() and (real_path(known.path), known.kind) != (folder, kind):
         fault = f"Collection {name!r} is the folder {known.path}. Choose another name with --name."
     for other, configured in settings.collections.items():
-        place = (configured.path.resolve(), configured.pattern, configured.kind)
+        place = (real_path(configured.path), configured.pattern, configured.kind)
         if other != name and place == (folder, pattern, kind):
             fault = f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
     if fault:
@@ -297,7 +297,7 @@ def collection_add(
         root = CollectionSettings(path=folder, kind=kind).root
         if problem := services.files.scan(root, enter=bool, wanted=lambda path: False).problem:
             raise InvalidInput("NOT_A_REPOSITORY", problem)
-    is_broad = kind == "files" and settings.home.resolve().is_relative_to(folder)
+    is_broad = kind == "files" and real_path(settings.home).is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
         lines = [f"Collection {name}: {folder} ({pattern if kind == 'files' else 'commits'}) would be added."]
         if is_broad:
@@ -315,7 +315,7 @@ def collection_add(
     remarks = tuple(
         f"The folder is inside the collection {other!r}: its notes move from there to {name!r} at the next update."
         for other, configured in settings.collections.items()
-        if configured.kind == kind == "files" and configured.path.resolve() in folder.parents
+        if configured.kind == kind == "files" and real_path(configured.path) in folder.parents
     )
     return Collection(name, 0, str(folder), pattern if kind == "files" else None, remarks=remarks)
 
@@ -339,7 +339,8 @@ def bootstrap(
     """Add and index a folder in one step: collection add, update and embed. Safe to repeat."""
     settings, folder = services.settings, existing_folder(path)
     folders = {each: known.path for each, known in settings.collections.items() if known.kind == "files"}
-    added = next((each for each in folders if folders[each].resolve() == folder and name in (None, each)), "")
+    names = [key for key, root in folders.items() if real_path(root) == folder and name in (None, key)]
+    added = names[0] if names else ""
     if not added or confirm is False:
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)

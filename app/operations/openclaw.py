@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.environment.places import real_path
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
@@ -139,7 +140,7 @@ def prune_context(
 
 
 def _existing(text: str) -> str:
-    path = Path(text).expanduser().resolve()
+    path = real_path(Path(text).expanduser())
     if not path.exists():
         raise ValueError(f"{text} does not exist. Create it, or give another path")
     return str(path)

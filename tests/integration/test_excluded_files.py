@@ -161,13 +161,14 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
     write_notes(vault, {".gitignore": "private/\n", "late.md": TEXT, "page.org": TEXT, "build/b.md": TEXT})
     (vault / "bad.md").write_bytes(b"\xff\x00\x80" * 50)
     (vault / "link.md").symlink_to(vault / "keep.md")
+    (vault / "circle.md").symlink_to("circle.md")
     write_notes(tmp_path / "elsewhere", {"c.md": TEXT})
     invoke("forget", "vault/work/draft.md", "--yes")
 
     states = {
         path: explained(invoke, vault / path)["state"]
         for path in (
-            "keep.md late.md private/diary.md page.org build/b.md bad.md link.md work/draft.md work ../elsewhere/c.md"
+            "keep.md late.md private/diary.md page.org build/b.md bad.md link.md circle.md work/draft.md work ../elsewhere/c.md"
         ).split()
     }
 
@@ -179,6 +180,7 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
         "build/b.md": "excluded",
         "bad.md": "unreadable",
         "link.md": "link",
+        "circle.md": "link",
         "work/draft.md": "forgotten",
         "work": "folder",
         "../elsewhere/c.md": "outside",

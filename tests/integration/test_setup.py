@@ -281,7 +281,11 @@ def test_links_modes_and_other_folders_stay(
 
     assert (home / "other" / "settings.json").is_symlink() and handlers_in(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    assert stat.S_IMODE((home / "other" / ".claude.json").stat().st_mode) == 0o600
+    servers = home / "other" / ".claude.json"
+    assert stat.S_IMODE(servers.stat().st_mode) == 0o600
+    servers.unlink()
+    servers.symlink_to(servers.name)
+    assert "cannot be read: Too many levels of symbolic links" in invoke("setup", "--yes").stdout
 
 
 def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

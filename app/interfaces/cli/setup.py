@@ -27,7 +27,7 @@ from clawmem.app.client.connection import (
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet, announced
-from clawmem.app.environment.places import is_there
+from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.environment.private_files import VAULT_ENDINGS
 from clawmem.app.interfaces.cli.command_line import advised
 from clawmem.app.interfaces.cli.session import (
@@ -190,7 +190,7 @@ class Setup:
 
     def connection(self, agent: str) -> Connection:
         """Return what *agent* gets. Options that were installed stay unless the command line has others."""
-        vault = str(self._settings.vault.resolve())
+        vault = str(real_path(self._settings.vault))
         chosen = {**self._options, VAULT: vault if self._is_named or os.environ.get("INDEX_PATH") else ""}
         is_known = agent in self.clients.titles
         options = installed_options(self.clients.state(agent, self._project).commands) if is_known else {}

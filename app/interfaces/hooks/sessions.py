@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import CURATOR_REPORT
+from clawmem.app.environment.places import CURATOR_REPORT, real_path
 from clawmem.app.environment.private_files import PRIVATE, appended, make_folder, state_folder, write_whole
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
@@ -354,7 +354,7 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
     with context.writable() as services:
         write(services.session_capture(is_echo=_echo_test(services, session)).state(session))
         for folder in services.folders:  # the file may belong to a collection
-            if file.exists() and file.resolve().is_relative_to(Path(folder.root).resolve()):
+            if file.exists() and real_path(file).is_relative_to(real_path(folder.root)):
                 services.update(folder)
     return ""
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from clawmem.app.environment.places import real_path
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.retrieval.versions import successor_label
@@ -137,7 +138,7 @@ def is_outdated(properties: Collection[Property], folder: str) -> bool:
 
 def _tree_of(folder: str) -> Path:
     """Return the root of the work tree of *folder*, which may not be that of its project; else the folder."""
-    start = Path(folder).resolve()
+    start = real_path(folder)
     return next((root for root in (start, *start.parents) if (root / ".git").exists()), start)
 
 
@@ -148,7 +149,7 @@ def _cited(path: Path, tree: Path, first: str | None, last: str | None) -> tuple
     Both are empty for anything else, and if the lines cannot be read.
     """
     with suppress(OSError, ValueError):
-        file = path.resolve()
+        file = real_path(path)
         if file.is_relative_to(tree) and file.is_file() and file.stat().st_size <= MOST_BYTES:
             content = file.read_bytes()
             lines = content.splitlines()[int(first) - 1 : int(last or first)] if first else [content]

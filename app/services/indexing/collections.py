@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
+from clawmem.app.environment.places import real_path
 from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.settings.config_file import RESERVED
@@ -128,12 +128,12 @@ def exemption_faults(settings: Settings, documents: DocumentStore) -> list[str]:
 
 def memory_advice(clients: Clients, settings: Settings) -> list[str]:
     """Return a sentence for each agent with memories of its own that are in no collection."""
-    known = {collection.path.resolve() for collection in settings.collections.values()}
+    known = {real_path(collection.path) for collection in settings.collections.values()}
     return [
         f"{clients.titles[name]} has memories of its own in {memory.folder}. To find them, run: clawmem collection add "
         f"--client {name}"
         for name, memory in clients.memories().items()
-        if Path(memory.folder).resolve() not in known
+        if real_path(memory.folder) not in known
     ]
 
 

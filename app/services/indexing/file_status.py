@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from os.path import abspath, lexists
 from pathlib import Path
 
+from clawmem.app.environment.places import real_path
 from clawmem.app.services.indexing.folders import BUILT_IN, OWN, Exclusion, Exclusions, Folder, scan_folder
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
@@ -69,7 +70,7 @@ class ExplainFile:
         root = next((folder.root for folder in self.folders if folder.name == collection), None)
         file = next(iter(forms), Path(root, rest) if root and rest else path)
         place = str(file).encode("utf-8", "backslashreplace").decode()
-        folder = self._folder_of(file) or self._folder_of(file.resolve())
+        folder = self._folder_of(file) or self._folder_of(real_path(file))
         if folder is None:
             if not lexists(file):
                 raise NotFound("file", str(file))
@@ -83,7 +84,7 @@ class ExplainFile:
                 ending = file.suffix and f"*.{{md,{file.suffix[1:]}}}"
                 remedy += f" --pattern '**/{ending or file.name}'"
             return FileStatus("outside", "It is outside of all collections.", remedy, place)
-        below = file if file.is_relative_to(folder.root) else file.resolve()
+        below = file if file.is_relative_to(folder.root) else real_path(file)
         status = self._status(folder, below.relative_to(folder.root).as_posix())
         return replace(status, collection=folder.name, path=place)
 

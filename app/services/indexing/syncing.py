@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clawmem.app.environment.places import real_path
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
@@ -60,7 +61,7 @@ def sync_folder(
         raise InvalidInput("INVALID_INPUT", fault)
     root = admitted(folder, home, own=own, allowed=allowed)
     source = files if allowed is None else single_files
-    guarded = GuardedFiles(source, home, [path.resolve() for path in own])
+    guarded = GuardedFiles(source, home, [real_path(path) for path in own])
     report = update_alone(files=guarded)(
         Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress
     )
@@ -84,13 +85,13 @@ def admitted(
     """
     typed_folder(folder)
     called = f"{home}{folder[1:]}" if folder == "~" or folder.startswith("~/") else folder
-    whole_home = home.resolve()  # if the home folder is a link, either of its names is accepted
+    whole_home = real_path(home)  # if the home folder is a link, either of its names is accepted
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
         raise RestrictedFolder(folder, why)
     root = existing_folder(Path(called))
-    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
+    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [real_path(path) for path in own]):
         raise RestrictedFolder(folder, why)
-    if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):
+    if allowed is not None and not any(root.is_relative_to(real_path(path)) for path in allowed):
         # The message names no configured folder, because the folders of one vault must not be revealed to another.
         remedy = "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
         raise RestrictedFolder(folder, "is not below a folder that programs may read", remedy)
