@@ -449,11 +449,9 @@ def coming_day(text: str, *, now_ms: int, zone: tzinfo = UTC) -> str | None:
     ``None`` for any other text. The day is one of *zone*.
     """
     now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
-    for pattern, days in _COMING:
-        if match := pattern.fullmatch(text.translate(_LOWER)) or pattern.fullmatch(
-            f"in {text}".translate(_LOWER)
-        ):
-            return _midnight(days(_Phrase(match.groupdict(), now, now.date())).first, zone)
+    for typed in (text.translate(_LOWER), f"in {text}".translate(_LOWER)):
+        if (coming := _coming_at(typed, 0, now)) and coming[1] == len(typed):
+            return _midnight(coming[0].first, zone)
     named = temporal_range(text, now_ms=now_ms, zone=zone)
     return named.authored_from if named and (named.start, named.end) == (0, len(text)) else None
 
@@ -467,10 +465,8 @@ def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str
     now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
     lower = text[:MAX_END].translate(_LOWER)
     for at in (begin.start() for begin in _BEGIN.finditer(lower)):
-        matches = [(match, days) for pattern, days in _COMING if (match := pattern.match(lower, at))]
-        if matches:
-            match, days = max(matches, key=lambda pair: pair[0].end())
-            found, end = days(_Phrase(match.groupdict(), now, now.date())), match.end()
+        if coming := _coming_at(lower, at, now):
+            found, end = coming
         elif reading := _time_at(
             lower,
             at,
@@ -485,6 +481,16 @@ def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str
         first = "" if opener or found.first == _FIRST_DAY else str(found.first)
         last = max(found.first, found.after - ONE_DAY)
         return first, str(last), f"{text[: opener.start() if opener else at]} {text[end:]}"
+    return None
+
+
+def _coming_at(text: str, at: int, now: datetime) -> tuple[Days, int] | None:
+    """Return the days and the end of the longest time to come at *at*; ``None`` without one before the year 10 000."""
+    matches = [(match, days) for pattern, days in _COMING if (match := pattern.match(text, at))]
+    if matches:
+        match, days = max(matches, key=lambda pair: pair[0].end())
+        with suppress(ValueError, OverflowError):
+            return days(_Phrase(match.groupdict(), now, now.date())), match.end()
     return None
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.text.dates import MAX_START, TimeRange, is_within, temporal_range
+from clawmem.domain.text.dates import MAX_START, TimeRange, coming_days, is_within, temporal_range
 
 MONTHS = [f"{date(2025, month, 1):%B}" for month in range(1, 13)]
 WEEKDAYS = [f"{date(2025, 3, day):%A}" for day in range(3, 10)]
@@ -17,7 +17,7 @@ DAY = 86_400_000
 
 PIECES = """
 today yesterday last this past since before after until between from to and in on the of a few couple week month
-year quarter weekend days ago March may Jan. 2025 1984 2025-03 2025-03-04 4th 4 31 Q3 spring Friday , . - ’24 "
+year quarter weekend days ago early second end 9999 March may Jan. 2025 1984 2025-03 2025-03-04 4th 4 31 Q3 spring Friday , . - ’24 "
 """.split()
 SENTENCES = st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join)
 MOMENTS = st.integers(parse_iso("1990-01-01") or 0, parse_iso("2099-12-31") or 0)
@@ -54,6 +54,7 @@ def midnight(day: date) -> int:
 def test_nothing_that_is_typed_fails_and_nothing_empty_is_read(query: str, now_ms: int, offset: int) -> None:
     """What is read has a beginning before its end, stands in the text, and is open on one side at most."""
     found = temporal_range(query, now_ms=now_ms, zone=timezone(timedelta(minutes=offset)))
+    coming_days(f"in {query}", now_ms=now_ms)
     if found is None:
         return
 
