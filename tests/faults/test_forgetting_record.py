@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from damaged_home import FORGOTTEN_FILE, PINNED, SECRET_WORD, Home
+from damaged_home import FORGOTTEN_FILE, SECRET_WORD, Home
 
 
 @pytest.fixture
@@ -17,18 +17,6 @@ def home(tmp_path: Path, invoke: Invoke) -> Home:
 
 class TestForgetting:
     """What was forgotten outlives the vault."""
-
-    def test_a_deleted_vault(self, home: Home) -> None:
-        """A new vault over the same files does not take the forgotten note in."""
-        home.vault.unlink()
-
-        home.done("vault", "init")
-        home.done("update")
-
-        listed = home.done("list", "--limit", "500").stdout
-        assert PINNED in listed
-        assert FORGOTTEN_FILE not in listed
-        assert SECRET_WORD not in home.done("search", SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
 
     def test_a_copy_of_the_text_in_a_deleted_vault(self, home: Home) -> None:
         """The text stays forgotten as well, wherever it is written again; the record does not tell it."""

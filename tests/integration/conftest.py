@@ -170,11 +170,20 @@ def remembered(bootstrapped: Path, invoke: Invoke) -> Invoke:
     return invoke
 
 
+@pytest.fixture(scope="module")
+def indexed_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose vault holds the `NOTES` of the module, with their vectors; to be copied."""
+    place = tmp_path_factory.mktemp("indexed")
+    write_notes(place / "notes", request.module.NOTES)
+    environ = process_environ(place, CLAWMEM_NO_SERVER="1")
+    run_process("bootstrap", place / "notes", environ=environ, cwd=place, check=True)
+    return place
+
+
 @pytest.fixture
-def indexed(request: pytest.FixtureRequest, invoke: Invoke, tmp_path: Path) -> Invoke:
+def indexed(indexed_home: Path, home: Path, invoke: Invoke) -> Invoke:
     """``invoke`` over a vault with vectors of the `NOTES` of the module, in the collection ``notes``."""
-    write_notes(tmp_path / "notes", request.module.NOTES)
-    assert invoke("bootstrap", tmp_path / "notes").exit_code == 0
+    shutil.copytree(indexed_home, home, dirs_exist_ok=True)
     return invoke
 
 

@@ -53,9 +53,9 @@ class Poisoned(HashingEmbedder):
 class Shelf(NotesVault):
     """Notes whose vectors a given embedder makes."""
 
-    def embed_with(self, embedder: Counting, *, force: bool = False) -> EmbedReport:
+    def embed_with(self, embedder: Counting) -> EmbedReport:
         """Make the vectors that are missing."""
-        return embed_pending(self.vault, embedder)(force=force)
+        return embed_pending(self.vault, embedder)()
 
     def texts(self) -> list[str]:
         """What should have a vector, a text for every fragment."""
@@ -68,10 +68,6 @@ class Shelf(NotesVault):
 
     def states(self) -> set[EmbedState]:
         return {document.embed_state for document in self.vault.documents.latest()}
-
-    def state(self) -> list[object]:
-        rows = [self.vault.embeddings.of_document(one.id) for one in self.vault.documents.latest()]
-        return [rows, self.vault.vectors.count(), self.vault.embeddings.fingerprint(), self.states()]
 
 
 @pytest.fixture

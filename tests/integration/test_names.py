@@ -11,14 +11,15 @@ from command_process import surfaced
 
 BACKENDS = ("sqlite", "tantivy", "lancedb")
 
-NOTES = {
+NAMED = {
     "Clients/Acme Rocketworks.md": "# Kick-off\n\nWeekly call on Mondays.\n\nThe budget is signed.\n",
     "Clients/Blue Harbour.md": "# First meeting\n\nThey want a quote for the acme of cranes.\n",
     "journal/2026-05-04.md": "# Monday\n\nWrote to two clients about rocketworks and slept.\n",
     "People/ok.md": "---\naliases: [Oksana]\n---\n# Head of purchasing\n\nReach her after nine.\n",
 }
 
-PEOPLE = {
+# Two people, and a diary that mentions them.
+NOTES = {
     "people/Marta Kowalczyk.md": (
         "# Marta Kowalczyk\n\nRole: head of logistics at the Gdynia depot.\n\nPhone: +48 601 555 014\n"
     ),
@@ -53,12 +54,8 @@ ABOUT_SOMETHING_ELSE = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Notes of which some are known by names that stand nowhere in their text."""
-    return written(tmp_path / "vault", NOTES)
-
-
-def written(folder: Path, notes: dict[str, str]) -> Path:
-    write_notes(folder, notes)
-    return folder
+    write_notes(tmp_path / "vault", NAMED)
+    return tmp_path / "vault"
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])
@@ -96,23 +93,16 @@ def test_a_note_that_is_moved_is_found_by_its_new_folder(invoke: Invoke, folder:
     assert found_paths(invoke, "search", "People") == []
 
 
-@pytest.fixture
-def people(invoke: Invoke, tmp_path: Path) -> Invoke:
-    """``invoke`` over notes about two people, and a diary that mentions them."""
-    assert invoke("bootstrap", written(tmp_path / "people", PEOPLE)).exit_code == 0
-    return invoke
-
-
 @pytest.mark.parametrize("verb", ["search", "query"])
 @pytest.mark.parametrize("question", [*ABOUT_A_PERSON, *ABOUT_SOMETHING_ELSE])
 def test_a_line_is_ranked_together_with_the_names_of_its_note(
-    people: Invoke, question: str, verb: str
+    indexed: Invoke, question: str, verb: str
 ) -> None:
     """
     The line that answers comes first: from the note about the person, though the line does not repeat the name,
     and from another note where that one answers.
     """
-    best = ask_json(people, verb, question, "--unit", "line")["results"][0]
+    best = ask_json(indexed, verb, question, "--unit", "line")["results"][0]
 
     place = {**ABOUT_A_PERSON, **ABOUT_SOMETHING_ELSE}[question]
     assert f"{best['path']}:{best['start_line']}" == place
@@ -121,21 +111,21 @@ def test_a_line_is_ranked_together_with_the_names_of_its_note(
 @pytest.mark.parametrize("verb", ["search", "query"])
 @pytest.mark.parametrize(("name", "note"), [("Marta Kowalczyk", MARTA), ("Tomek", TOMASZ)])
 def test_a_name_alone_finds_the_lines_of_its_note_first(
-    people: Invoke, verb: str, name: str, note: str
+    indexed: Invoke, verb: str, name: str, note: str
 ) -> None:
     """Title, file name or alias; before every line of other notes that mentions the person."""
-    assert found_paths(people, verb, name, "--unit", "line")[:2] == [note, note]
+    assert found_paths(indexed, verb, name, "--unit", "line")[:2] == [note, note]
 
 
 @pytest.mark.parametrize("question", ABOUT_A_PERSON)
 def test_a_prompt_about_a_person_carries_the_persons_note_first(
-    people: Invoke, environ: dict[str, str], question: str
+    indexed: Invoke, environ: dict[str, str], question: str
 ) -> None:
     """The block begins with the line that answers."""
     block = surfaced(question, environ)
-    shown = re.findall(r"\*\* people/(.*?\.md):(\d+)(?:-(\d+))?", block)
+    shown = re.findall(r"\*\* notes/(.*?\.md):(\d+)(?:-(\d+))?", block)
     note, line = ABOUT_A_PERSON[question].rsplit(":", 1)
 
     assert shown[0][0] == note, block
     assert int(shown[0][1]) <= int(line) <= int(shown[0][2] or shown[0][1])
-    assert PEOPLE[note].split("\n")[int(line) - 1] in block
+    assert NOTES[note].split("\n")[int(line) - 1] in block
