@@ -85,8 +85,10 @@ def test_a_reader_that_goes_away_is_no_error(
     assert (process.returncode, said) == (141, b"")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell")
-def test_a_closed_stream_is_empty(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell and /dev/full")
+def test_a_closed_stream_is_empty_and_a_full_one_is_named(
+    run: Run, notes: Path, environ: dict[str, str], home: Path
+) -> None:
     """No traceback, and no file of the vault gets the number of a standard stream."""
     run("bootstrap", notes, "--skip-embed")
 
@@ -94,10 +96,13 @@ def test_a_closed_stream_is_empty(run: Run, notes: Path, environ: dict[str, str]
         ("<&-", "remember -", 2),
         (">&-", "search Redis", 0),
         ("2>&-", "get none", 3),
+        (">/dev/full", "--json search Redis", 1),
+        ("2>/dev/full", "--json get none", 3),
     ):
         command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "clawmem", *words.split()]
         done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+        assert code != 1 or "standard output could not be written" in done.stderr
 
 
 def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:

@@ -75,9 +75,11 @@ class TestOpening:
 
         async def ask() -> None:
             for _ in range(20):
-                assert await desk.read(lambda services: len(services.vault.documents.latest()), "work") == 3
+                assert (
+                    await desk.in_vault(lambda services: len(services.vault.documents.latest()), "work") == 3
+                )
             with pytest.raises(VaultError, match="vault sync gone FOLDER"):
-                await desk.read(lambda services: services.status(), "gone")
+                await desk.in_vault(lambda services: services.status(), "gone")
 
         with patch.object(dispatch, "open_services", wraps=open_services) as opening:
             asyncio.run(ask())

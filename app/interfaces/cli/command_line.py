@@ -209,11 +209,12 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
         message = advised(message, named)
-        with suppress(BrokenPipeError):
+        with suppress(OSError):  # a closed pipe, or a full disk
+            sys.stderr.write(f"clawmem: {message}\n")
+        with suppress(OSError):
             if is_json:
                 sys.stdout.write(f"{json.dumps({**record, 'error': message})}\n")
                 sys.stdout.flush()
-            sys.stderr.write(f"clawmem: {message}\n")
         sys.exit(code)
 
     try:
