@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, NoReturn, TextIO, cast
 
 import typer
 from pydantic import ValidationError
@@ -111,7 +111,7 @@ class CommandLine(Verbs):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # caught here, because typer would exit with 1
-            _swallow_output()
+            _swallow_output(sys.stdout)
             raise typer.Exit(BROKEN_PIPE) from None
 
     def main(self, *positional: Any, **extra: Any) -> Any:
@@ -209,12 +209,13 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
 
     def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
         message = advised(message, named)
-        with suppress(OSError):  # a closed pipe, or a full disk
-            sys.stderr.write(f"clawmem: {message}\n")
-        with suppress(OSError):
-            if is_json:
-                sys.stdout.write(f"{json.dumps({**record, 'error': message})}\n")
-                sys.stdout.flush()
+        line = f"{json.dumps({**record, 'error': message})}\n" if is_json else ""
+        for stream, text in ((sys.stdout, line), (sys.stderr, f"clawmem: {message}\n")):
+            try:
+                stream.write(text)
+                stream.flush()
+            except OSError:
+                _swallow_output(stream)
         sys.exit(code)
 
     try:
@@ -233,7 +234,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
         kept = "interrupted; what was finished before is kept. Run the same command again to continue."
         leave(kept, INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:
-        _swallow_output()
+        _swallow_output(sys.stdout)
         sys.exit(BROKEN_PIPE)
     except OSError as error:
         if error.strerror is None:
@@ -255,7 +256,7 @@ def advised(text: str, vault: str | Path | None) -> str:
     return re.sub(pattern, lambda match: match[1] + command, text) if vault else text
 
 
-def _swallow_output() -> None:
-    """Redirect stdout to the null device, so that the interpreter does not report the closed pipe at its end."""
+def _swallow_output(stream: TextIO) -> None:
+    """Redirect *stream* to the null device, so that the interpreter does not report a closed pipe or a full disk at its end."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
