@@ -58,7 +58,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /context/prune": ("/context/prune", {"messages": [{"role": "user", "text": "Hello?"}]}),
     "POST /remember": ("/remember", {"text": "The ferry to Moss takes bicycles.", "tag": "boats"}),
     "GET /lifecycle/status": ("/lifecycle/status", {}),
-    "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
+    "POST /lifecycle/sweep": ("/lifecycle/sweep", {"purge": True}),
     "POST /documents/{query:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
     "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
