@@ -297,7 +297,8 @@ def refusal_of(error: Any, spelling: Callable[[str], str] = str, hint: str = "")
     """
     faults: dict[str, str] = {}
     for fault in error.errors():  # of a parameter with several types the first; their names are not shown
-        place = ".".join(str(part) for part in fault["loc"] if part not in ("str", "list[str]"))
+        named = (part for part in fault["loc"] if isinstance(part, str))  # without places in lists
+        place = ".".join(part for part in named if part not in ("str", "list[str]"))
         # a name is cut, as the caller may have made it up
         faults.setdefault(place, f"{spelling(place[:80])} {fault_of(fault)}".strip())
     codes = {"string_too_long": "INPUT_TOO_LONG"} | dict.fromkeys(OUTSIDE, "OUT_OF_BOUNDS")

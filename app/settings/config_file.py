@@ -31,7 +31,7 @@ def read_config(path: Path) -> dict[str, Any]:
     data = _load(path, config_text(path))
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must be a mapping of keys to values, such as 'collections:'.")
-    return {str(key): value for key, value in data.items() if value is not None}
+    return {key: value for key, value in data.items() if value is not None}
 
 
 def set_value(path: Path, keys: Sequence[str], value: Any, *, is_new: bool = False) -> None:
@@ -79,7 +79,9 @@ def locked_config(path: Path) -> Iterator[None]:
     except Timeout as error:
         raise ConfigError(f"Another command changes {path}. Repeat this one after it.") from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}. Check its permissions, and those of its folder."
+        ) from error
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def _absolute(path: Path) -> Path:
 
 def _inside(folder: str) -> str:
     if ".." in Path(folder).parts:
-        raise ValueError("must not contain ..")
+        raise ValueError("must not contain '..'")
     return os.path.expanduser(folder) if folder.strip() else ""  # noqa: PTH111
 
 
@@ -76,6 +76,12 @@ def _valid_name(name: str, what: str) -> str:
     return name
 
 
+def unknown_key(key: object, known: Iterable[str]) -> str:
+    """Return the fault of a *key* that is none of the *known* ones, as the user wrote it."""
+    written = f"[{', '.join(map(str, key))}]" if isinstance(key, tuple) else key
+    return f"the key '{written}' is not known. Remove it, or use one of: {', '.join(sorted(known))}"
+
+
 CollectionName = Annotated[str, AfterValidator(partial(_valid_name, what="collection"))]
 VaultName = Annotated[str, AfterValidator(partial(_valid_name, what="vault"))]
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
@@ -89,6 +95,14 @@ class Section(BaseModel):
     """Part of the configuration, which knows its keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, values: Any) -> Any:
+        for key in values if isinstance(values, Mapping) else ():
+            if key not in cls.model_fields:
+                raise ValueError(unknown_key(key, cls.model_fields))
+        return values
 
 
 class CollectionSettings(Section):
@@ -364,9 +378,8 @@ def load_settings(
     except ConfigError as error:
         refuse(error)
         values = {}
-    known = ", ".join(sorted(_CONFIG_KEYS))
-    for key in sorted(values.keys() - _CONFIG_KEYS):
-        refuse(ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}."))
+    for key in sorted(values.keys() - _CONFIG_KEYS, key=str):
+        refuse(ConfigError(f"{path}: {unknown_key(key, _CONFIG_KEYS)}."))
         del values[key]
     if text := env.get("CLAWMEM_VAULTS"):
         try:
@@ -422,6 +435,7 @@ PLAIN_WORDS = {  # for pydantic's types of errors
     "bool": "must be true or false",
     "dict": "must be a mapping",
     "model": "must be a mapping",
+    "path": "must be the path of a file or folder",
 }
 
 
@@ -436,7 +450,7 @@ def fault_of(error: ErrorDetails) -> str:
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     """Return the first fault with its place, and the value if it is no secret."""
     fault = error.errors()[0]
-    where = f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    where = f"{'.'.join(str(part) for part in fault['loc'] if part != '[key]')} in {path} or the environment"
     for variable, place in VARIABLES.items():
         if place == fault["loc"][: len(place)] and env.get(variable):
             where = variable_shown(variable, env)

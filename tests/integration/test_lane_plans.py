@@ -43,7 +43,7 @@ def test_the_plan_is_what_the_owner_chose(
         ({"light_interval": 1}, "lanes.light_interval in .*: must be greater than or equal to 15000, not 1"),
         ({"window_end": -1}, "lanes.window_end in .*: must be greater than or equal to 0, not -1"),
         ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
-        ({"hours": 3}, "lanes.hours in .*: is not known"),
+        ({"hours": 3}, "lanes in .*: the key 'hours' is not known. Remove it, or use one of: .*"),
         ({"contradictions": "both"}, "lanes.contradictions in .*: must be 'link' or 'supersede', not 'both'"),
         ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be true or false, not 'maybe'"),
         ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be less than or equal to 1, not 1.1"),
