@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
+from errno import ENAMETOOLONG
 from io import StringIO
 from pathlib import Path
 from socket import gethostname
@@ -67,7 +68,8 @@ def config_text(file: Path) -> str:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} cannot be read: it is not UTF-8. {CORRECT_IT}") from error
     except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror or error}. {CORRECT_IT}") from error
+        remedy = "Choose a shorter name." if error.errno == ENAMETOOLONG else CORRECT_IT
+        raise ConfigError(f"{file} cannot be read: {error.strerror or error}. {remedy}") from error
 
 
 def config_folder(env: Mapping[str, str]) -> Path:

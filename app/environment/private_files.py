@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, EEXIST, EFBIG, ENOSPC
+from errno import EDQUOT, EEXIST, EFBIG, ENAMETOOLONG, ENOENT, ENOSPC
 from filecmp import cmp
 from pathlib import Path
 from shutil import rmtree
@@ -34,6 +34,12 @@ class FileUnusable(InvalidInput):
     def __init__(self, error: OSError) -> None:
         name = error.filename or "A file"
         message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
+        if error.errno == ENOENT and not error.filename:
+            message = (
+                f"The working folder {os.environ.get('PWD', '')} does not exist any more. Change to another."
+            )
+        if error.errno == ENAMETOOLONG:
+            message = f"{name} is too long for the name of a file. Choose a shorter one."
         if error.errno in (ENOSPC, EDQUOT, EFBIG):
             message = f"The disk is full: {name} could not be written. Free some space and repeat."
         super().__init__("FILE", message)

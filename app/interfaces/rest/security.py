@@ -99,6 +99,8 @@ async def error_response(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         is_routing = error.detail == HTTPStatus(error.status_code).phrase  # of 404 and 405
         message = f"No route has this path and method. {HINT}" if is_routing else error.detail
+        if not message.endswith("."):  # of FastAPI, about a body
+            message = f"{message}. Send JSON in UTF-8. {HINT}"
         return refuse(error.status_code, message, error.headers)
     message = "Something went wrong here; what it was stands in the log of the server."
     return Json({"error": message, "code": "INTERNAL_ERROR"}, 500)
