@@ -56,7 +56,7 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
             if size <= MOST_INPUT:  # the rest is read and dropped, or the client would get a broken pipe
                 parts.append(part)
         event = b"".join(parts) if size <= MOST_INPUT else b""
-        if ALONE not in arguments and name.isascii() and name.replace("-", "").isalnum():
+        if ALONE not in arguments and call_named(name):  # an unknown one is reported here
             hook_answer.line = ask(name, event, os.environ)
         if not hook_answer.line:
             # Not imported if a server answers.
