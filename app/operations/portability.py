@@ -233,6 +233,8 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
     own = {real_path(path) for file in own_files for path in files_of_vault(file)}
     is_own |= any(map(place.is_relative_to, own))
     is_own |= any(is_there(Path(f"{place}{ending}")) for ending in VAULT_ENDINGS)
+    if target.name == "-":
+        raise InvalidInput("INVALID_INPUT", "Standard output cannot be written. Name a new file.")
     if is_own:
         reason = f"{target} belongs to clawmem or a vault, or is one of your notes. Choose another place."
         raise InvalidInput("INVALID_INPUT", reason)

@@ -47,6 +47,10 @@ from clawmem.ports.records import Document, Grain, LexicalQuery, Origin
 
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 
+# The words of messages for the collection, the subject, the repetition and the replaced note.
+OPTIONS = "--in", '--when "release" --until DAY', "--anyway", "--supersedes"  # on the command line
+PARAMETERS = "collection", "when", "anyway: true", "supersedes:"  # for programs
+
 
 class SavedNote(DocumentReference):
     """The note that was saved; with the action ``known``, the one that states the text already, from ``line`` on."""
@@ -120,12 +124,12 @@ class Remember:
         text = checked_text(text)
         title = checked_name("title", title) if title else title_of(redact(text))
         tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
-        option = "--in" if origin is Origin.USER else "collection"  # as the caller spells it
+        spellings = OPTIONS if origin is Origin.USER else PARAMETERS
+        option, subject, all_the_same, superseding = spellings
         properties = {"when": checked_name("subject", when), "until": until} if when else {}
         if (until and not when) or (when and not content_words(when)):
             raise InvalidInput(
-                "INVALID_INPUT",
-                'Name the subject of a reminder by a word or some: --when "release" --until DAY',
+                "INVALID_INPUT", f"Name the subject of a reminder by a word or some: {subject}"
             )
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
@@ -147,9 +151,9 @@ class Remember:
                     return SavedNote(**place, action="saved", supersedes=past.display_path)
             elif document:
                 place = place_of(self.documents, document)
-                replacing = f'to replace that note, --supersedes "{place["docid"]}".'
+                replacing = f'to replace that note, {superseding} "{place["docid"]}".'
                 remedy = "to change it, edit that line." if document.stamp and is_longer else replacing
-                remark = f"Nothing was written. To write it all the same, add --anyway; {remedy}"
+                remark = f"Nothing was written. To write it all the same, add {all_the_same}; {remedy}"
                 line += document.body_line - 1
                 return SavedNote(**place, action="known", line=line, remarks=[remark])
             if origin is not Origin.USER:
@@ -171,8 +175,7 @@ class Remember:
         corrected = [] if past else self._corrected(text, saved)
         similar = [reference_to(self.documents, note) for note in corrected]
         remarks += [
-            f"It seems to correct {note.file}. If so, repeat it with "
-            + (f"--supersedes '{note.docid}'" if origin is Origin.USER else f"supersedes: {note.docid}")
+            f"It seems to correct {note.file}. If so, repeat it with {superseding} '{note.docid}'"
             for note in similar
         ]
         return SavedNote(
