@@ -202,6 +202,8 @@ class Lifecycle:
         now_ms, text = self.clock.now_ms(), text.strip()
         day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=self.clock.zone())
         until_ms = parse_iso(day) if day else read_moment(text, now_ms, 1, self.clock.zone())
+        if until_ms is None and text.removesuffix("d").isdecimal():
+            raise InvalidInput("OUT_OF_BOUNDS", f"{text} is too far. Choose at most 999999d.")
         if until_ms is None:
             message = f"{text!r} is no day. Write it as 2026-01-31, tomorrow, friday, in 3 weeks, or 30d."
             raise InvalidInput("INVALID_INPUT", message)

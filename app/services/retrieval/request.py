@@ -103,9 +103,12 @@ def read_request(
         )
     # Notes with a day but no time are recorded at midnight UTC.
     first = iso_utc(min(_read_ms(since, zone), _read_ms(since))) if since else None
+    end = first_after(until, zone)
+    if first and end and end <= first:
+        raise InvalidInput("INVALID_INPUT", f"{since} (since) is after {until} (until). Exchange them.")
     request = RetrievalRequest(
         Question(query, now_ms, zone),
-        scope=Scope(frozenset(collections), first, first_after(until, zone)),
+        scope=Scope(frozenset(collections), first, end),
         content_types=frozenset(content_types),
         tags=frozenset(tags),
         where=frozenset(where),
