@@ -13,7 +13,7 @@ import apsw
 from clawmem.adapters.sqlite.database import BUSY_TIMEOUT_S, Database, Row, open_reader, open_writer
 from clawmem.adapters.sqlite.documents import NOTHING
 from clawmem.adapters.sqlite.schema import APPLICATION_ID, NEW_ID, prepare, record_tables, refuse_foreign
-from clawmem.adapters.sqlite.sqlite_errors import write_refusal
+from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors, write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.sqlite.vault_file import is_empty, is_text
 from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultLocked, VaultReadOnly
@@ -77,7 +77,9 @@ def _reading(vault: str) -> Iterator[apsw.Connection | None]:
         return
     if Path(vault).is_dir():
         raise NotAVault(vault, "it is a folder, and a vault is a file")
-    with closing(apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)) as old:
+    with ExplainedErrors(vault, read_only=False):
+        connection = apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)
+    with closing(connection) as old:
         old.set_busy_timeout(round(BUSY_TIMEOUT_S * 1000))
         old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         with suppress(apsw.Error):  # a damaged list of tables

@@ -94,6 +94,8 @@ def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
     indexes.mkdir(mode=0o500)
     index = run("doctor")
     indexes.rmdir()
+    closed.chmod(0)
+    assert "cannot be read. Run this as its owner" in run("doctor", "--repair", "--yes").stderr
 
     for done, place in ((folder, closed.parent), (index, indexes)):
         assert done.returncode == 1
