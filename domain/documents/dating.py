@@ -73,7 +73,7 @@ def day_at_opening(body: str) -> str:
 
 
 def authored_at(
-    declared: str | None, path: str, lines: Iterable[str], modified_ms: int, zone: tzinfo = UTC
+    declared: str | None, path: str, headings: Iterable[str], modified_ms: int, zone: tzinfo = UTC
 ) -> int:
     """
     Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
@@ -81,7 +81,7 @@ def authored_at(
     1. *declared*, if `written_time` accepts it, in *zone*;
     2. a date in *path*, searched in the file name, then in the folders, nearest first: a day, else a month; the
        leftmost of several in one name;
-    3. the latest day in *lines*, the headings and the line that opens the text: a log is as recent as its last entry;
+    3. the latest day in *headings*, or the one at the opening: a log is as recent as its last entry;
     4. *modified_ms*.
 
     Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
@@ -90,7 +90,7 @@ def authored_at(
     if time is None:
         time = next((day for name in reversed(path.split("/")) for day in _days(name)), None)
     if time is None:
-        time = max((day for line in lines for day in _days(line)), default=None)
+        time = max((day for heading in headings for day in _days(heading)), default=None)
     return modified_ms if time is None else time
 
 

@@ -171,13 +171,10 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         before = body[max(0, marker.start() - _REACH) : marker.start()]
         after = body[marker.start() : marker.end() + _REACH]
         sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])
-        asked = [
-            word
-            for word in topic
-            if all(any(is_same_word(word, other) for other in text) for text in (sentence, known))
-        ]
+        asked = [word for word in topic if any(is_same_word(word, other) for other in sentence)]
         also = [w for w in sentence if w in known and not any(is_same_word(w, other) for other in asked)]
         is_topic = len(asked) >= ASKED and 2 * len(asked) >= len(topic)
+        is_topic &= any(is_same_word(word, other) for word in asked for other in known)
         if asked and len(topic) == 1:
             is_topic = is_same_word(asked[0], sentence[0])  # "Standup moved to 10:15"
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):

@@ -41,12 +41,6 @@ _COUNTS = {
     **dict.fromkeys(("a couple of", "couple of", "a couple"), (2, 3)),
     **dict.fromkeys(("a few", "few", "several", "ein paar", "paar", "einigen"), A_FEW),
 }
-# Words for a third of a time, by its number.
-_THIRDS = {
-    word: third
-    for third, names in enumerate(("start beginning early anfang", "middle mid mitte", "end late ende"))
-    for word in names.split()
-}
 _ALSO_PEOPLE = frozenset("april may june august jan mars julio".split())
 # Months and seasons that are also a person, a verb or a thing must stand at the end of a clause or before a word that
 # cannot follow one.
@@ -243,13 +237,11 @@ class _Phrase(NamedTuple):
         return Days(first, _later(first, count, "month"))
 
     def part_of(self, days: Days) -> Days:
-        """Return the third, the half, or the units of *days* that are named; all *days* if there is no such part."""
+        """Return the half or the units of *days* that are named; all *days* for "early" and if there is no such part."""
         nth, length = ORDINALS.get(self.text("ordinal"), 1) - 1, (days.after - days.first).days
         first, after = days
         with suppress(ValueError, OverflowError):  # beyond the calendar
-            if third := self.text("third") or self.text("span"):
-                first, after = (days.first + timedelta((_THIRDS[third] + n) * length // 3) for n in (0, 1))
-            elif self.text("half"):
+            if self.text("half"):
                 is_year = length > 31 * 9
                 middle = _later(first, 6, "month") if is_year else first + timedelta(length // 2)
                 first, after = (middle, after) if nth or self.text("last") else (first, middle)
@@ -354,10 +346,9 @@ _COMING = _table(
 )
 _IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
 
-# Words before a time that name a part of it, or that are ignored.
+# Words before a time that name a part of it; those without a measure ("early", "end of") mean the whole.
 _PART = _pattern(
-    "(?:(?:the )?(?P<third>start|beginning|middle|end) of|(?P<span>early|mid|late|anfang|mitte|ende)"
-    "|(?:the )?course of|the month of"
+    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende"
     f"|{{the}}(?:(?P<ordinal>{any_of(ORDINALS)}|opening)|(?P<last>last|final|closing|letzte[nrms]?)) "
     "(?:{count} )?(?:(?P<half>half|hälfte)|{unit}(?P<plural>(?<=[a-z]s))?) (?:of|in|im|vom|des))",
     r"(?:\s+|-)",
@@ -408,10 +399,9 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
 
     A month, day, quarter or weekday without a year is the last one that has begun. A range up to now ends with the day
     of the question. "N weeks ago" is the week around that day, and months and years likewise. "Last week" is the last
-    calendar week, Monday to Sunday. The first week of a month has its first seven days; "early", "mid-" and "end of" are
-    thirds. Years from 1970 to 2100 are recognised; a range that begins before them is open on
-    that side. Not recognised are events ("two days after the release"), the future ("tomorrow", "what will happen in
-    December") and empty ranges ("since 2090").
+    calendar week, Monday to Sunday. The first week of a month has its first seven days. Years from 1970 to 2100 are
+    recognised; a range that begins before them is open on that side. Not recognised are events ("two days after the
+    release"), the future ("tomorrow", "what will happen in December") and empty ranges ("since 2090").
 
     Args:
         query: Any text; none raises. A name that begins after 2 000 characters is ignored.
