@@ -456,7 +456,10 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
             where = variable_shown(variable, env)
     is_wrong_value = fault["type"] not in ("extra_forbidden", "missing", "value_error")
     value = f", not {fault['input']!r}" if is_wrong_value and fault["loc"][0] not in _SECRET else ""
-    return f"{where}: {fault_of(fault)}{value}."
+    is_unknown = fault["type"] == "extra_forbidden"  # a section has refused its own before
+    return (
+        f"{where}: {unknown_key(fault['loc'][-1], _CONFIG_KEYS) if is_unknown else fault_of(fault)}{value}."
+    )
 
 
 def of_vault(settings: Settings, name: str) -> Settings:

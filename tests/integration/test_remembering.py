@@ -79,6 +79,7 @@ def test_every_interface_saves_and_names_who_wrote(world: InterfaceWorld) -> Non
         )
     again = world.rest("POST", "/remember", text="the neighbour waters the plants on sundays")
     assert (again["action"], again["file"]) == ("known", said["assistant"]["file"])
+    assert "add anyway: true; to replace that note, supersedes: " in again["remarks"][0]
     again = world.mcp("memory_remember", text=again["title"], supersedes=said["rest"]["file"])[1]
     assert (again["action"], again["file"]) == ("saved", said["assistant"]["file"])
     assert again["supersedes"] == said["rest"]["file"]

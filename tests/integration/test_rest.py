@@ -110,6 +110,7 @@ class TestWhatIsRefused:
             ("POST", "/query", ["a"], 400, "INVALID_INPUT"),
             ("POST", "/query", b'{"query": ', 400, "INVALID_INPUT"),
             ("POST", "/query", b'{"query": "\\ud800"}', 400, "INVALID_INPUT"),
+            ("POST", "/query", b'{"query": "\xff"}', 400, "BAD_REQUEST"),
             ("GET", "/query", None, 405, "METHOD_NOT_ALLOWED"),
             ("GET", "/none", None, 404, "NOT_FOUND"),
             ("POST", "/hooks/%3Cb%3E", {}, 404, "NOT_FOUND"),
