@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))  # the mock API is one of the tests' own modules
 
-from messages_api import Block, MessagesApi, Request, claude_environ, listening, text
+from messages_api import Block, MessagesApi, Request, listening, text
 from server_process import serving
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
@@ -55,7 +55,19 @@ class Client:
 
     def __init__(self, home: Path, api: MessagesApi, claude: Path) -> None:
         self.home = home
-        self.environ = claude_environ(home, api.url, claude.parent, Path(sys.executable).parent)
+        self.environ = {
+            "PATH": os.pathsep.join(
+                [str(claude.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+            ),
+            "HOME": str(home),
+            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "ANTHROPIC_BASE_URL": api.url,
+            "ANTHROPIC_API_KEY": "none",
+            "NO_PROXY": "127.0.0.1",
+            "CLAWMEM_NO_SERVER": "1",
+        }
         self._asked: list[float] = []
         self._api = api
 
