@@ -24,6 +24,7 @@ NOTES = {
     "log/2024-11.md": "# Log\n\n## 11. November\n\nLantern walk.\n\n## Sat 16 November\n\nDentist.\n\n### Evening\n\nSoup.\n\n"
     "## November 22\n\nAunt Hilde came.\n\n## 24.11.\n\n- [ ] Light the stove\n",
     "log/2024 Oktober.md": "## 3. Oktober\n\nChestnuts.\n\n## 20. Oktober\n\nNew tyres.\n",
+    "log/2024-02.md": "---\ndate: 2024-02-29\n---\n- **5th** Skated.\n- **28th** Thaw.\n",
     "log/bees.md": "---\ndate: 2024-09\n---\n# Bees\n\n## 4 September\n\nMoved.\n\n## Sept 12\n\nHoney.\n",
     "nets.md": "# 2 May 2026\n\nWhat happened to Tomas, happened on the slip.\n",
     "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
@@ -126,6 +127,10 @@ def test_a_named_day_decides(indexed: Invoke) -> None:
             ["log/2024-11.md", (21, "- [ ] Light the stove"), (17, "Aunt Hilde came.")],
         ),
         ("what did I do in October 2024", ["log/2024 Oktober.md", (7, "New tyres."), (3, "Chestnuts.")]),
+        (
+            "what happened at the start of February 2024",
+            ["log/2024-02.md", (4, "- **5th** Skated.\n- **28th** Thaw.")],
+        ),
         ("what happened in September 2024", ["log/bees.md", (12, "Honey."), (8, "Moved.")]),
     ],
 )

@@ -160,7 +160,7 @@ def notes_of_time(
         is_other_kind = document.content_type not in question.kinds
         is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
         is_of_others = is_other_kind and not is_own(document) and not is_entry
-        is_diary = is_entry or c.span is not None or file_name(document.path) in names
+        is_diary = is_entry or c.document_id in sections or file_name(document.path) in names
         return is_other_kind, is_of_others, not is_diary, c.span is None and not document.has_own_date
 
     order = [
@@ -176,8 +176,12 @@ def notes_of_time(
 
 def sections_of_days(
     stores: RetrievalStores, request: RetrievalRequest, work: Work, days: Sequence[str]
-) -> dict[int, list[Span]]:
-    """Return the sections of *days* in notes of their months, those named after the year, and those with the one day."""
+) -> dict[int, list[Span | None]]:
+    """
+    Return the sections of *days* in notes of their months, those named after the year, and those with the one day.
+
+    Of a diary of the month without sections, a part of the month has all of it, as ``None``.
+    """
     scope = request.scope._replace(authored_from=None, authored_until=request.as_of)
     months, years = ({day[:length] for day in days} for length in (MONTH, YEAR))
     ids = {
@@ -189,11 +193,13 @@ def sections_of_days(
     if len(days) == 1:
         dated = LexicalQuery(tuple(map(Term, days[0].split("-"))), every=True)
         ids |= {hit.key.document_id for hit in stores.lexical.search(dated, Grain.LINE, MOST_BROUGHT, scope)}
-    sections, bodies = dict[int, list[Span]](), work.texts.bodies(ids)
+    sections, bodies = dict[int, list[Span | None]](), work.texts.bodies(ids)
     for number, document in work.texts.documents(bodies).items():
         spans = [*day_sections(document, Markdown(bodies[number], document.body_line))]
         of_days = [span for span in spans if span.label in days]
         # A note of one day is not divided.
         if of_days and {span.label for span in spans} != {document.authored_at[:DAY]}:
-            sections[number] = of_days
+            sections[number] = [*of_days]
+        elif not spans and len(days) > 1 and {file_name(document.path)} == months:
+            sections[number] = [None]
     return sections
