@@ -251,7 +251,7 @@ class UseCases(containers.DeclarativeContainer):
     # collections of files
     folders: list[Folder] = use_case("indexing.collections:configured_folders")
     collections: list[Collection] = use_case("indexing.collections:collections_of")
-    exemption_faults: list[str] = use_case("indexing.collections:exemption_faults")
+    policy_faults: list[str] = use_case("indexing.collections:policy_faults")
     leftovers: dict[str, int] = use_case("indexing.collections:leftovers")
     forgotten_places = use_case("lifecycle.forgetting:ForgottenPlaces")
     link_targets = use_case("indexing.update:LinkTargets")

@@ -370,8 +370,7 @@ def bootstrap(
 @operation(
     Effect.DESTROYS,
     text=lambda removed: (
-        f"Removed the collection {removed.name}; its files stay. "
-        f"No longer found: {plural(removed.documents, 'document')}."
+        f"Removed {removed.name} with {plural(removed.documents, 'document')}; its files stay."
     ),
     opens=Opening.IF_PRESENT,
 )

@@ -97,7 +97,7 @@ def lifecycle_sweep(
     due, old = [] if purge else lifecycle.due(policy), lifecycle.due_for_good(policy)
     is_preview = dry_run or policy.dry_run
     report = SweepReport(dry_run=is_preview, archived=files_of(due), purged=files_of(old))
-    report.warnings = services.exemption_faults
+    report.warnings = services.policy_faults
     if is_preview:
         report.pin, report.snooze = map(files_of, lifecycle.proposals(MOST))
         old = []

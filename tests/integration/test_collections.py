@@ -207,7 +207,7 @@ def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None
         assert "the vault has the only copy of the 3 documents of notes" in refused.output
     assert refused.exit_code == 0 and "notes" in remembered("collection", "list").stdout
 
-    assert "Removed the collection notes" in remembered("collection", "remove", "notes", "--yes").stdout
+    assert "Removed notes with " in remembered("collection", "remove", "notes", "--yes").stdout
     assert "notes" not in remembered("collection", "list").stdout
 
 

@@ -31,9 +31,11 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     refused = invoke("archive")
     assert (refused.exit_code, "No lifecycle policy" in refused.output) == (4, True)
     policy = "archive_after_days: 30, purge_after_days: 0.000000001, exempt_collections: [nopes]"
+    policy += ", type_overrides: {decison: 1}"
     configure(home, f"lifecycle: {{{policy}}}")
     for words in (("archive", "--dry-run"), ("doctor",)):
-        assert "names 'nopes', which is no collection" in invoke(*words).output
+        output = invoke(*words).output
+        assert "'nopes' is no collection" in output and "'decison' is no content type" in output
 
     preview = read(invoke, "archive")
     assert (preview["dry_run"], preview["archived"]) == (True, [f"notes/{OLD}"])

@@ -13,7 +13,9 @@ from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.settings.config_file import RESERVED
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.eligibility import path_context
+from clawmem.domain.documents.frontmatter import TYPES
 from clawmem.domain.documents.names import OWN_COLLECTION
+from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.clients import Clients
 from clawmem.ports.documents import DocumentStore
@@ -115,14 +117,19 @@ def leftover_sentence(name: str, documents: int) -> str:
     )
 
 
-def exemption_faults(settings: Settings, documents: DocumentStore) -> list[str]:
-    """Return a sentence for each collection that the policy of archiving exempts, and that does not exist."""
-    policy, known = settings.archive_policy, {*settings.collections, *documents.collections()}
-    unknown = [name for name in (policy.exempt_collections if policy else ()) if name not in known]
+def policy_faults(settings: Settings, documents: DocumentStore) -> list[str]:
+    """Return a sentence for each collection or content type that the policy of archiving names, and that is unknown."""
+    policy, collections = settings.archive_policy or ArchivePolicy(), documents.collections()
+    types = {*TYPES, *(name for name in policy.type_overrides if documents.ids(content_types=[name]))}
+    sections: dict[str, tuple[str, set[str]]] = {
+        "exempt_collections": ("collection", {*settings.collections, *collections}),
+        "type_overrides": ("content type", types),
+    }
     return [
-        f"lifecycle.exempt_collections in {settings.config_file} names {name!r}, which is no collection. "
-        f"Choose: {', '.join(sorted(known)) or 'none'}."
-        for name in unknown
+        f"lifecycle.{key} in {settings.config_file}: {name!r} is no {what}. Choose: {', '.join(sorted(known))}."
+        for key, (what, known) in sections.items()
+        for name in getattr(policy, key)
+        if name not in known
     ]
 
 

@@ -150,7 +150,7 @@ class Doctor:
     files: FileSource
     folders: Sequence[Folder]
     leftovers: Callable[[], Mapping[str, int]] = dict
-    exemption_faults: Callable[[], Sequence[str]] = tuple
+    policy_faults: Callable[[], Sequence[str]] = tuple
     withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
     language_advice: Callable[[], str] = str
@@ -171,7 +171,7 @@ class Doctor:
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
             "collections": partial(
                 _without,
-                lambda: [*starmap(leftover_sentence, self.leftovers().items()), *self.exemption_faults()],
+                lambda: [*starmap(leftover_sentence, self.leftovers().items()), *self.policy_faults()],
                 "every collection of files is configured",
             ),
             "front matter": self._front_matter,
