@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 LEAST_FUNCTION_WORDS = 2  # of a language that a question must have: "die" alone is English as well
 
-# English has also the pieces that an apostrophe cuts off: "don't" is "don" and "t".
+# German is the list of Snowball with a few more. English has also the pieces that an apostrophe cuts off: "don't" is "don" and "t".
 FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     language: frozenset(text.split())
     for language, text in {
@@ -24,14 +24,19 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     s t d m re ve ll don didn doesn isn wasn weren won wouldn couldn shouldn hasn haven hadn aren ain
     """,
         "de": """
-    aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist da dann das dass dein deine dem den
-    der des die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euch
-    euer für gab gibt habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ist ja jede jedem
-    jeden jeder jedes kann kein keine keinen können konnte man mein meine meinem meinen meiner mich mir mit muss müssen nach
-    nicht noch nun nur ob oder ohne schon sein seine seinem seinen seiner seit sich sie sind so soll sollen über um und uns
-    unser unsere unserem unseren unserer unter vom von vor wann war waren warum was wegen welche welchem welchen welcher
-    welches wem wen wenn wer werde werden wessen wie wieder wieso wieviel will wir wird wo wohin wollen worden wurde wurden
-    zu zum zur
+    aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm andern anders
+    auch auf aus bei beim bin bis bist da damit dann das daß dass dasselbe dazu dein deine deinem deinen deiner deines
+    dem demselben den denn denselben der derer derselbe derselben des desselben dessen dich die dies diese dieselbe
+    dieselben diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines einig einige einigem
+    einigen einiger einiges einmal er es etwas euch euer eure eurem euren eurer eures für gab gegen gewesen gibt hab
+    habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im in indem ins ist
+    ja jede jedem jeden jeder jedes jene jenem jenen jener jenes jetzt kann kein keine keinem keinen keiner keines
+    können konnte könnte machen man manche manchem manchen mancher manches mein meine meinem meinen meiner meines mich
+    mir mit muss müssen musste nach nicht nichts noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner
+    seines seit selbst sich sie sind so solche solchem solchen solcher solches soll sollen sollte sondern sonst über um
+    und uns unser unsere unserem unseren unserer unseres unter viel vom von vor während wann war waren warst warum was
+    weg wegen weil weiter welche welchem welchen welcher welches wem wen wenn wer werde werden wessen wie wieder wieso
+    wieviel will wir wird wirst wo wohin wollen wollte worden wurde würde wurden würden zu zum zur zwar zwischen
     """,
         "fr": """
     ai as au aux avec avez avons c ce cela ces cet cette chez combien comment d dans de depuis des du elle elles en est et
