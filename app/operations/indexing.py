@@ -341,15 +341,21 @@ def bootstrap(
     folders = {each: known.path for each, known in settings.collections.items() if known.kind == "files"}
     names = [key for key, root in folders.items() if real_path(root) == folder and name in (None, key)]
     added = names[0] if names else ""
-    if not added or confirm is False:
+    if is_new := not added or confirm is False:
+        with open_services(settings):  # raises if the file is no vault, before it is configured
+            pass
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
     with open_services(settings, create=True) as opened:
         reading = reindex(opened.called_by(services.caller, services.progress), embed=not skip_embed)
         if not opened.vault.documents.collections().get(added):
+            if is_new:
+                remove_collection(settings.config_file, added)
+            problems = next(report.problems for report in reading.collections if report.collection == added)
             other = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
-            raise InvalidInput("NOTHING_INDEXED", f"No readable file of {folder} matches **/*.md. {other}")
+            fault = f"No readable file of {folder} matches **/*.md. {' '.join(problems[:3]) or other}"
+            raise InvalidInput("NOTHING_INDEXED", fault)
         reading.remarks += memory_advice(services.clients, settings)
         if advice := opened.language_advice():
             reading.remarks.append(f"Languages: {advice}")

@@ -22,7 +22,6 @@ from clawmem.app.environment.private_files import (
     VAULT_ENDINGS,
     draft_of,
     draft_of_folder,
-    files_of_vault,
     make_folder,
     transcript_folder,
     write_whole,
@@ -229,9 +228,7 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
         if place.is_relative_to(root):
             note = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
             is_own |= bool(note and note.inactive is None)
-    own_files = [*usual.own_files, *services.settings.own_files]
-    own = {real_path(path) for file in own_files for path in files_of_vault(file)}
-    is_own |= any(map(place.is_relative_to, own))
+    is_own |= usual.owns(place) or services.settings.owns(place)
     is_own |= any(is_there(Path(f"{place}{ending}")) for ending in VAULT_ENDINGS)
     if target.name == "-":
         raise InvalidInput("INVALID_INPUT", "Standard output cannot be written. Name a new file.")

@@ -32,10 +32,11 @@ from clawmem.app.environment.places import (
     default_vault,
     is_there,
     models_folder,
+    real_path,
     topics_folder,
     variable_shown,
 )
-from clawmem.app.environment.private_files import log_error
+from clawmem.app.environment.private_files import files_of_vault, log_error
 from clawmem.app.settings.config_file import config_of, fault_of_name, read_config, set_value
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
@@ -336,6 +337,11 @@ class Settings(BaseModel):
         """The files and folders of clawmem itself, which are never read into a vault, and never replaced by an export."""
         vaults = [self.vault, default_vault(os.environ), *self.vaults.values()]
         return [*vaults, self.config_file, config_folder(os.environ), self.models, self.topics]
+
+    def owns(self, place: Path) -> bool:
+        """Return whether *place*, without links, is or is inside of a file of clawmem, or one next to its vaults."""
+        own = (real_path(path) for file in self.own_files for path in files_of_vault(file))
+        return any(map(place.is_relative_to, own))
 
     @property
     def folders_for_programs(self) -> list[Path]:

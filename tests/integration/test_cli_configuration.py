@@ -193,6 +193,18 @@ def test_commands_at_once_lose_no_setting(run: Run, home: Path) -> None:
     assert sorted(collection["name"] for collection in listed) == [*"abcd", "notes"]
 
 
+def test_a_bootstrap_that_fails_configures_nothing(run: Run, home: Path) -> None:
+    """Neither for a file that is no vault, nor for a folder without notes."""
+    file, notes = write_file(home / "list.txt", "no vault"), write_file(home / "notes/a.txt", "text").parent
+
+    of_text = run("--vault", file, "bootstrap", notes)
+    empty = run("bootstrap", notes)
+
+    assert (of_text.returncode, empty.returncode) == (5, 2)
+    assert not (home / "list.txt.yaml").exists()
+    assert json.loads(run("--json", "collection", "list").stdout)["collections"] == []
+
+
 def test_a_missing_extra_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
     monkeypatch.setitem(sys.modules, "duckdb", None)
