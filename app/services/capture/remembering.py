@@ -124,8 +124,7 @@ class Remember:
         text = checked_text(text)
         title = checked_name("title", title) if title else title_of(redact(text))
         tags = [checked_name("tag", tag.lstrip("#")) for tag in tags]
-        spellings = OPTIONS if origin is Origin.USER else PARAMETERS
-        option, subject, all_the_same, superseding = spellings
+        option, subject, repeating, superseding = OPTIONS if origin is Origin.USER else PARAMETERS
         properties = {"when": checked_name("subject", when), "until": until} if when else {}
         if (until and not when) or (when and not content_words(when)):
             raise InvalidInput(
@@ -139,21 +138,14 @@ class Remember:
             document, line = (None, 0) if anyway else self._known(text, past)
             is_longer = document is not None and is_longer_note(text, self.documents.body(document.id) or "")
             if document and past and replaced and document.id != past.id:
-                is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
-                change = partial(with_supersession, superseded=replaced)
-                if (
-                    is_saved_here
-                    and not is_longer
-                    and self.new_files.rewrite(folder.root, document.path, change)
-                ):
-                    self.update(replace(folder, only=frozenset([document.path])))
+                if not is_longer and self._supersede_in(replaced, document, folder, inbox):
                     place = place_of(self.documents, document)
                     return SavedNote(**place, action="saved", supersedes=past.display_path)
             elif document:
                 place = place_of(self.documents, document)
                 replacing = f'to replace that note, {superseding} "{place["docid"]}".'
                 remedy = "to change it, edit that line." if document.stamp and is_longer else replacing
-                remark = f"Nothing was written. To write it all the same, add {all_the_same}; {remedy}"
+                remark = f"Nothing was written. To write it all the same, add {repeating}; {remedy}"
                 line += document.body_line - 1
                 return SavedNote(**place, action="known", line=line, remarks=[remark])
             if origin is not Origin.USER:
@@ -237,6 +229,15 @@ class Remember:
             message = f"A note cannot name {document.display_path} by its path. Rename that file."
             raise InvalidInput("NOT_SAVED", message)
         return document
+
+    def _supersede_in(self, replaced: str, document: Document, folder: Folder, inbox: str) -> bool:
+        """Write *replaced* into the file of *document* if that was saved in the inbox; return whether it was."""
+        is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
+        change = partial(with_supersession, superseded=replaced)
+        if is_saved_here and self.new_files.rewrite(folder.root, document.path, change):
+            self.update(replace(folder, only=frozenset([document.path])))
+            return True
+        return False
 
     def _current(self, query: LexicalQuery) -> Iterator[tuple[Document, str]]:
         """Yield the verified notes that *query* finds and that nothing supersedes, with their bodies."""
