@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 LEAST_FUNCTION_WORDS = 2  # of a language that a question must have: "die" alone is English as well
 
-# German is the list of Snowball with a few more. English has also the pieces that an apostrophe cuts off: "don't" is "don" and "t".
+# English has also the pieces that an apostrophe cuts off: "don't" is "don" and "t". German is the list of Snowball and more.
 FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     language: frozenset(text.split())
     for language, text in {
