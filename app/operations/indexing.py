@@ -375,9 +375,7 @@ def bootstrap(
 
 @operation(
     Effect.DESTROYS,
-    text=lambda removed: (
-        f"Removed {removed.name} with {plural(removed.documents, 'document')}; its files stay."
-    ),
+    text=lambda each: f"Removed {each.name} with {plural(each.documents, 'document')}; its files stay.",
     opens=Opening.IF_PRESENT,
 )
 def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> Collection:
@@ -423,14 +421,14 @@ def trust_set(
         raise NotFound("collection", name, suggestions=sorted(settings.collections))
     set_value(settings.config_file, ("collections", name, "trust"), trust)
     if services.is_open:
-        vault, publisher = services.vault, services.publisher
-        notes = vault.documents.sources(name).values()
-        changed = record_trust(vault.documents, vault.transactions, publisher, notes, TRUST[trust])
+        documents, publisher, origin = services.vault.documents, services.publisher, TRUST[trust]
+        notes = documents.sources(name).values()
+        changed = record_trust(documents, services.vault.transactions, publisher, notes, origin)
         if changed and trust == "user":  # what its notes supersede counts again
-            folders = [folder for folder in services.folders if folder.name == name]
-            read_folders(services, [replace(folder, origin=TRUST[trust]) for folder in folders], force=True)
-        notes = vault.documents.sources(name).values()
-        served = sum(note.inactive is None and note.origin is TRUST[trust] for note in notes)
+            folders = [replace(folder, origin=origin) for folder in services.folders if folder.name == name]
+            read_folders(services, folders, force=True)
+        notes = documents.sources(name).values()
+        served = sum(note.inactive is None and note.origin is origin for note in notes)
     return Collection(name, served, str(settings.collections[name].path), trust=trust)
 
 
@@ -476,9 +474,8 @@ def vault_sync(
             str(content_root), collection, pattern, allowed=allowed, allow_empty=allow_empty, progress=step
         )
     if not (allow_empty or report.removed or services.vault.documents.collections().get(collection)):
-        raise InvalidInput(
-            "NOTHING_INDEXED", f"No readable file of {content_root} matches {pattern}. See --pattern"
-        )
+        fault = f"No readable file of {content_root} matches {pattern}. Choose another pattern."
+        raise InvalidInput("NOTHING_INDEXED", fault)
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     if services.is_new:
         reading.remarks.append(f"Made the vault {vault} in {services.settings.vault}.")

@@ -46,10 +46,10 @@ UNTIL = Option(about="The day: 2026-03-31, tomorrow, friday, in 3 weeks, or 30d.
 
 class SweepReport(Result):
     """
-    Documents that were archived and forgotten for good, or would be; ``problems`` say why bytes may remain, and
-    ``warnings`` what is wrong with the policy.
+    Documents that were archived and forgotten for good, or would be; ``problems`` say why bytes may remain.
 
-    A preview proposes often used ones to ``pin``, and those that are surfaced and never used to ``snooze``.
+    A preview proposes often used ones to ``pin``, and those that are surfaced and never used to ``snooze``. ``warnings``
+    are about the policy.
     """
 
     dry_run: bool
