@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t])")
 # A chat turn, and a line of a paragraph that is a block of its own: a footnote or a field of Dataview.
@@ -99,46 +100,40 @@ class Markdown:
 
         A paragraph ends on *line*. If the block is only a ``^name``, they are those of the paragraph, list or table above it.
         """
-        inside = (
-            index for index, block in enumerate(self.blocks) if block.start_line <= line <= block.end_line
-        )
-        if (at := next(inside, None)) is None:  # nested too deeply
+        inside = (block for block in self.blocks if block.start_line <= line <= block.end_line)
+        if (block := next(inside, None)) is None:  # nested too deeply
             return line, line
-        block, is_all = self.blocks[at], False
-        if at and self.body[block.start : block.end].lstrip().startswith("^"):
-            block, is_all = self.blocks[at - 1], True
-        first, last = block.start_line, block.end_line
-        if block.kind is BlockKind.PARAGRAPH:
-            last = min(last, line)
-        if is_all and block.kind in (BlockKind.ITEM, BlockKind.ROW):
-            kinds = {block.kind, BlockKind.TABLE} if block.kind is BlockKind.ROW else {block.kind}
-            run = takewhile(lambda above: above.kind in kinds, reversed(self.blocks[:at]))
-            first = min(above.start_line for above in run)
+        first, end = block.start_line - self.first_line, block.end_line - self.first_line + 1
+        if self.body[block.start : block.end].lstrip().startswith("^"):
+            above = ((rows[0], rows[1]) for token in self._tokens if (rows := token.map) and rows[1] <= first)
+            first, end = max(above, key=lambda rows: (rows[1], -rows[0]), default=(first, end))
         elif block.kind is BlockKind.ITEM:
-            lines = [text.expandtabs() for text in self._lines]
-            depths = [len(text) - len(text.lstrip()) for text in lines]
-            for at in range(last + 1 - self.first_line, len(lines)):
-                if lines[at].strip():
-                    if depths[at] <= depths[first - self.first_line]:
-                        break
-                    last = at + self.first_line
-        return first, last
+            items = (token.map for token in self._tokens if token.type == "list_item_open")
+            end = [rows[1] for rows in items if rows and rows[0] <= first < rows[1]][-1]
+        elif block.kind is BlockKind.PARAGRAPH:
+            end = line - self.first_line + 1
+        while not self._lines[end - 1].strip():
+            end -= 1
+        return first + self.first_line, end - 1 + self.first_line
+
+    @cached_property
+    def _tokens(self) -> Sequence[Token]:
+        return _parser().parse(self.body)
 
     @cached_property
     def blocks(self) -> list[Block]:
         """The blocks in order, as in CommonMark with the tables of GitHub; what is nested too deeply is in none."""
         blocks: list[Block] = []
         path: list[tuple[int, str]] = []  # levels and texts of the headings above
-        tokens = _parser().parse(self.body)
         columns, covered = "", 0
-        for at, token in enumerate(tokens):
+        for at, token in enumerate(self._tokens):
             kind = _LEAVES.get(token.type)
             if kind is None or token.map is None or token.map[0] < covered:  # a header is also a row
                 continue
             first, end = token.map
             label, level = "", 0
             if kind is BlockKind.HEADING:
-                label, level = tokens[at + 1].content, int(token.tag[1])
+                label, level = self._tokens[at + 1].content, int(token.tag[1])
                 path = [heading for heading in path if heading[0] < level]
             elif kind is BlockKind.CODE:
                 label = token.info.partition(" ")[0]
@@ -146,7 +141,7 @@ class Markdown:
                 columns, end = column_names(self._lines[first]), first + 2
             elif kind is BlockKind.ROW:
                 label = columns
-            elif at and tokens[at - 1].type == "list_item_open":
+            elif at and self._tokens[at - 1].type == "list_item_open":
                 kind = BlockKind.ITEM
             parts, above = [(kind, first, label)], " › ".join(text for _, text in path if text)
             # A turn of a conversation, a footnote and a field within a paragraph are blocks of their own.
@@ -254,11 +249,6 @@ def is_machine_text(text: str) -> bool:
     return all(line in "-*+" or _MACHINE_LINE.fullmatch(line.lstrip("-*+> ")) for line in lines)
 
 
-def is_task_day(line: str) -> bool:
-    """Whether *line* states the day of the task above it, as Logseq writes it."""
-    return line.lstrip().startswith(("DEADLINE:", "SCHEDULED:"))
-
-
 def column_names(header: str) -> str:
     """Return the names of the columns, separated by blanks."""
     return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
@@ -276,13 +266,10 @@ def header_at(body: str, offset: int) -> tuple[str, str] | None:
     None if that line is no table row. Every line between a row and its header contains a ``|``.
     """
     row = body.count("\n", 0, offset)
-    lines = body.split("\n", row + 1)
-    for index in range(row, max(0, row - 2000), -1):  # a longer table is data
-        if "|" not in lines[index]:
-            return None
-        if is_delimiter(lines[index]):
-            return (lines[index - 1], lines[index]) if index < row and "|" in lines[index - 1] else None
-    return None
+    lines = body.split("\n", row + 1)[max(0, row - 2000) : row + 1]  # a longer table is data
+    table = [*takewhile(lambda line: "|" in line, reversed(lines))]
+    pairs = zip(table[2:], table[1:], strict=False)
+    return next((pair for pair in pairs if is_delimiter(pair[1])), None)
 
 
 def with_columns(body: str, start: int, end: int) -> str:

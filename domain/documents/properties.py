@@ -36,12 +36,6 @@ _FIELD = re.compile(
     rf"|(?<!\[)[\[(](?P<inner>{_NAME})::[ \t]*(?P<part>[^\[\]()\n]+)[\])]",
     re.MULTILINE,
 )
-# A finished task, whose days do not count, or the day of an open one, as Obsidian's Tasks and Logseq write them.
-_TASK_DAY = re.compile(
-    r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[xX-]\]|(?:DONE|CANCELL?ED)\b)[^\n]*(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*"
-    r"|(?:(?P<due>📅|\bDEADLINE:)|⏳|\bSCHEDULED:)\ufe0f?[ \t]*<?(?P<day>\d{4}-\d\d-\d\d)",
-    re.MULTILINE,
-)
 # A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
 _TAG = re.compile(
     r"#(?<!\S#)(?:\[\[([^\[\]\n]+)\]\]"
@@ -49,7 +43,8 @@ _TAG = re.compile(
 )
 _NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
 _TASK = re.compile(
-    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ /]\]|(?:TODO|DOING|NOW|LATER)\b)[ \t]+(?P<text>\S[^\n]*)"
+    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ /]\]|(?:TODO|DOING|NOW|LATER)\b"
+    r"|(?P<closed>\[[xX-]\]|(?:DONE|CANCELL?ED)\b))[ \t]+(?P<text>\S[^\n]*)"
     r"(?P<below>(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*)",
     re.MULTILINE,
 )
@@ -102,11 +97,15 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     Each tag is a field ``tags``, each alias a field ``aliases``.
     The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
-    if not any(mark in note.body for mark in ("::", "📅", "⏳", "DEADLINE:", "SCHEDULED:")):
+    if not (_FIELD.search(note.body) or _TASK.search(note.body)):
         return []
-    tasks = [*_TASK_DAY.finditer(note.prose)]
-    days = [("due" if task["due"] else "scheduled", task["day"]) for task in tasks if task["day"]]
-    fields, closed = days, [task.span() for task in tasks if not task["day"]]
+    fields, closed = list[tuple[str, str]](), list[tuple[int, int]]()
+    for task in _TASK.finditer(note.prose):
+        if task["closed"]:
+            closed.append(task.span())
+        else:
+            days = (day for day in _DAY.finditer(task[0]) if day["day"])
+            fields += [("due" if day["due"] else "scheduled", day["day"]) for day in days]
     for match in _FIELD.finditer(note.prose):
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
         if name.casefold() in ("due", "scheduled") and any(a <= match.start() < z for a, z in closed):
@@ -177,11 +176,13 @@ class TaskLine(NamedTuple):
     """
     An open task at a line of the file, without the signs of its days, priority and block; the days are ISO 8601, or empty.
 
+    Up to ``last_line`` are its days in Logseq.
     ``due`` is the day that the line or else the front matter states; ``day`` is that of the line, or of the nearest
     heading with a day, or of the front matter, or in the name of the file.
     """
 
     line: int
+    last_line: int
     text: str
     due: str
     day: str
@@ -196,9 +197,13 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
     declared = (line for line in document.front_matter.splitlines() if line.lower().startswith("due:"))
     of_note = next(map(day_in, declared), "")
     for task in _TASK.finditer(note.prose):
+        if task["closed"]:
+            continue
         line, text = note.line_at(task.start("text")), body[slice(*task.span("text"))]
         days = [day for day in _DAY.finditer(text + task["below"]) if day["day"]]
         due = next((day["day"] for day in sorted(days, key=lambda day: not day["due"])), "")
         above = [span.label for span in sections if span.start_line <= line <= span.end_line]
         day = next(filter(None, [due, *above, of_note, day_in(file_name(document.path))]), "")
-        yield TaskLine(line, " ".join(_DAY.sub("", text).split()), due or of_note, day)
+        yield TaskLine(
+            line, note.line_at(task.end()), " ".join(_DAY.sub("", text).split()), due or of_note, day
+        )

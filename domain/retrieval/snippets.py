@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text, is_task_day
+from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
@@ -117,7 +117,7 @@ def _best(
     ]
     fences = [text.lstrip().startswith(("```", "~~~")) for text in texts]
     is_code = [count % 2 == 1 for count in accumulate(fences)]
-    days = [*map(is_task_day, texts)]
+    days = [text.lstrip().startswith(("DEADLINE:", "SCHEDULED:")) for text in texts]  # of the task above
     is_all_bare = all(bare)
     best, place = (-1, -1), pieces[0] if pieces else (0, len(body))
     last = 0

@@ -49,5 +49,6 @@ def tasks_in(
 
 def open_task(note: Document, task: TaskLine) -> OpenTask:
     """Return a *task* of *note* as a record, without orders of others."""
-    fields = {**task._asdict(), "text": without_orders(task.text, note.origin)}
-    return OpenTask(file=note.display_path, origin=note.origin, **fields)
+    text = without_orders(task.text, note.origin)
+    place = {"file": note.display_path, "line": task.line}
+    return OpenTask(**place, text=text, due=task.due, day=task.day, origin=note.origin)

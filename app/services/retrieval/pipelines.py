@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, takewhile
+from itertools import islice
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -47,7 +47,6 @@ from clawmem.app.services.retrieval.work import (
     Trace,
     Work,
 )
-from clawmem.domain.documents.markdown import is_task_day
 from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
@@ -382,9 +381,8 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         lines = texts.bodies([note.id])[note.id].split("\n")
         place = task.line - note.body_line
         start = sum(len(line) + 1 for line in lines[:place])
-        shown = [lines[place], *takewhile(is_task_day, lines[place + 1 :])]
-        key, last = FragmentKey(note.id, 0), task.line + len(shown) - 1
-        span = Span(key, FragmentKind.LIST, task.line, last, start, start + len("\n".join(shown)))
+        shown, key = lines[place : task.last_line - note.body_line + 1], FragmentKey(note.id, 0)
+        span = Span(key, FragmentKind.LIST, task.line, task.last_line, start, start + len("\n".join(shown)))
         candidates.append(
             Candidate(note.id, key, likely, likely, document=note, span=span, confidence=likely)
         )
