@@ -73,8 +73,6 @@ class DiskFiles:
     hard_links: bool = True
 
     def scan(self, root: str, *, enter: Selects, wanted: Selects) -> Scan:
-        if not Path(root).is_dir():
-            return Scan((), root_exists=False)
         files: list[SourceFile] = []
         unreadable, misnamed, links, special = list[str](), list[str](), list[str](), list[str]()
         folders = [(root, "")]  # a stack, so the depth of folders is not limited
@@ -83,7 +81,11 @@ class DiskFiles:
             try:
                 with os.scandir(folder) as entries:
                     listed = sorted(entries, key=lambda entry: not entry.name.startswith("."))
-            except OSError:
+            except OSError as error:
+                if not relative:  # an empty scan would look like deletions
+                    is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
+                    fault = f"{root} cannot be read: {(error.strerror or '').lower()}. Check its permissions."
+                    return Scan((), root_exists=False, problem="" if is_gone else fault)
                 unreadable.append(relative)
                 continue
             for entry in listed:
@@ -103,6 +105,8 @@ class DiskFiles:
                         misnamed.append(name)
                     elif is_folder:
                         folders.append((entry.path, path))
+                    elif not os.access(entry.path, os.R_OK):
+                        unreadable.append(name)
                     else:
                         status = entry.stat(follow_symlinks=False)
                         files.append(SourceFile(path, SourceStamp(status.st_size, status.st_mtime_ns)))
@@ -110,10 +114,8 @@ class DiskFiles:
                     continue  # deleted since the listing
                 except OSError:  # omitting the file would look like a deletion
                     unreadable.append(name)
-        # A root that cannot be listed counts as missing: an empty scan would look like deletions.
         return Scan(
             tuple(sorted(files, key=attrgetter("path"))),
-            root_exists="" not in unreadable,
             unreadable=tuple(sorted(unreadable)),
             misnamed=tuple(sorted(misnamed)),
             links=tuple(sorted(links)),

@@ -135,10 +135,15 @@ def typed_folder(text: str) -> Path:
 
 
 def existing_folder(folder: Path) -> Path:
-    """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist."""
+    """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist or cannot be read."""
     expanded = folder.expanduser()
-    if not os.path.isdir(expanded):  # noqa: PTH112  which is false for a name that is too long or invalid
-        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
+    try:
+        os.scandir(expanded).close()
+    except PermissionError as error:
+        raise InvalidInput("INVALID_PATH", f"{folder} cannot be read. Check its permissions.") from error
+    except (OSError, ValueError) as error:  # also for a name that is too long
+        reason = f"{folder} is not a folder. Create it, or give the path of one."
+        raise InvalidInput("INVALID_PATH", reason) from error
     return real_path(expanded)
 
 

@@ -43,8 +43,8 @@ def closed(tmp_path: Path, invoke: Invoke) -> Iterator[Path]:
 
 @pytest.fixture
 def run(closed: Path, environ: dict[str, str]) -> Run:
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [*under_permissions(), sys.executable, "-P", "-m", "clawmem", "--vault", str(closed)]
+    def call(*arguments: str, vault: Path = closed) -> subprocess.CompletedProcess[str]:
+        command = [*under_permissions(), sys.executable, "-P", "-m", "clawmem", "--vault", str(vault)]
         return subprocess.run(
             [*command, *arguments], check=False, capture_output=True, text=True, env=environ
         )
@@ -100,3 +100,16 @@ def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
     for done, place in ((folder, closed.parent), (index, indexes)):
         assert done.returncode == 1
         assert f"FAIL  disk: {place} cannot be written" in done.stdout
+
+
+def test_notes_that_cannot_be_read_are_not_taken_for_missing(run: Run, closed: Path, tmp_path: Path) -> None:
+    """Neither a file nor a folder, by any command."""
+    vault, notes = tmp_path / "vault.sqlite", tmp_path / "notes"
+    (notes / "lamp.md").chmod(0)
+    seen = [run(*command.split(), vault=vault) for command in (f"doctor {notes}/lamp.md", "doctor", "update")]
+    notes.chmod(0)
+    seen += [run(*command.split(), vault=vault) for command in ("doctor", "update", f"bootstrap {notes}")]
+    notes.chmod(0o700)
+
+    for done in seen:
+        assert done.returncode in (1, 2) and "permissions" in done.stdout + done.stderr, done

@@ -60,7 +60,9 @@ class TestScan:
         put(tmp_path, "a.md")
         refuse(monkeypatch, tmp_path)
 
-        assert scan(tmp_path) == Scan((), root_exists=False, unreadable=("",))
+        unknown = scan(tmp_path)
+        assert (unknown.root_exists, unknown.files) == (False, ())
+        assert unknown.problem.startswith(f"{tmp_path} cannot be read")
 
     @needs_bytes
     def test_names_that_are_not_text_are_spelt_out(self, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from contextlib import closing
@@ -81,7 +82,10 @@ def served(invoke: Invoke) -> set[str]:
 
 
 def explained(invoke: Invoke, path: Path | str) -> Any:
-    return ask_json(invoke, "doctor", path)
+    done = invoke("doctor", path, "--json")
+    status = json.loads(done.stdout)
+    assert done.exit_code == (status["state"] == "unreadable")
+    return status
 
 
 def test_an_ignore_file_withdraws_notes_and_its_end_brings_them_back(invoke: Invoke, vault: Path) -> None:

@@ -40,6 +40,11 @@ class FileStatus:
     collection: str | None = None
     rule: Exclusion | None = None
 
+    @property
+    def ok(self) -> bool:
+        """Whether the file can be read."""
+        return self.state != "unreadable"
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainFile:
@@ -113,7 +118,7 @@ class ExplainFile:
             return FileStatus("gone", reason, f"Put the file back. {UPDATE}")
         exclusions = Exclusions(self.files, folder)
         scanned = f"{path}/x" if file.is_dir() else path
-        scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
+        scan = scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
         if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
             part, rule = excluded
             reason = f"{'It' if part == path else f'Its folder {part}'} is excluded by {rule}."
@@ -121,14 +126,15 @@ class ExplainFile:
             if rule.source == BUILT_IN:
                 remedy = f"Add {part} to include: of the collection in the config file. {UPDATE}"
             return FileStatus("excluded", reason, remedy, rule=rule)
+        for place in (*exclusions.unreadable, *scan.unreadable):
+            if not place or f"{path}/".startswith(f"{place}/"):
+                return FileStatus("unreadable", f"{exclusions.why_unreadable(place)}.", UPDATE)
         if file.is_dir():
             return FileStatus("folder", f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):
             reason = f"The pattern of the collection, {folder.pattern}, does not match it."
             remedy = f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern PATTERN"
             return FileStatus("other kind", reason, remedy)
-        if unreadable := [text for text in exclusions.unreadable if not text or path.startswith(f"{text}/")]:
-            return FileStatus("unreadable", f"{exclusions.why_unreadable(unreadable[0])}.", UPDATE)
         if is_forgotten(known):
             remedy = "To index a new text, save it under another name."
             return FileStatus("forgotten", "It was forgotten on request.", remedy)
@@ -139,7 +145,8 @@ class ExplainFile:
                 data, folder.name, path, stamp, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract
             )
         except SourceUnreadable as error:
-            return FileStatus("unreadable", f"It cannot be indexed: {error.reason}.")
+            remedy = f"Correct the file. {UPDATE}"
+            return FileStatus("unreadable", f"It cannot be indexed: {error.reason}.", remedy)
         if (
             self.documents
             and self.forgotten_texts

@@ -191,9 +191,9 @@ class Exclusions:
         return rule is not None or path.rpartition("/")[0] in self.unreadable
 
     def why_unreadable(self, path: str) -> str:
-        """Return why nothing below the folder *path* can be listed."""
+        """Return why the file *path*, or nothing below that folder, can be read."""
         if path not in self.unreadable:
-            return f"{path} could not be listed"
+            return f"{path} could not be read. Check its permissions"
         return f"The rules that exclude files of {path or 'the folder'} could not be read ({self.unreadable[path]})"
 
     def explained(self, path: str, *, is_folder: bool = False) -> tuple[str, Exclusion] | None:

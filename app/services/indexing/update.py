@@ -304,13 +304,14 @@ class _Pass:
         self._excluded, scan = exclusions.counts, scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
             fault = scan.problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
-            remedy = "its documents are kept. If it was moved, run: clawmem collection add NEW_FOLDER"
+            moved = "" if scan.problem else ". If it was moved, run: clawmem collection add NEW_FOLDER"
+            remedy = f"its documents are kept{moved}"
             if not any(note.inactive is None for note in known.values()):
                 remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
             self._miss(f"{fault}; {remedy}")
             return
         for path in scan.unreadable:
-            self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
+            self._miss(f"{exclusions.why_unreadable(path)}; what was read of it is kept.")
         for path in scan.misnamed:
             self._miss(f"{path} was skipped: its name is not UTF-8. Rename it.")
         self._changed = {

@@ -210,7 +210,11 @@ class Doctor:
         if not scan.root_exists:
             reason = scan.problem.rstrip(".") or f"{folder.root} does not exist or cannot be listed"
             detail = f"{reason}; its documents are kept."
-            return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
+            remedy = "" if scan.problem else MISSING_FOLDER.format(folder.name)
+            return CheckResult(name, False, detail, remedy)
+        if unreadable := scan_folder(self.files, folder).unreadable:
+            detail = f"files and folders that cannot be read: {listed(unreadable)}"
+            return CheckResult(name, False, detail, "Check their permissions. Then run: clawmem update")
         lost = len(paths) - len(scan.files)
         if lost >= max(LEAST_LOST, NEARLY_ALL * len(paths)):
             detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
@@ -462,14 +466,11 @@ class Verify:
         exclusions = Exclusions(self.files, folder)
         scan = scan_folder(self.files, folder, exclusions)
         if not scan.root_exists:
-            reason = scan.problem or f"{folder.root} is not there, or is no folder."
-            yield f"{reason} {MISSING_FOLDER.format(folder.name)}"
+            missing = MISSING_FOLDER.format(folder.name)
+            yield scan.problem or f"{folder.root} is not there, or is no folder. {missing}"
             return
         for path in scan.unreadable:
-            if path in exclusions.unreadable:
-                yield f"{folder.name}: {exclusions.why_unreadable(path)}."
-            else:
-                yield f"{folder.name}/{path} could not be listed. Check its permissions."
+            yield f"{folder.name}: {exclusions.why_unreadable(path)}."
         sources = self.documents.sources(folder.name)
         for file in scan.files:
             name, known = f"{folder.name}/{file.path}", sources.get(file.path)
