@@ -53,7 +53,7 @@ class TestUnreachable:
         ],
     )
     def test_every_call_says_so_in_time(
-        self, store: ObjectStore, place: Callable[..., IndexPlace], mood: str
+        self, store: ObjectStore, place: Callable[..., IndexPlace], monkeypatch: pytest.MonkeyPatch, mood: str
     ) -> None:
         """Reading, writing and opening raise IndexUnavailable once the time to answer is over."""
         words = LanceLexicalIndex(place())
@@ -62,6 +62,7 @@ class TestUnreachable:
         vectors.put([vector_of(1, 0, EAST)])
 
         store.be(mood)
+        monkeypatch.setattr("clawmem.adapters.lancedb.derived_index.ANSWER_WITHIN", 0.5)
 
         for call in (
             lambda: words.search(any_of("budget"), Grain.PASSAGE, 5),

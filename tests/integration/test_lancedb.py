@@ -82,7 +82,8 @@ class TestWords:
         self, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Between two rounds of upkeep new entries are found, and removed ones are not."""
-        lexical.put(made_up(range(2100), seed=3))
+        with lexical.committing():
+            lexical.put(made_up(range(2100), seed=3))
         monkeypatch.setattr(lexical, "_optimize", lambda table, when_due: None)
 
         lexical.put([entry(5000, "nightingale")])
