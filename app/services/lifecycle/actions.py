@@ -514,7 +514,7 @@ class Curator:
             "The latest note is not found by its own title: clawmem doctor, then clawmem rebuild.": not is_found,
             f"{idle} notes are idle by the policy: clawmem archive --dry-run names them.": idle,
             f"{duplicates} unsure notes say what others say: clawmem maintain consolidate --dry-run.": duplicates,
-            f"{proposals} notes should be pinned or snoozed: clawmem archive --dry-run names them.": proposals,
+            f"{proposals} notes should be pinned or snoozed: clawmem ui lists them in its inbox.": proposals,
             f"{unused:.0%} of the notes were never of use: clawmem report shows which.": status.active > MANY
             and unused > OFTEN_UNUSED,
         }
