@@ -6,6 +6,7 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from difflib import unified_diff
 from pathlib import Path
@@ -372,6 +373,11 @@ CURATOR = Agent(
 )
 
 
+def _files_in(memory: MemoryFolder) -> Iterator[Path]:
+    with suppress(PermissionError):
+        yield from Path(memory.folder).glob(memory.pattern)
+
+
 class InstalledClients:
     """The agents of a user: implements `clawmem.ports.clients.Clients`."""
 
@@ -396,8 +402,7 @@ class InstalledClients:
         return {
             name: memory
             for name, memory in known.items()
-            for files in [Path(memory.folder).glob(memory.pattern)]
-            if any(not any(map(file.match, memory.exclude)) for file in files)
+            if any(not any(map(file.match, memory.exclude)) for file in _files_in(memory))
         }
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:

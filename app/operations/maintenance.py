@@ -98,10 +98,14 @@ def doctor(services: Services) -> Examination:
     is_person = services.caller == PERSON  # a request to the server must not start programs
     agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
     archive = services.transcript_archive
-    sizes = [file.stat().st_size for file in archive.files()]
-    archived = f"{len(sizes)} archived, {size(sum(sizes))} of {archive.most_mb} MB; in {archive.folder}"
-    facts = [("memories of agents", advice) for advice in memory_advice(services.clients, settings)]
-    known = [CheckResult(name, True, fact) for name, fact in [("transcripts", archived), *facts]]
+    is_readable, facts = True, memory_advice(services.clients, settings)
+    try:
+        sizes = [file.stat().st_size for file in archive.files()]
+        archived = f"{len(sizes)} archived, {size(sum(sizes))} of {archive.most_mb} MB; in {archive.folder}"
+    except OSError as error:
+        is_readable, archived = False, f"{error.filename} cannot be read. Check its permissions."
+    known = [CheckResult("transcripts", is_readable, archived)]
+    known += [CheckResult("memories of agents", True, fact) for fact in facts]
     findings = [*machine, *services.doctor(), permissions, *agents, *known]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
 

@@ -87,7 +87,8 @@ def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:
 
 
 def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
-    """The folder of the vault, or that of an external index next to it."""
+    """The folder of the vault, or that of an external index next to it; the other checks go on."""
+    (closed.parents[1] / "home/.claude").mkdir(mode=0)
     folder = run("doctor")
     closed.parent.chmod(0o700)
     indexes = closed.with_name(f"{closed.name}.indexes")
@@ -100,6 +101,7 @@ def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
     for done, place in ((folder, closed.parent), (index, indexes)):
         assert done.returncode == 1
         assert f"FAIL  disk: {place} cannot be written" in done.stdout
+        assert "FAIL  Claude Code: whether it is connected is unknown" in done.stdout
 
 
 def test_notes_that_cannot_be_read_are_not_taken_for_missing(run: Run, closed: Path, tmp_path: Path) -> None:

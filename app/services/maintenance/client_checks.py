@@ -58,7 +58,7 @@ class ClientChecks(NamedTuple):
         try:
             state = self.clients.state(name)
             fault = next(self._faults(name, state, project), "")
-        except ConfigError as error:
+        except (ConfigError, OSError) as error:
             doubt = f"whether it is connected is unknown, because its file cannot be read: {error}"
             return CheckResult(title, False, doubt, "Then run: clawmem setup --check")
         if fault:

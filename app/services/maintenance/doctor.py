@@ -194,7 +194,7 @@ class Doctor:
         for name, check in checks.items():
             try:
                 results.append(check(name))
-            except ClawmemError as error:  # its message names the remedy
+            except (ClawmemError, OSError) as error:  # its message names the remedy, or the file
                 results.append(CheckResult(name, False, f"the check failed: {error}"))
             except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
                 detail = f"the check failed: {str(error) or type(error).__name__}"
