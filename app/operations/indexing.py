@@ -282,16 +282,7 @@ def collection_add(
     if name is None:
         name = collection_name(folder.name or "root") + ("-commits" if kind == "git" else "")
     known = settings.collections.get(name)
-    fault = fault_of_name(name)
-    if fault:
-        fault += " Choose another with --name."
-    elif known and known.path.is_dir() and (real_path(known.path), known.kind) != (folder, kind):
-        fault = f"Collection {name!r} is the folder {known.path}. Choose another name with --name."
-    for other, configured in settings.collections.items():
-        place = (real_path(configured.path), configured.pattern, configured.kind)
-        if other != name and place == (folder, pattern, kind):
-            fault = f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
-    if fault:
+    if fault := settings.fault_of_collection(name, folder, pattern, kind):
         raise InvalidInput("INVALID_INPUT", fault)
     if kind == "git":
         root = CollectionSettings(path=folder, kind=kind).root

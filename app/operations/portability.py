@@ -217,31 +217,25 @@ class RestoredVault(Result):
 @contextmanager
 def _new_file(services: Services, target: Path, form: str, *, force: bool) -> Iterator[Path]:
     """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of clawmem."""
-    place, is_folder, usual = real_path(target), form == "markdown", load_settings(lenient=True)
-    is_own = False
-    roots = *usual.roots.values(), *(folder.root for folder in services.folders)
-    for root in map(real_path, roots):
-        is_own |= is_folder and root.is_relative_to(place)
-        is_own |= target.is_dir() and place.is_relative_to(root)
-    for folder in services.folders:
-        root = real_path(folder.root)
-        if place.is_relative_to(root):
-            note = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
-            is_own |= bool(note and note.inactive is None)
-    is_own |= usual.owns(place) or services.settings.owns(place)
-    is_own |= any(is_there(Path(f"{place}{ending}")) for ending in VAULT_ENDINGS)
+    place, is_folder, settings = real_path(target), form == "markdown", services.settings
     if target.name == "-":
         raise InvalidInput("INVALID_INPUT", "Standard output cannot be written. Name a new file.")
+    if not is_folder and (target.is_dir() or not target.parent.is_dir()):
+        reason = f"There is no folder {target.parent}. Create it: mkdir -p {shlex.quote(str(target.parent))}"
+        reason = f"{target} is a folder. Name a file in it." if target.is_dir() else reason
+        raise InvalidInput("INVALID_PATH", reason)
+    is_own = load_settings(lenient=True).owns(place) or settings.owns(place)
+    is_own |= any(is_there(Path(f"{place}{ending}")) for ending in VAULT_ENDINGS)
+    for name, folder in settings.roots.items():
+        if place.is_relative_to(root := real_path(folder)):
+            note = services.vault.documents.at(name, place.relative_to(root).as_posix())
+            is_own |= bool(note and note.inactive is None)
     if is_own:
         reason = f"{target} belongs to clawmem or a vault, or is one of your notes. Choose another place."
         raise InvalidInput("INVALID_INPUT", reason)
     if not is_folder and target.suffix.lower() in (".md", ".markdown"):
         reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
         raise InvalidInput("INVALID_INPUT", reason)
-    if not is_folder and (target.is_dir() or not target.parent.is_dir()):
-        reason = f"There is no folder {target.parent}. Create it: mkdir -p {shlex.quote(str(target.parent))}"
-        reason = f"{target} is a folder. Name a file in it." if target.is_dir() else reason
-        raise InvalidInput("INVALID_PATH", reason)
     if target.is_file() and not force:
         reason = f"{target} exists and was not changed. Choose another file, or add --force."
         raise InvalidInput("FILE_EXISTS", reason)
@@ -252,8 +246,7 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
         yield draft
     if form in ("backup", "bundle"):
         with suppress(OSError):  # a read-only folder has no mark for `status`
-            vault = services.settings.vault
-            write_whole(vault.with_name(f"{vault.name}{BACKUP_MARK}"), f"{target}\n".encode())
+            write_whole(Path(f"{settings.vault}{BACKUP_MARK}"), f"{target}\n".encode())
 
 
 @contextmanager

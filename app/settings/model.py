@@ -338,10 +338,30 @@ class Settings(BaseModel):
         vaults = [self.vault, default_vault(os.environ), *self.vaults.values()]
         return [*vaults, self.config_file, config_folder(os.environ), self.models, self.topics]
 
+    def fault_of_collection(self, name: str, folder: Path, pattern: str, kind: str) -> str:
+        """Return why *name* cannot be the collection of *folder*, a path without links; empty if it can."""
+        if fault := fault_of_name(name):
+            return f"{fault} Choose another with --name."
+        known = self.collections.get(name)
+        if known and known.path.is_dir() and (real_path(known.path), known.kind) != (folder, kind):
+            return f"Collection {name!r} is the folder {known.path}. Choose another name with --name."
+        for other, configured in self.collections.items():
+            place = (real_path(configured.path), configured.pattern, configured.kind)
+            if other != name and place == (folder, pattern, kind):
+                return f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
+        return ""
+
     def owns(self, place: Path) -> bool:
-        """Return whether *place*, without links, is or is inside of a file of clawmem, or one next to its vaults."""
+        """
+        Return whether *place*, without links, belongs to clawmem, its vaults or its collections.
+
+        It is, or is inside of, a file or folder of clawmem, or is a folder inside of or above a collection.
+        """
         own = (real_path(path) for file in self.own_files for path in files_of_vault(file))
-        return any(map(place.is_relative_to, own))
+        roots = [*map(real_path, self.roots.values())] if place.is_dir() else []
+        return any(map(place.is_relative_to, [*own, *roots])) or any(
+            root.is_relative_to(place) for root in roots
+        )
 
     @property
     def folders_for_programs(self) -> list[Path]:
