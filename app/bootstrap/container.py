@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.pipelines import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
-    from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
+    from clawmem.app.services.retrieval.receipts import Recalls, Receipt
     from clawmem.app.services.surfacing.reminders import Reminders
     from clawmem.app.services.surfacing.surface import SurfaceContext
     from clawmem.ports.clients import Clients
@@ -298,8 +298,7 @@ class UseCases(containers.DeclarativeContainer):
     find_similar: Callable[..., Answer] = function("retrieval.pipelines:find_similar")
     recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., SurfaceContext] = function("surfacing.surface:SurfaceContext")
-    explain: Explain = use_case("retrieval.receipts:Explain")
-    why: ReceiptReader = use_case("retrieval.receipts:ReceiptReader")
+    explain: Callable[..., Receipt] = function("retrieval.receipts:explain")
 
     # documents
     lookup: Lookup = use_case("documents.lookup:Lookup", roots=option.roots)

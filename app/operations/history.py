@@ -22,7 +22,7 @@ from clawmem.app.services.documents.file_history import FileReason
 from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.maintenance.status import MAX_TOP, SessionUse, VaultReport, session_uses
-from clawmem.app.services.retrieval.receipts import Receipt
+from clawmem.app.services.retrieval.receipts import Receipt, find_receipt, latest_receipts
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
@@ -104,7 +104,7 @@ class ReceiptLine(Result):
 )
 def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine]:
     """List the latest receipts of answers, newest first."""
-    keys, latest = {"asked_at", "verb", "question"}, services.why.latest(limit).items()
+    keys, latest = {"asked_at", "verb", "question"}, latest_receipts(services.vault.receipts, limit).items()
     facts = [(number, len(receipt.items), receipt.model_dump(include=keys)) for number, receipt in latest]
     return [ReceiptLine(id=number, answers=answers, **known) for number, answers, known in facts]
 
@@ -126,7 +126,7 @@ def show_receipt(
     services: Services, id: Annotated[str, "Its number.", Field(min_length=1), argument("ID")]
 ) -> Receipt:
     """Show how an answer came about."""
-    return services.why.find(id)
+    return find_receipt(services.vault.receipts, id)
 
 
 def _absolute(path: str) -> str:

@@ -21,7 +21,8 @@ OBSERVATIONS = "agent/observations"
 SHORTEST, LONGEST = 10, 500  # characters of a sentence
 CONTEXT_CHARS = 240
 HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
-_LOCAL = re.compile(
+# Speaks of the project in which it is said.
+LOCAL = re.compile(
     r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
 )
 
@@ -112,11 +113,6 @@ def flat(text: str) -> str:
 def title_of(sentence: str) -> str:
     """Return *sentence* without its full stop, cut between words to 80 characters."""
     return shortened(sentence.strip().rstrip("."), TITLE_CHARS)
-
-
-def is_local(sentence: str) -> bool:
-    """Whether *sentence* speaks of the project in which it is said: "in this repository"."""
-    return _LOCAL.search(sentence) is not None
 
 
 def note_path(note: Note, session_id: str) -> str:

@@ -22,7 +22,7 @@ from clawmem.app.services.capture.visibility import (
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.answer import Answer, Result
-from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
+from clawmem.app.services.retrieval.receipts import Recalls, Receipt, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.blocks import (
     DECISIONS,
@@ -145,7 +145,7 @@ class Briefings:
     clock: Clock
     withheld: Withheld
     recalls: Recalls
-    explain: Explain
+    explain: Callable[..., Receipt]
 
     def profile(self, project: str = "") -> str:
         """

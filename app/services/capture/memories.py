@@ -14,8 +14,8 @@ from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.notes import (
     COLLECTION,
+    LOCAL,
     Note,
-    is_local,
     merge_window_ms,
     note_body,
     note_path,
@@ -80,7 +80,7 @@ class Memories:
                 origin=Origin.MODEL if note.is_by_model else Origin(message.speaker),
                 supersedes=supersedes,
                 project=session.project,
-                is_local=is_local(note.quote),
+                is_local=LOCAL.search(note.quote) is not None,
                 cites=citations(note.quote, session.folder),
             )
         speaker, seen_at = message.speaker.value, iso_utc(now)

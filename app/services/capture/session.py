@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from clawmem.app.services.retrieval.receipts import query_hash
@@ -103,16 +104,13 @@ def answer_to(recall: Recall, messages: Iterable[TranscriptMessage]) -> str:
 
     Of equal texts the last prompt counts. What a hook gave without a prompt is answered by the rest of its turn.
     """
+    if recall.verb.endswith("-inject") and not recall.prompt_id:
+        later = (message for message in messages if message.at > recall.asked_at)
+        of_turn = takewhile(lambda message: message.speaker is not Speaker.USER, later)
+        return "\n".join(message.text for message in of_turn)
     texts: list[str] = []
     is_asked = False
-    is_prompt = not recall.verb.endswith("-inject")
     for message in messages:
-        if not is_prompt and not recall.prompt_id:
-            is_after = message.at > recall.asked_at
-            if is_after and message.speaker is Speaker.USER:
-                break
-            texts += [message.text] if is_after else []
-            continue
         is_same = message.prompt_id == recall.prompt_id
         if message.speaker is Speaker.USER:
             is_asked = is_same if recall.prompt_id else query_hash(message.text) == recall.query_hash

@@ -165,21 +165,17 @@ def retrieval(
     **options: Any,
 ) -> Stage:
     """Return the stage of the retrievers *legs* (lexical, vector, temporal) and *more*; see `run_retrievers`."""
-    known: dict[str, Retriever] = {
-        "lexical": lexical_retriever(stores.lexical),
-        "temporal": partial(in_time, stores.documents),
+    known: dict[str, tuple[Retriever, list[object]]] = {  # with the indexes and models that they use
+        "lexical": (lexical_retriever(stores.lexical), [stores.lexical]),
+        "temporal": (partial(in_time, stores.documents), []),
     }
     if embedder is not None:
-        known["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
-    parts: dict[str, list[object]] = {
-        "lexical": [stores.lexical],
-        "vector": [embedder, stores.vectors],
-        "temporal": [],
-    }
+        by_vector = vector_retriever(stores.vectors, stores.embeddings, embedder)
+        known["vector"] = by_vector, [embedder, stores.vectors]
     return run_retrievers(
-        {name: known[name] for name in legs} | dict(more),
+        {name: known[name][0] for name in legs} | dict(more),
         # Those that currently wait for nothing outside this process.
-        at_hand=lambda: {name for name, used in parts.items() if all(map(is_in_process, used))},
+        at_hand=lambda: {name for name, (_, used) in known.items() if all(map(is_in_process, used))},
         **options,
     )
 

@@ -75,60 +75,60 @@ def request_to_json(record: RetrievalRequest | Scope) -> dict[str, Any]:
     return changed
 
 
-@dataclass(frozen=True)
-class Explain:
-    """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
+def explain(
+    answer: Answer,
+    request: RetrievalRequest,
+    verb: str,
+    took_ms: float,
+    *,
+    embeddings: EmbeddingStore,
+    **asked: object,
+) -> Receipt:
+    """
+    Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places.
 
-    embeddings: EmbeddingStore
-
-    def __call__(
-        self, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float, **asked: object
-    ) -> Receipt:
-        """
-        Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places.
-
-        *asked* is added to the request.
-        """
-        ranked: dict[str, dict[int, dict[str, float]]] = {}  # the best fragment of each document
-        for name, hits in answer.trace.legs.items():
-            ranks = ranked[name] = {}
-            for rank, hit in enumerate(hits, start=1):
-                ranks.setdefault(hit.key.document_id, {"rank": rank, "score": hit.score})
-        items = [
-            {
-                "document_id": result.document.id,
-                "docid": result.docid,
-                "file": result.document.display_path,
-                "start_line": result.start_line,
-                "end_line": result.end_line,
-                "score": result.score,
-                "relevance": result.relevance,
-                "legs": {
-                    name: ranks[result.document.id]
-                    for name, ranks in ranked.items()
-                    if result.document.id in ranks
-                },
-                "parts": result.legs,
-                "terms": result.terms,
-                "confidence": result.confidence,
-            }
-            for result in answer.results
-        ]
-        stages = [{**vars(stage), "ms": round(stage.ms, 1)} for stage in answer.trace.stages]
-        return Receipt(
-            verb=verb,
-            question=answer.query,
-            asked_at=iso_utc(request.question.now_ms),
-            took_ms=round(took_ms, 1),
-            version=VERSION,
-            model=self.embeddings.fingerprint(),
-            asked={**request_to_json(request), **asked},
-            items=_rounded(items),
-            stages=_rounded(stages),
-            hits=answer.trace.hits,
-            degraded=answer.trace.degraded,
-            answered=_rounded(answer.answered),
-        )
+    *asked* is added to the request. To be called after the answer was sent, so that it causes no delay.
+    """
+    ranked: dict[str, dict[int, dict[str, float]]] = {}  # the best fragment of each document
+    for name, hits in answer.trace.legs.items():
+        ranks = ranked[name] = {}
+        for rank, hit in enumerate(hits, start=1):
+            ranks.setdefault(hit.key.document_id, {"rank": rank, "score": hit.score})
+    items = [
+        {
+            "document_id": result.document.id,
+            "docid": result.docid,
+            "file": result.document.display_path,
+            "start_line": result.start_line,
+            "end_line": result.end_line,
+            "score": result.score,
+            "relevance": result.relevance,
+            "legs": {
+                name: ranks[result.document.id]
+                for name, ranks in ranked.items()
+                if result.document.id in ranks
+            },
+            "parts": result.legs,
+            "terms": result.terms,
+            "confidence": result.confidence,
+        }
+        for result in answer.results
+    ]
+    stages = [{**vars(stage), "ms": round(stage.ms, 1)} for stage in answer.trace.stages]
+    return Receipt(
+        verb=verb,
+        question=answer.query,
+        asked_at=iso_utc(request.question.now_ms),
+        took_ms=round(took_ms, 1),
+        version=VERSION,
+        model=embeddings.fingerprint(),
+        asked={**request_to_json(request), **asked},
+        items=_rounded(items),
+        stages=_rounded(stages),
+        hits=answer.trace.hits,
+        degraded=answer.trace.degraded,
+        answered=_rounded(answer.answered),
+    )
 
 
 def _rounded(value: Any) -> Any:
@@ -139,35 +139,30 @@ def _rounded(value: Any) -> Any:
     return [*map(_rounded, value)] if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
-class ReceiptReader:
-    """Reads stored receipts."""
+def latest_receipts(receipts: Receipts, limit: int) -> dict[int, Receipt]:
+    """Return the last receipts by id, newest first; unreadable ones are left out."""
+    latest = {stored.id: unpack(stored.content) for stored in receipts.latest(limit)}
+    return {number: receipt for number, receipt in latest.items() if receipt}
 
-    receipts: Receipts
 
-    def latest(self, limit: int) -> dict[int, Receipt]:
-        """Return the last receipts by id, newest first; unreadable ones are left out."""
-        latest = {stored.id: unpack(stored.content) for stored in self.receipts.latest(limit)}
-        return {number: receipt for number, receipt in latest.items() if receipt}
+def find_receipt(receipts: Receipts, name: str) -> Receipt:
+    """
+    Return the receipt with an id as users write it: ``17`` or ``#17``.
 
-    def find(self, name: str) -> Receipt:
-        """
-        Return the receipt with an id as users write it: ``17`` or ``#17``.
-
-        Raises:
-            NotFound: no receipt has this id; the error lists the latest ids.
-            InvalidInput: the receipt is unreadable.
-        """
-        number = name.strip().removeprefix("#")
-        is_id = number.isascii() and number.isdigit() and len(number) < len(str(2**63))
-        stored = self.receipts.get(int(number)) if is_id else None
-        if stored is None:
-            raise NotFound("receipt", name, suggestions=[str(entry.id) for entry in self.receipts.latest(5)])
-        if receipt := unpack(stored.content):
-            return receipt
-        raise InvalidInput(
-            "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
-        )
+    Raises:
+        NotFound: no receipt has this id; the error lists the latest ids.
+        InvalidInput: the receipt is unreadable.
+    """
+    number = name.strip().removeprefix("#")
+    is_id = number.isascii() and number.isdigit() and len(number) < len(str(2**63))
+    stored = receipts.get(int(number)) if is_id else None
+    if stored is None:
+        raise NotFound("receipt", name, suggestions=[str(entry.id) for entry in receipts.latest(5)])
+    if receipt := unpack(stored.content):
+        return receipt
+    raise InvalidInput(
+        "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
+    )
 
 
 class Retention(NamedTuple):

@@ -23,7 +23,7 @@ from clawmem.app.services.retrieval.models import (
     variant_retrievers,
 )
 from clawmem.app.services.retrieval.pipelines import Pipeline, ending, retrieval
-from clawmem.app.services.retrieval.receipts import Explain, Recalls, pack
+from clawmem.app.services.retrieval.receipts import Recalls, explain, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import NamedThreads, Retriever
 from clawmem.app.services.retrieval.supersede import supersede
@@ -290,8 +290,8 @@ class SurfaceContext:
 
         def receipt() -> bytes:
             asked = {"profile": choices.profile.name, "tokens": surfaced.tokens}
-            explain = Explain(self.stores.embeddings)
-            explained = explain(answer, surfaced.request, turns.verb, surfaced.ms, **asked)
+            embeddings, request = self.stores.embeddings, surfaced.request
+            explained = explain(answer, request, turns.verb, surfaced.ms, embeddings=embeddings, **asked)
             for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
                 item |= {"hash": result.document.hash, "quoted": lines}
             return pack(explained)
