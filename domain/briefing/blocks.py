@@ -1,5 +1,6 @@
 """Blocks of a briefing within a token budget: selection of notes, lines that name a file, the profile of the user."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,9 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.capture.cues import Kind, kind_of, sentences, spoken_text
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.versions import CHANGE
+from clawmem.domain.security.quoting import safe
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import CHARACTERS_A_TOKEN, token_count, words
 from clawmem.ports.sessions import Speaker
@@ -234,3 +237,30 @@ def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
     often = [(phrase, count) for phrase, count in counts.items() if count >= LEAST]
     often.sort(key=lambda entry: (-entry[1], -len(entry[0]), entry[0]))
     return [Phrase(" ".join(phrase), count) for phrase, count in islice(often, MOST)]
+
+
+def curation_note(report: str, now_ms: int, *, pending: int, documents: int) -> str:
+    """
+    Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
+
+    Args:
+        report: The curator's report as JSON.
+        pending: Number of texts without a vector.
+        documents: Number of served documents.
+    """
+    try:
+        made_at, actions = map(json.loads(report).get, ("timestamp", "actions"))
+    except (ValueError, AttributeError):
+        return ""
+    lines: list[str] = []
+    if pending > 0.2 * documents:
+        lines.append(
+            f"{pending} texts have no vector yet, so only words find them: clawmem embed makes them."
+        )
+    made_ms = parse_iso(str(made_at))
+    if made_ms is None or now_ms - made_ms > 7 * DAY_MS:
+        lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
+    elif isinstance(actions, list):
+        lines += [" ".join(str(action).split()) for action in actions]
+    text = "\n".join(f"- {safe(line)}" for line in lines)
+    return block("vault-curator", "State of the memory itself:", [text], 200)

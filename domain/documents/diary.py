@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from clawmem.domain.documents.dating import day_in
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.dates import temporal_range
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import day_in
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
 _NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d", re.MULTILINE)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from clawmem.domain.documents.dating import written_time
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import written_time
 
 # A ruler above a text opens no front matter.
 _UNCLOSED = re.compile(r"---\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
@@ -106,7 +106,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     Case does not count in keys, and a blank or a hyphen is ``_``. ``type`` is read as the content type where it names
     one of `TYPES` and there is no ``content_type``: other programs use the key for other things.
 
-    A title and a content type must be strings. A date is what `dating.written_time` accepts, of the first of `DATE_KEYS`
+    A title and a content type must be strings. A date is what `written_dates.written_time` accepts, of the first of `DATE_KEYS`
     that has one. Tags and aliases are a list or a comma-separated string, tags also a string with blanks; duplicates count
     once. Addresses of notes are a string or a list of strings. Only ``true`` pins. Scalars are printed the YAML way
     (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are read.

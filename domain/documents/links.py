@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from urllib.parse import unquote
 
-from clawmem.domain.documents.dating import day_named
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import EXTENSION, document_names, file_name, folded, with_part
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName
 from clawmem.ports.records import Document
 

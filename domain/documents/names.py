@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from clawmem.domain.documents.dating import day_named
 from clawmem.domain.documents.identity import check_path, docid_digits
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 

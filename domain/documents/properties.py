@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from clawmem.domain.documents.dating import day_in, day_named
 from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name, folded
+from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document

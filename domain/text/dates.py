@@ -12,9 +12,9 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from clawmem.domain.documents.dating import FIRST_YEAR
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
+from clawmem.domain.text.written_dates import FIRST_YEAR
 
 MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
 LEAP_YEARS_APART = 8  # longest distance between two 29 February

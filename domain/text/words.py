@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from hashlib import sha1
 from itertools import pairwise
 
 # Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are indexed
@@ -153,3 +154,9 @@ def _with_signs(text: str) -> str:
     return _PICTURE.sub(
         lambda sign: f" emoji{ord(sign[0])} " if unicodedata.category(sign[0]) == "So" else sign[0], text
     )
+
+
+def query_hash(query: str) -> str:
+    """Return 12 hex digits that identify a question, ignoring case and surrounding blanks."""
+    normalized = query.strip().lower().encode("utf-8", "surrogatepass")
+    return sha1(normalized, usedforsecurity=False).hexdigest()[:12]

@@ -17,9 +17,9 @@ from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.knowledge.graph import causes_and_effects
-from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.text.words import query_hash
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.sessions import session_key

@@ -9,7 +9,7 @@ import pytest
 from command_line import Invoke, ask_json, configure
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.retrieval.receipts import query_hash
+from clawmem.domain.text.words import query_hash
 
 
 @pytest.fixture

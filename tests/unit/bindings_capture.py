@@ -7,7 +7,6 @@ from typing import Any
 
 from bindings_maintenance import policy_of
 
-from clawmem.app.services.capture.session import is_referenced
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.blocks import fact_of, is_stale, packed
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
@@ -15,6 +14,7 @@ from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import is_due
+from clawmem.domain.surfacing.use import is_referenced
 from clawmem.ports.records import InactiveReason
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.documents.dating import authored_at
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded, path_context
 from clawmem.domain.documents.frontmatter import content_type, facts
 from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_path
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import read_address, title
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.text.written_dates import authored_at
 
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:

@@ -27,20 +27,19 @@ from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.operations.indexing import embed_new
 from clawmem.app.operations.output import few
-from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
-from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.app.services.surfacing.steps import Choices
 from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import load_settings
-from clawmem.domain.briefing.blocks import block, file_name
+from clawmem.domain.briefing.blocks import block, curation_note, file_name
 from clawmem.domain.capture.handoff import MESSAGES, state_of
 from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, is_echo, to_bytes
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.surfacing.profiles import BALANCED, PROFILES
+from clawmem.domain.text.words import query_hash
 from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Session as SessionRecord
 from clawmem.ports.sessions import session_key

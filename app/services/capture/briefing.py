@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -44,7 +43,7 @@ from clawmem.domain.briefing.failures import error_lines, names_error
 from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.handoff import outcome_first
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
@@ -416,33 +415,6 @@ class Briefings:
             if result.document.id not in withheld and may_show(result.document, now)
         )
         return Advice("", replace(answer, results=tuple(shown)), request)
-
-
-def curation_note(report: str, now_ms: int, *, pending: int, documents: int) -> str:
-    """
-    Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
-
-    Args:
-        report: The curator's report as JSON.
-        pending: Number of texts without a vector.
-        documents: Number of served documents.
-    """
-    try:
-        made_at, actions = map(json.loads(report).get, ("timestamp", "actions"))
-    except (ValueError, AttributeError):
-        return ""
-    lines: list[str] = []
-    if pending > 0.2 * documents:
-        lines.append(
-            f"{pending} texts have no vector yet, so only words find them: clawmem embed makes them."
-        )
-    made_ms = parse_iso(str(made_at))
-    if made_ms is None or now_ms - made_ms > 7 * DAY_MS:
-        lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
-    elif isinstance(actions, list):
-        lines += [" ".join(str(action).split()) for action in actions]
-    text = "\n".join(f"- {safe(line)}" for line in lines)
-    return block("vault-curator", "State of the memory itself:", [text], 200)
 
 
 def _stated(note: Document, bodies: Mapping[int, str]) -> str:

@@ -12,8 +12,6 @@ from clawmem.app.services.capture.memories import Memories, SavedMemory
 from clawmem.app.services.capture.session import (
     Session,
     UnreadMessages,
-    answer_to,
-    is_referenced,
     model_answer,
 )
 from clawmem.app.services.indexing.publish import Publisher
@@ -28,6 +26,7 @@ from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.surfacing.use import answer_to, is_referenced
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import VaultError

@@ -17,7 +17,6 @@ from rapidfuzz.utils import default_process
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.dating import day_in, day_named
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.links import part_line
 from clawmem.domain.documents.markdown import Markdown
@@ -31,6 +30,7 @@ from clawmem.domain.documents.names import (
 )
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
+from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
 from clawmem.ports.journal import ActJournal, Journal

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
-from clawmem.domain.documents import dating, encoding, frontmatter, identity, names, times
+from clawmem.domain.documents import encoding, frontmatter, identity, names, times
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import SUPERSEDES, note_links
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
+from clawmem.domain.text.written_dates import authored_at, day_at_opening
 from clawmem.ports.documents import TAGS, Claims, Property
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import ExtractedText, TextExtractor
@@ -87,14 +88,14 @@ def parse_source(
     if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
         types = [value.strip().lower() for key, value in facts.extra if key.strip().casefold() == "type"]
         kind = next((name for name in types if re.fullmatch(r"[^\W\d][\w-]*", name)), kind)
-    dated = [*(heading.label for heading in note.headings), dating.day_at_opening(note.body)]
+    dated = [*(heading.label for heading in note.headings), day_at_opening(note.body)]
     document = Document(
         collection=collection,
         path=path,
         title=names.title(facts.title, note, path),
         hash=digest,
         source_hash=identity.source_hash(data),
-        authored_at=times.iso_utc(dating.authored_at(facts.date, path, dated, modified_ms, zone)),
+        authored_at=times.iso_utc(authored_at(facts.date, path, dated, modified_ms, zone)),
         modified_at=times.iso_utc(modified_ms),
         indexed_at=times.iso_utc(now_ms),
         content_type=kind,

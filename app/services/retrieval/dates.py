@@ -6,7 +6,6 @@ from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrieve import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Trace, Work
-from clawmem.domain.documents.dating import day_in
 from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import OWN_COLLECTION, file_name
@@ -17,6 +16,7 @@ from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.dates import days_text
 from clawmem.domain.text.likeness import is_same_word
+from clawmem.domain.text.written_dates import day_in
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Span, Term
 
 # Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.

@@ -3,7 +3,6 @@
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import sha1
 from typing import Any, NamedTuple
 
 from pydantic import Field
@@ -13,6 +12,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.text.words import query_hash
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.indexes import EmbeddingStore
@@ -170,12 +170,6 @@ class Retention(NamedTuple):
 
     recall_days: int = 90
     receipt_days: int = 30
-
-
-def query_hash(query: str) -> str:
-    """Return 12 hex digits that identify a question, ignoring case and surrounding blanks."""
-    normalized = query.strip().lower().encode("utf-8", "surrogatepass")
-    return sha1(normalized, usedforsecurity=False).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

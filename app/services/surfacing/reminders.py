@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.capture.visibility import DAY, day_of, may_show
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.retrieval.receipts import Recalls, query_hash
+from clawmem.app.services.retrieval.receipts import Recalls
 from clawmem.domain.briefing.blocks import block, shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import content_words
@@ -15,6 +15,7 @@ from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.words import query_hash
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.models import LateInteraction

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.receipts import Receipt, query_hash, unpack
+from clawmem.app.services.retrieval.receipts import Receipt, unpack
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.text.words import query_hash
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry
 
 CONTEXT_SURFACING = "context-surfacing"

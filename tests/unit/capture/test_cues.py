@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.capture.session import answer_to
-from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.domain.capture.contradiction import Verdict, lowered, revises, verdict
 from clawmem.domain.capture.cues import kind_of
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
 from clawmem.domain.capture.notes import note_body, note_path, notes_by_rules
+from clawmem.domain.surfacing.use import answer_to
+from clawmem.domain.text.words import query_hash
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
 from clawmem.ports.telemetry import Recall
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.dating import authored_at, day_at_opening, written_time
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.text.written_dates import authored_at, day_at_opening, written_time
 
 DAY_MS = 86_400_000
 
