@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, SourceStamp
 
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
 MAX_PATH_LENGTH = 1000  # characters
@@ -106,3 +106,12 @@ def is_current(document: Document | None, source_hash: str) -> bool:
     """
     is_removed = document is not None and document.inactive is InactiveReason.REMOVED
     return document is not None and not is_removed and document.source_hash == source_hash
+
+
+def stamp_to_record(stamp: SourceStamp, now_ms: int) -> SourceStamp:
+    """
+    Return *stamp* for the record; of the last two seconds, one that matches no file.
+
+    A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
+    """
+    return SourceStamp(stamp.size, 0) if now_ms - stamp.mtime_ns // 1_000_000 < 2000 else stamp

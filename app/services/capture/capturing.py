@@ -9,11 +9,7 @@ from itertools import chain, permutations
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories, SavedMemory
-from clawmem.app.services.capture.session import (
-    Session,
-    UnreadMessages,
-    model_answer,
-)
+from clawmem.app.services.capture.session import Session, UnreadMessages, model_answer
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.facts import Resolve
 from clawmem.domain.capture import handoff, observations

@@ -110,7 +110,7 @@ def parse_source(
         pinned_in_note=facts.pinned,
         body_line=note.first_line,
         body_length=len(note.body),
-        stamp=settled(stamp, now_ms),
+        stamp=identity.stamp_to_record(stamp, now_ms),
     )
     if split:
         fragments = split(note.body, note.first_line)
@@ -121,15 +121,6 @@ def parse_source(
     if len(fragments) > MAX_FRAGMENTS:
         raise SourceUnreadable(path, f"it falls into {len(fragments)} parts, {MAX_FRAGMENTS} are the most")
     return ParsedSource(document, note.body, fragments, complaint, declared)
-
-
-def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
-    """
-    Return *stamp* for the record; of the last two seconds, one that matches no file.
-
-    A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
-    """
-    return SourceStamp(stamp.size, 0) if now_ms - stamp.mtime_ns // 1_000_000 < 2000 else stamp
 
 
 def decode(data: bytes, path: str) -> tuple[str, str | None]:

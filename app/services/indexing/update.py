@@ -16,7 +16,7 @@ from pydantic import Field
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
-from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
+from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents import identity
 from clawmem.domain.documents.links import link_key, link_targets
@@ -489,7 +489,9 @@ class _Pass:
         was_served = before is not None and before.inactive is None
         if parsed is None:
             if known:
-                self._documents.touch(known.id, settled(change.file.stamp, self._update.clock.now_ms()))
+                self._documents.touch(
+                    known.id, identity.stamp_to_record(change.file.stamp, self._update.clock.now_ms())
+                )
             return "unchanged" if was_served else "", ""
         if is_forgotten_file(self._documents, self._update.forgotten_texts, parsed.body, known, former):
             withdrawn = publisher.withdraw([known.id], InactiveReason.REMOVED) if known else 0

@@ -1,8 +1,8 @@
 """``memory_retrieve`` routes a question to its pipeline; ``query_plan`` splits it into clauses that are searched apart."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from time import perf_counter
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
@@ -78,20 +78,20 @@ def planned(
     return (clauses, "") if clauses else (planning.plan(query), "the model's answer could not be used")
 
 
+@dataclass
 class QueryPlan:
     """Splits the question, searches for the clauses concurrently with one deadline, and fuses by rank."""
 
-    def __init__(
-        self,
-        stores: RetrievalStores,
-        embedder: Embedder,
-        planner: Planner = lambda query: (planning.plan(query), ""),
-        deadline_s: float = DEADLINE_S,
-    ) -> None:
-        self._stores = stores
-        self._planner = planner
-        self._deadline_s = deadline_s
-        self._threads = NamedThreads()
+    stores: RetrievalStores
+    embedder: Embedder
+    planner: Planner = lambda query: (planning.plan(query), "")
+    deadline_s: float = DEADLINE_S
+    _threads: NamedThreads = field(default_factory=NamedThreads)
+
+    @cached_property
+    def by_kind(self) -> Mapping[ClauseKind, Pipeline]:
+        """The steps of the clauses of each kind."""
+        stores, embedder = self.stores, self.embedder
         likely = partial(confidence, stores.lexical, None)
         steps: dict[ClauseKind, dict[str, Stage]] = {
             ClauseKind.LEXICAL: {
@@ -108,7 +108,7 @@ class QueryPlan:
                 "graph": partial(follow_relations, stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
             },
         }
-        self.by_kind = {kind: Pipeline(stores, {**stages, "cut": cut}) for kind, stages in steps.items()}
+        return {kind: Pipeline(stores, {**stages, "cut": cut}) for kind, stages in steps.items()}
 
     def __call__(self, request: RetrievalRequest) -> Answer:
         """
@@ -117,17 +117,17 @@ class QueryPlan:
         Raises:
             ClawmemError: no clause succeeded; this is the error of the first.
         """
-        planned, reason = self._planner(request.question.text)
+        planned, reason = self.planner(request.question.text)
         clauses = {f"clause {n} ({c.type.value})": c for n, c in enumerate(planned, start=1)}
         steps: dict[str, Stage] = {
             "clauses": partial(self.search_clauses, clauses),
             "merge": partial(merge_clauses, clauses),
             "floor": above_floor,
             "score": score,
-            "supersede": partial(supersede, self._stores),
+            "supersede": partial(supersede, self.stores),
             "cut": cut,
         }
-        answer = Pipeline(self._stores, steps)(request)
+        answer = Pipeline(self.stores, steps)(request)
         if reason:
             answer.trace.degraded["plan"] = reason
         counts = answer.trace.hits
@@ -153,7 +153,7 @@ class QueryPlan:
             return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
 
         legs = {name: partial(search, name, clause) for name, clause in clauses.items()}
-        merged = run_retrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
+        merged = run_retrievers(legs, self.deadline_s, threads=self._threads)(request, work, trace)
         for name in merged.legs:
             trace.degraded.update({f"{name}, {leg}": why for leg, why in parts[name][1].degraded.items()})
         answered = [parts[name][0].answered for name in merged.legs]
@@ -184,15 +184,13 @@ def merge_clauses(clauses: Mapping[str, Clause], request: RetrievalRequest, work
     return work.with_candidates(candidates)
 
 
+@dataclass(frozen=True)
 class MemoryRetrieve:
     """Routes a question by its words, or by the mode that is chosen, to one of *pipelines*, each made at first use."""
 
-    def __init__(
-        self, documents: DocumentStore, sessions: SessionStore, pipelines: Mapping[str, Callable[[], Ask]]
-    ) -> None:
-        self._documents = documents
-        self._sessions = sessions
-        self._pipelines = {name: cache(make) for name, make in pipelines.items()}
+    documents: DocumentStore
+    sessions: SessionStore
+    pipelines: Mapping[str, Callable[[], Ask]]
 
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Answer:
         """
@@ -209,22 +207,22 @@ class MemoryRetrieve:
             near_enough = request._replace(min_score=max(request.min_score, LEAST_COSINE))
             reason = "no vector is near enough; found by words"
             try:
-                answer = self._pipelines[VSEARCH]()(near_enough)
+                answer = self.pipelines[VSEARCH]()(near_enough)
                 name = VSEARCH if answer.results else SEARCH
             except ClawmemError as error:
                 name, reason = SEARCH, str(error)
             if name == SEARCH:
-                answer = self._pipelines[SEARCH]()(request)
+                answer = self.pipelines[SEARCH]()(request)
                 answer.trace.degraded["vector"] = reason
         else:
-            answer = self._pipelines[name]()(request)
+            answer = self.pipelines[name]()(request)
         if chosen is not Route.TIMELINE:
             return replace(answer, mode=chosen)
         if request.question.is_handoff_asked and not (request.content_types or request.floor):
             asked = request.asking("what is the latest handoff")._replace(
                 content_types=frozenset({"handoff"}), limit=1
             )
-            for newest in self._pipelines[QUERY]()(asked).results:
+            for newest in self.pipelines[QUERY]()(asked).results:
                 others = [result for result in answer.results if result.document.id != newest.document.id]
                 answer.trace.note("the newest handoff first")
                 answer = replace(
@@ -235,7 +233,7 @@ class MemoryRetrieve:
                     answered=max(answer.answered or 0.0, newest.confidence or 0.0),
                 )
         until = rewind_request(request).scope.authored_until
-        sessions = tuple(sessions_with_outcome_first(self._sessions, self._documents, request.limit, until))
+        sessions = tuple(sessions_with_outcome_first(self.sessions, self.documents, request.limit, until))
         if not sessions:
             answer.trace.degraded["sessions"] = "no session is recorded; the results are documents"
         return replace(answer, mode=chosen, sessions=sessions)
