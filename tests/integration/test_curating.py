@@ -90,14 +90,14 @@ class TestDuplicates:
         gone = note(vault, "gone.md", f"{PUMP}. Twice.", confidence=0.2)
         lifecycle, curator = wired(vault).lifecycle(), wired(vault).curator()
 
-        [found] = curator.duplicates()
-        lifecycle.archive([(found.document, "a copy")], "test")
+        [(document, other, overlap)] = curator.duplicates()
+        lifecycle.archive([(document, "a copy")], "test")
 
-        assert (found.document.id, found.kept.id) == (gone, kept)
-        assert found.overlap > 0.8
+        assert (document.id, other.id) == (gone, kept)
+        assert overlap > 0.8
         assert paths(lifecycle.archived()) == ["gone.md"]
         assert curator.duplicates() == []
-        lifecycle.restore([found.document], "test")
+        lifecycle.restore([document], "test")
         assert paths(lifecycle.archived()) == []
 
     def test_one_of_several_stays(self, vault: Vault) -> None:
@@ -107,7 +107,7 @@ class TestDuplicates:
 
         found = wired(vault).curator().duplicates()
 
-        gone = {one.document.path for one in found}
+        gone = {document.path for document, _, _ in found}
         assert len(gone) == 3
-        assert not gone & {one.kept.path for one in found}
+        assert not gone & {other.path for _, other, _ in found}
         assert wired(vault).curator().duplicates(0) == []

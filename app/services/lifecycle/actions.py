@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.app.services.capture.visibility import made_private
 from clawmem.app.services.documents.listing import candidates_of, every_served
@@ -416,15 +416,8 @@ LEAST_SCORE = 0.7  # score of the duplicate in a search for the title of the not
 LEAST_SHARED = 0.4  # Jaccard similarity of the words of both notes
 SHORTEST = 4  # letters of a word that is compared
 GOOD = 0.3  # least score at which a note counts as found by its own title
+STATES = ("active", "archived", "forgotten", "pinned", "snoozed")
 OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
-
-
-class Duplicate(NamedTuple):
-    """A note, the note that says the same and is kept, and the share of words that both contain."""
-
-    document: Document
-    kept: Document
-    overlap: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,14 +455,18 @@ class Curator:
     leftovers: Collection[str]
     clock: Clock
 
-    def duplicates(self, most: int = EXAMINED) -> list[Duplicate]:
-        """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
+    def duplicates(self, most: int = EXAMINED) -> list[tuple[Document, Document, float]]:
+        """
+        Return the notes that repeat others of their collection, among the *most* notes of lowest confidence.
+
+        With each comes the note that stays, and the share of words that both contain.
+        """
         unsure = [note for note in self.documents.latest() if note.confidence < UNSURE and not note.is_pinned]
         unsure.sort(key=attrgetter("confidence", "id"))
-        duplicates: dict[int, Duplicate] = {}
+        duplicates: dict[int, tuple[Document, Document, float]] = {}
         for document in unsure[:most]:
             # A note that is kept in favour of another one is no duplicate itself, and vice versa.
-            if any(duplicate.kept.id == document.id for duplicate in duplicates.values()):
+            if any(other.id == document.id for _, other, _ in duplicates.values()):
                 continue
             own = self._words(document)
             query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
@@ -481,7 +478,7 @@ class Curator:
                     continue
                 overlap = jaccard(own, self._words(other))
                 if lexical_score(hit.score) >= LEAST_SCORE and overlap >= LEAST_SHARED:
-                    duplicates[document.id] = Duplicate(document, other, overlap)
+                    duplicates[document.id] = document, other, overlap
                     break
         return list(duplicates.values())
 
@@ -490,10 +487,7 @@ class Curator:
         return frozenset(word for word in words(body) if len(word) >= SHORTEST)
 
     def examine(
-        self,
-        policy: ArchivePolicy | None,
-        problems: Sequence[str],
-        written_to: str,
+        self, policy: ArchivePolicy | None, problems: Sequence[str], written_to: str
     ) -> CuratorReport:
         """
         Return the result of an examination.
@@ -521,10 +515,7 @@ class Curator:
         return CuratorReport(
             timestamp=iso_utc(self.clock.now_ms()),
             health={
-                **{
-                    state: getattr(status, state)
-                    for state in ("active", "archived", "forgotten", "pinned", "snoozed")
-                },
+                **{state: getattr(status, state) for state in STATES},
                 "neverAccessed": status.never_accessed,
                 "embeddingBacklog": self.embeddings.counts().pending,
                 "infrastructure": list(problems),

@@ -123,14 +123,16 @@ def without_remedy(fault: str) -> str:
     return fault.removesuffix(REBUILD).rstrip(" .")
 
 
-def entries_by_grain(documents: DocumentStore, lexical: LexicalIndex) -> dict[Grain, tuple[int, int]]:
-    """Return for each granularity the number of entries of the index, and that of the records."""
+def word_index_faults(documents: DocumentStore, lexical: LexicalIndex) -> list[str]:
+    """Return a sentence for each granularity of which the index holds another number of entries than the records."""
     expected = Counter(
         GRAIN_OF.get(fragment.kind)
         for document in documents.latest()
         for fragment in documents.fragments(document.id)
     )
-    return {grain: (lexical.count(grain), expected[grain]) for grain in GRAIN_OF.values()}
+    entries = {grain: lexical.count(grain) for grain in GRAIN_OF.values()}
+    fault = "The {} index holds {} entries, the records {}."
+    return [fault.format(grain, n, expected[grain]) for grain, n in entries.items() if n != expected[grain]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,6 @@ class Doctor:
     policy_faults: Callable[[], Sequence[str]] = tuple
     withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
-    language_advice: Callable[[], str] = str
     parse_yaml: ParseYaml = dict.fromkeys
     embedder: Callable[[], Embedder | None] = lambda: None
     generator: Callable[[], Generator | None] = lambda: None
@@ -178,9 +179,6 @@ class Doctor:
             "word index": self._lexical,
             "vectors": self._vectors,
             "model": self._model,
-            "languages": lambda name: CheckResult(
-                name, True, self.language_advice() or "the vectors suit the languages of the notes"
-            ),
             "model test": partial(_tested, self.embedder, embedder_fault, test),
             "stored vectors": self._stored,
             "generator": partial(
@@ -236,13 +234,8 @@ class Doctor:
 
     def _lexical(self, name: str) -> CheckResult:
         faults = [without_remedy(fault) for fault in self.lexical.faults()]
-        counts = {} if faults else entries_by_grain(self.documents, self.lexical)
-        faults += [
-            f"{grain}: the index holds {entries}, the records {expected}"
-            for grain, (entries, expected) in counts.items()
-            if entries != expected
-        ]
-        detail = "; ".join(faults or [f"{entries} {grain}s" for grain, (entries, _) in counts.items()])
+        faults = faults or word_index_faults(self.documents, self.lexical)
+        detail = " ".join(faults) or "; ".join(f"{self.lexical.count(grain)} {grain}s" for grain in Grain)
         return CheckResult(name, not faults, detail, REBUILD if faults else "")
 
     def _vectors(self, name: str) -> CheckResult:
@@ -435,11 +428,7 @@ class Verify:
                 differences.append(f"{name} has lost its text. {remedy}")
             elif body_hash(self.documents.body(note.id) or "") != note.hash:
                 differences.append(f"{name} has another body stored than its hash says. {REPAIR}")
-        unlike = [
-            f"The {grain} index holds {entries} entries, the records {expected}."
-            for grain, (entries, expected) in entries_by_grain(self.documents, self.lexical).items()
-            if entries != expected
-        ]
+        unlike = word_index_faults(self.documents, self.lexical)
         # The vectors of the vault are the records: `VectorSearch.faults` compares them with their texts.
         if not is_in_process(self.vectors):
             entries = self.vectors.count()
