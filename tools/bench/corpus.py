@@ -78,7 +78,12 @@ class Note:
         return [embedding_text(self._context(above), text) for above, text in self._passages()]
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [(line.above, line.text) for line in self.lines if line.kind is not BlockKind.HEADING]
+        following = [*self.lines[1:], None]
+        return [
+            (line.above, line.text)
+            for line, below in zip(self.lines, following, strict=True)
+            if line.kind is not BlockKind.HEADING or below is None or _level(below) <= _level(line)
+        ]
 
     def _passages(self) -> list[tuple[str, str]]:
         packed: list[tuple[str, str]] = []
@@ -98,6 +103,11 @@ class Note:
         key = FragmentKey(self.number, seq)
         title = index_text(with_names(f"{self.title} {above}".rstrip(), names))
         return LexicalEntry(key, grain, self.collection, title, index_text(text), self.authored_at)
+
+
+def _level(line: Line) -> int:
+    """Return the level of a heading; one more than the lowest for another line."""
+    return len(line.text) - len(line.text.lstrip("#")) if line.kind is BlockKind.HEADING else 7
 
 
 class Vocabulary:
