@@ -24,10 +24,10 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance import lanes
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Journal, Run, RunStatus
 from clawmem.ports.telemetry import Recall, RecallHit

@@ -1,11 +1,11 @@
-"""Sections of a note that are about one day each, as in a diary with one file for each month or year."""
+"""The diary of agents, and sections of a note that are about one day each, as in a diary of a month or year."""
 
 import re
 from collections.abc import Iterator
 
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.text.dates import temporal_range
 from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import day_in
@@ -13,6 +13,9 @@ from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
 _NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d", re.MULTILINE)
 _DAY_AND_MONTH = re.compile(r"(?<![\w.])\d\d?\.\s?\d\d?\.(?!\s?\d)")  # 22.11.
+
+DIARY = "diary"  # folder of the own collection
+TOPIC = "general"
 
 
 def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
@@ -38,3 +41,15 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
             last = note.line_at(heading.start + len(note.body[heading.start : end].rstrip()))
             key = FragmentKey(document.id, -heading.start_line)  # that of no stored fragment
             yield Span(key, FragmentKind.SECTION, heading.start_line, last, heading.start, end, day)
+
+
+def diary_path(at_ms: int, topic: str) -> str:
+    """
+    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
+
+    The topic keeps its letters and digits in lower case; every other run of characters becomes one hyphen, so the
+    topic cannot name another folder.
+    """
+    day, _, clock = iso_utc(at_ms).partition("T")
+    slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60].strip("-") or TOPIC
+    return f"{DIARY}/{day}-{''.join(filter(str.isdigit, clock))}-{slug}.md"

@@ -17,7 +17,7 @@ from hook_process import ask_inside, transcript
 from scripted_server import scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.telemetry import Recall
 
 Surfaced = Callable[..., str]

@@ -8,9 +8,9 @@ from wired import publisher, wired
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.briefing import reflect
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.records import FragmentKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault

@@ -14,10 +14,10 @@ from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lanes import Lanes
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.errors import VaultFull, VaultLocked
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.records import Document

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from clawmem.app.services.capture.memories import diary_path
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
+from clawmem.domain.documents.diary import diary_path
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.knowledge.llm_answer import fitted
 from clawmem.domain.lifecycle.policy import (

@@ -29,8 +29,8 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.app.operations.output import fields_text, plural, records_table, table
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.app.services.surfacing.steps import Choices
-from clawmem.app.services.surfacing.turns import Turns
 from clawmem.domain.surfacing.profiles import profile_named
+from clawmem.domain.surfacing.turns import Turns
 
 cli = typer.Typer(rich_markup_mode=None)
 bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")

@@ -88,11 +88,12 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         return ""  # before anything is imported that a search needs
     from clawmem.app.environment.session_topics import project_of, topic_of
     from clawmem.app.services.surfacing.steps import Choices
-    from clawmem.app.services.surfacing.turns import gated, turns_of
+    from clawmem.app.services.surfacing.turns import turns_of
     from clawmem.app.settings.model import load_settings
     from clawmem.domain.documents.times import iso_utc
     from clawmem.domain.retrieval.question import Question
     from clawmem.domain.surfacing.profiles import profile_named
+    from clawmem.domain.surfacing.turns import gated
 
     settings = load_settings(environ=context.environ, lenient=True)
     heartbeats = tuple(filter(None, settings.heartbeat_patterns.split(",")))

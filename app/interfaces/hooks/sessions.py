@@ -30,7 +30,6 @@ from clawmem.app.operations.output import few
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
 from clawmem.app.services.surfacing.steps import Choices
-from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.blocks import block, curation_note, file_name
 from clawmem.domain.capture.handoff import MESSAGES, state_of
@@ -39,6 +38,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, is_echo, to_bytes
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.surfacing.profiles import BALANCED, PROFILES
+from clawmem.domain.surfacing.turns import Turns
 from clawmem.domain.text.words import query_hash
 from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Session as SessionRecord

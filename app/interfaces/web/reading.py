@@ -11,8 +11,9 @@ from clawmem.app.operations.documents import Text, get
 from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields_of, titled_file
 from clawmem.app.services.retrieval.receipts import Receipt
 from clawmem.app.services.surfacing.reminders import VERB as REMINDER
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
+from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.documents import ClaimKind
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.knowledge import RelationKind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -23,6 +22,7 @@ from clawmem.domain.capture.notes import (
     source,
 )
 from clawmem.domain.capture.remembering import checked_name, checked_text
+from clawmem.domain.documents.diary import DIARY, TOPIC, diary_path
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -139,9 +139,7 @@ class Memories:
         return number
 
 
-DIARY = "diary"  # folder of the own collection
 AGENT = "agent"
-TOPIC = "general"
 NAME_CHARS = 100  # of a writer or a topic
 LAST = 10
 
@@ -202,15 +200,3 @@ class Diary:
             )
             for note in newest
         ]
-
-
-def diary_path(at_ms: int, topic: str) -> str:
-    """
-    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
-
-    The topic keeps its letters and digits in lower case; every other run of characters becomes one hyphen, so the
-    topic cannot name another folder.
-    """
-    day, _, clock = iso_utc(at_ms).partition("T")
-    slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60].strip("-") or TOPIC
-    return f"{DIARY}/{day}-{''.join(filter(str.isdigit, clock))}-{slug}.md"

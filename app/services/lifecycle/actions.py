@@ -19,7 +19,6 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.update import has_lost_file
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
 from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
@@ -32,6 +31,7 @@ from clawmem.domain.lifecycle.policy import (
 from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.likeness import jaccard
 from clawmem.domain.text.words import words

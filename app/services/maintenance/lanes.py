@@ -21,7 +21,6 @@ from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.app.services.retrieval.receipts import Retention
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
@@ -30,6 +29,7 @@ from clawmem.domain.lifecycle.policy import surfaced_stats
 from clawmem.domain.maintenance import deduction, schedule
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, RejectionReason
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError, VaultLocked

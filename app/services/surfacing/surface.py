@@ -40,7 +40,7 @@ from clawmem.app.services.surfacing.steps import (
     threshold,
     visible,
 )
-from clawmem.app.services.surfacing.turns import Turns, receipt_of
+from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
@@ -54,6 +54,7 @@ from clawmem.domain.surfacing.block import FACTS_FRAME, block, nudge, routing_hi
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, seeds_of
 from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier, without_prefixes
 from clawmem.domain.surfacing.packing import pack_lines
+from clawmem.domain.surfacing.turns import Turns
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import ActJournal
