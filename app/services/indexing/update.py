@@ -489,9 +489,8 @@ class _Pass:
         was_served = before is not None and before.inactive is None
         if parsed is None:
             if known:
-                self._documents.touch(
-                    known.id, identity.stamp_to_record(change.file.stamp, self._update.clock.now_ms())
-                )
+                stamp = identity.stamp_to_record(change.file.stamp, self._update.clock.now_ms())
+                self._documents.touch(known.id, stamp)
             return "unchanged" if was_served else "", ""
         if is_forgotten_file(self._documents, self._update.forgotten_texts, parsed.body, known, former):
             withdrawn = publisher.withdraw([known.id], InactiveReason.REMOVED) if known else 0
