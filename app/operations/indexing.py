@@ -333,8 +333,9 @@ def bootstrap(
     names = [key for key, root in folders.items() if real_path(root) == folder and name in (None, key)]
     added = names[0] if names else ""
     if is_new := not added or confirm is False:
-        with open_services(settings):  # raises if the file is no vault, before it is configured
-            pass
+        if is_there(settings.vault):
+            with open_services(settings):  # raises if the file is no vault, before it is configured
+                pass
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
