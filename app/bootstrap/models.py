@@ -60,6 +60,18 @@ class ModelSelection:
         """Whether the settings name the embedder, instead of leaving its selection to clawmem."""
         return bool(self.settings.embed_server) or self.settings.embedder != "auto"
 
+    @property
+    def offer(self) -> str:
+        """A sentence about better models for a person; empty if they are installed, or the settings name others."""
+        models = [self.known(name) for name in SETS["better"]]
+        missing = sum(model.download_bytes for model, state in models if not state.there)
+        if not missing or self.names_embedder or self.settings.no_local_models or self.settings.rerank_server:
+            return ""
+        return (
+            f"For English notes, clawmem models use better ({missing / 1e6:.1f} MB) finds the right note first in 64 "
+            "of 100 questions instead of 60, measured on notes of others."
+        )
+
     def local(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
         if self._local.get(fingerprint) is None:

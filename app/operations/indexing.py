@@ -10,13 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.models import SETS
 from clawmem.app.bootstrap.opening import open_services, require_folder
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import few, plural, size
+from clawmem.app.operations.output import few, plural
 from clawmem.app.services.indexing.collections import (
     Collection,
     Trust,
@@ -352,16 +351,7 @@ def bootstrap(
         if advice := opened.language_advice():
             reading.remarks.append(f"Languages: {advice}")
         elif services.caller == PERSON and sys.stdin.isatty() and sys.stdout.isatty():
-            selection = services.model_selection
-            models = [selection.known(name) for name in SETS["better"]]
-            missing = sum(model.download_bytes for model, state in models if not state.there)
-            if missing and not (
-                selection.names_embedder or settings.no_local_models or settings.rerank_server
-            ):
-                reading.offer = (
-                    f"For English notes, clawmem models use better ({size(missing)}) finds the right note first in 64 "
-                    "of 100 questions instead of 60, measured on notes of others."
-                )
+            reading.offer = services.model_selection.offer
     return reading
 
 

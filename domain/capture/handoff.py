@@ -24,7 +24,6 @@ SECTIONS = {
     "next": "Next Session Should",
 }
 _NOTHING = "Nothing noted."
-_OUTCOME = ("learned", "done", "files", "next")  # a request and read files alone do not justify a handoff
 _NAMED_BY_MODEL = [name for name in SECTIONS if name != "files"]
 _SCHEMA = object_schema(" ".join(_NAMED_BY_MODEL), **dict.fromkeys(_NAMED_BY_MODEL, TEXTS))
 HANDOFF = ModelTask("handoff", _SCHEMA, 0.3, 1000)
@@ -77,13 +76,13 @@ def by_model(
 
 def is_worth_keeping(sections: Mapping[str, Iterable[str]], plain: Mapping[str, Iterable[str]]) -> bool:
     """
-    Whether something was learnt, decided, done, changed or left open in the session.
+    Whether something was learnt, decided, done, changed or left open in the session; requests and read files do not count.
 
     Lessons only count if they are in the rule-based *plain* sections, which quote the conversation. A model's lessons
     may summarise notes that the session read.
     """
     outcome = [item for name in ("done", "files", "next") for item in sections.get(name, ())]
-    quoted = [item for name in _OUTCOME for item in plain.get(name, ())]
+    quoted = [item for name in ("learned", "done", "files", "next") for item in plain.get(name, ())]
     return any(item.strip() for item in (*outcome, *quoted))
 
 
@@ -183,8 +182,6 @@ def next_steps(text: str) -> Iterator[str]:
 # -- compaction ---------------------------------------------------------------------------------------
 
 MESSAGES = 200  # the latest messages
-DECISIONS = 15
-QUESTIONS = 10
 LONGEST_PATH = 300
 # A tag within backticks is a quotation, not markup.
 _SCRATCHPAD = re.compile(
@@ -215,8 +212,8 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     paths = [path for path in files_written(recent) if 10 <= len(path) <= LONGEST_PATH]
     sections = {
         "Last User Request": request,
-        "Key Decisions This Session": _items(sentence[:150] for sentence in decisions[:DECISIONS]),
-        "Open Questions / Unresolved": _items([text for text in latest if text.endswith("?")][-QUESTIONS:]),
+        "Key Decisions This Session": _items(sentence[:150] for sentence in decisions[:15]),
+        "Open Questions / Unresolved": _items([text for text in latest if text.endswith("?")][-10:]),
         "Files Modified This Session": _items(paths[-30:]),
     }
     return _markdown("State before compaction", sections, "None.") if any(sections.values()) else ""
