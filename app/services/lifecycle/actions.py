@@ -1,16 +1,15 @@
 """
 Pins, snoozes, archiving and restoring of documents; each act is recorded with author and reason, and can be undone.
 
-The curator examines a vault: duplicates, statistics, problems and recommendations.
+The curator finds duplicates, and recommends next steps.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
 
 from clawmem.app.services.capture.visibility import made_private
 from clawmem.app.services.documents.listing import candidates_of, every_served
@@ -39,7 +38,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import ClaimKind, DocumentStore, SuccessionStore
 from clawmem.ports.errors import InvalidInput, NotFound, NotServed
 from clawmem.ports.files import FileSource
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.journal import Act, ActEntry, ActJournal
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.sessions import UsageStore
@@ -416,26 +415,14 @@ LEAST_SCORE = 0.7  # score of the duplicate in a search for the title of the not
 LEAST_SHARED = 0.4  # Jaccard similarity of the words of both notes
 SHORTEST = 4  # letters of a word that is compared
 GOOD = 0.3  # least score at which a note counts as found by its own title
-STATES = ("active", "archived", "forgotten", "pinned", "snoozed")
 OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
 
 
 @dataclass(frozen=True, slots=True)
 class CuratorReport:
-    """
-    An examination of the memory.
-
-    ``health`` has numbers of documents by state, of texts without vectors, and the problems around the vault;
-    ``retrieval`` whether the latest note is found by its own title; ``actions`` are sentences, each with a command.
-    ``written_to`` is the file of the report, for the hook.
-    """
+    """The advice of an examination: sentences, each with a command, and the file of the report, for the hook."""
 
     timestamp: str
-    health: dict[str, Any]
-    sweep: dict[str, int]
-    consolidation: dict[str, int]
-    retrieval: dict[str, Any]
-    collections: dict[str, Any]
     actions: list[str]
     written_to: str
 
@@ -450,9 +437,7 @@ class Curator:
 
     documents: DocumentStore
     lexical: LexicalIndex
-    embeddings: EmbeddingStore
     lifecycle: Lifecycle
-    leftovers: Collection[str]
     clock: Clock
 
     def duplicates(self, most: int = EXAMINED) -> list[tuple[Document, Document, float]]:
@@ -512,22 +497,5 @@ class Curator:
             f"{unused:.0%} of the notes were never of use: clawmem report shows which.": status.active > MANY
             and unused > OFTEN_UNUSED,
         }
-        return CuratorReport(
-            timestamp=iso_utc(self.clock.now_ms()),
-            health={
-                **{state: getattr(status, state) for state in STATES},
-                "neverAccessed": status.never_accessed,
-                "embeddingBacklog": self.embeddings.counts().pending,
-                "infrastructure": list(problems),
-            },
-            sweep={"candidates": idle},
-            consolidation={"candidates": duplicates},
-            retrieval={"bm25Pass": is_found, "topScore": round(top_score, 4)},
-            collections={
-                "total": len(self.documents.collections()),
-                "orphaned": sorted(self.leftovers),
-                "neverAccessedPct": round(100 * unused, 1),
-            },
-            actions=[*problems, *(sentence for sentence, is_due in advice.items() if is_due)],
-            written_to=written_to,
-        )
+        actions = [*problems, *(sentence for sentence, is_due in advice.items() if is_due)]
+        return CuratorReport(iso_utc(self.clock.now_ms()), actions, written_to)
