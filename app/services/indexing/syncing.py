@@ -73,11 +73,7 @@ def admitted(
     folder: str, home: Path, *, own: Sequence[Path] = (), allowed: Sequence[Path] | None = None
 ) -> Path:
     """
-    Return *folder* with links resolved, if both its name and the resolved path may be read.
-
-    Args:
-        own: The files of clawmem itself.
-        allowed: For a program: the folders that it may read, with their subfolders. ``None`` for a person.
+    Return *folder* with links resolved, if both its name and the resolved path may be read, see `sync_folder`.
 
     Raises:
         RestrictedFolder: *folder* must not be read.
@@ -103,11 +99,8 @@ class GuardedFiles:
     """
     ``FileSource`` that leaves out credential stores by name, key material by content, and clawmem's own files.
 
-    ``skipped`` are sentences about the files and folders that were left out by name since the last scan began.
-
-    Args:
-        home: The home folder of the user.
-        own: The files of clawmem itself: its vaults and its config file.
+    ``skipped`` are sentences about the files and folders that were left out by name since the last scan began. For the
+    others see `sync_folder`.
     """
 
     files: FileSource

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from posixpath import basename, dirname
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field
 
@@ -57,22 +57,6 @@ LEAST_MOVED, MOST_PAIRS = 0.6, 2500
 ORIGIN = "links"  # the writer of the relations that follow from links
 
 
-class UnresolvedClaim(NamedTuple):
-    """A claim whose address names no note, or several."""
-
-    claim: Claim
-    note: Document
-    candidates: Sequence[Document]
-
-    def __str__(self) -> str:
-        """Return the sentence that reports the claim."""
-        claim = f"{self.note.display_path}: {self.claim.kind} names {self.claim.address!r}, but"
-        if not self.candidates:
-            return f"{claim} no other note is called so. Write its path, title or [[link]]."
-        names = ", ".join(sorted(document.display_path for document in self.candidates))
-        return f"{claim} {len(self.candidates)} notes are called so: {names}. Write the path of one."
-
-
 @dataclass(frozen=True, slots=True)
 class NoteClaims:
     """Claims of notes to supersede others, and the notes that their addresses name now."""
@@ -81,29 +65,33 @@ class NoteClaims:
     successions: SuccessionStore
     links: LinkStore
 
-    def aim(self, transactions: Transactions) -> list[UnresolvedClaim]:
+    def aim(self, transactions: Transactions, collection: str) -> list[str]:
         """
-        Aim every claim at the note that its address names now; return those that name none or several.
+        Aim every claim at the note that its address names now; report those of *collection* that name none or several.
 
         Notes come, move and change their titles, so the addresses are read again after each pass.
         """
         recorded = self.successions.claims()
         documents = self.documents.many({claim.document_id for claim in recorded}) if recorded else {}
-        claims = [
-            UnresolvedClaim(claim, note, self._named(claim, note))
-            for claim in recorded
-            for note in [documents[claim.document_id]]
-        ]
-        moved = []
-        for claim, note, notes in claims:
+        moved, problems = list[Claim](), list[str]()
+        for claim in recorded:
+            note = documents[claim.document_id]
+            notes = self._named(claim, note)
             target = notes[0] if len(notes) == 1 else None
             place = (target.collection, target.path) if target else (note.collection, claim.address)
             moved += [claim._replace(place=place)] if place != claim.place else []
+            if not target and note.collection == collection:
+                names = ", ".join(sorted(document.display_path for document in notes))
+                fault = "no other note is called so. Write its path, title or [[link]]."
+                fault = (
+                    f"{len(notes)} notes are called so: {names}. Write the path of one." if notes else fault
+                )
+                problems.append(f"{note.display_path}: {claim.kind} names {claim.address!r}, but {fault}")
         if moved:
             with transactions.writing():
                 for claim in moved:
                     self.successions.aim(claim)
-        return [claim for claim in claims if len(claim.candidates) != 1]
+        return problems
 
     def _named(self, claim: Claim, note: Document) -> list[Document]:
         """
@@ -342,8 +330,7 @@ class _Pass:
         self._remove(len(served), exclusions)
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
-        claims = update.claims.aim(update.transactions)
-        report.problems += [str(claim) for claim in claims if claim.note.collection == folder.name]
+        report.problems += update.claims.aim(update.transactions, folder.name)
         self._mark(Cursor())
 
     def _mark(self, mark: Cursor) -> None:
