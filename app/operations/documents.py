@@ -216,10 +216,9 @@ def multi_get(
     """Read several documents at once; names and documents that were left out are reported."""
     if not isinstance(pattern, str) and len(pattern) == 1:  # which may be several with commas
         [pattern] = pattern
-    found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
+    excerpts, errors = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     as_text = partial(text_of, is_numbered=line_numbers, as_of=as_of, max_lines=max_lines)
-    texts = [*map(as_text, found.excerpts)]
-    return Texts(count=len(texts), documents=texts, errors=[*found.errors])
+    return Texts(count=len(excerpts), documents=[*map(as_text, excerpts)], errors=errors)
 
 
 class ListedDocument(DatedDocument):

@@ -4,7 +4,7 @@ import pytest
 from wired import publisher
 
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.app.services.documents.lookup import Lookup, MultiGet
+from clawmem.app.services.documents.lookup import Excerpt, Lookup
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
@@ -34,8 +34,8 @@ def put(vault: Vault, name: str, source: str | None = None) -> Document:
     return saved
 
 
-def shown(found: MultiGet) -> list[str]:
-    return [excerpt.document.display_path for excerpt in found.excerpts]
+def shown(excerpts: list[Excerpt]) -> list[str]:
+    return [excerpt.document.display_path for excerpt in excerpts]
 
 
 class TestByPlace:
@@ -108,20 +108,20 @@ class TestMultiGet:
         for name in (*(f"notes/harbour{n}" for n in range(1, 5)), "notes/x/s", "tasks/x/s"):
             put(vault, f"{name}.md")
 
-        found = lookup.multi_get("harbour1.md,harbour9.md,s.md,../a1.md,a\0.md,#zz")
+        excerpts, errors = lookup.multi_get("harbour1.md,harbour9.md,s.md,../a1.md,a\0.md,#zz")
 
-        assert shown(found) == ["notes/harbour1.md"]
+        assert shown(excerpts) == ["notes/harbour1.md"]
         codes = ["NOT_FOUND", "AMBIGUOUS", "PATH_TRAVERSAL", "INVALID_PATH", "INVALID_INPUT"]
-        assert [error.code for error in found.errors] == codes
-        assert len(found.errors[0].suggestions) == 3
+        assert [error.code for error in errors] == codes
+        assert len(errors[0].suggestions) == 3
 
     def test_many_names_cost_little(self, vault: Vault, lookup: Lookup) -> None:
         """A name counts once, the first unknown ones get suggestions, and a list has an end."""
         put(vault, "notes/harbour.md")
 
-        assert shown(lookup.multi_get(",".join(["harbour.md"] * 30_000))) == ["notes/harbour.md"]
-        found = lookup.multi_get(["harbour.md", *(f"harbour{n}" for n in range(20))])
-        assert [len(error.suggestions) for error in found.errors] == [1] * 10 + [0] * 10
+        assert shown(lookup.multi_get(",".join(["harbour.md"] * 30_000))[0]) == ["notes/harbour.md"]
+        _, errors = lookup.multi_get(["harbour.md", *(f"harbour{n}" for n in range(20))])
+        assert [len(error.suggestions) for error in errors] == [1] * 10 + [0] * 10
         with pytest.raises(InvalidInput, match="200 are the most"):
             lookup.multi_get(",".join(f"harbour{n}.md" for n in range(30_000)))
 
@@ -146,6 +146,6 @@ class TestMultiGet:
         for name in ("tasks/notes/d.md", "notes/sub/c.md", "notes/b.md", "notes/a.md"):
             put(vault, name)
 
-        found = lookup.multi_get(pattern)
+        excerpts, errors = lookup.multi_get(pattern)
 
-        assert shown(found) == expected and not found.errors
+        assert shown(excerpts) == expected and not errors

@@ -84,14 +84,6 @@ class LookupFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class MultiGet:
-    """Excerpts by collection and path, each document once; ``errors`` are the names and documents left out."""
-
-    excerpts: tuple[Excerpt, ...]
-    errors: tuple[LookupFailure, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Lookup:
     """
     Served documents by address, and their text: exact matches only, and one rule for every interface.
@@ -321,9 +313,13 @@ class Lookup:
             )
         return excerpt
 
-    def multi_get(self, pattern: str | Sequence[str], *, max_bytes: int = MAX_BYTES) -> MultiGet:
+    def multi_get(
+        self, pattern: str | Sequence[str], *, max_bytes: int = MAX_BYTES
+    ) -> tuple[list[Excerpt], list[LookupFailure]]:
         """
-        Return several documents at once, named by a glob, a comma-separated list of addresses, or a list of both.
+        Return several documents by collection and path, and the names and documents that were left out.
+
+        They are named by a glob, a comma-separated list of addresses, or a list of both.
 
         A list contains a comma and neither ``*`` nor ``?``; its addresses are read as by `get`. A glob is matched
         against ``collection/path`` and against the path alone; one that begins with ``clawmem://`` or ``//`` against
@@ -375,14 +371,14 @@ class Lookup:
                 advice = f'Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
                 message = f"{name} has {size:,} bytes, more than {max_bytes:,}. {advice}"
                 parts.append(LookupFailure(name, TOO_LARGE, message))
-        errors = tuple(part for part in parts if isinstance(part, LookupFailure))
+        errors = [part for part in parts if isinstance(part, LookupFailure)]
         if not excerpts:
             wanted = pattern if isinstance(pattern, str) else ", ".join(pattern)
             near = [name for failure in errors for name in failure.suggestions]
             error = NotFound("document", wanted, suggestions=near)
             error.args = (" ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])) or str(error),)
             raise error
-        return MultiGet(tuple(part for part in ordered if sizes[part.document] <= max_bytes), errors)
+        return [part for part in ordered if sizes[part.document] <= max_bytes], errors
 
     def _excerpt(
         self, document: Document, from_line: int | None = None, max_lines: int | None = None
