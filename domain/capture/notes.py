@@ -20,7 +20,6 @@ COLLECTION = OWN_COLLECTION
 OBSERVATIONS = "agent/observations"
 SHORTEST, LONGEST = 10, 500  # characters of a sentence
 CONTEXT_CHARS = 240
-HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
 # Speaks of the project in which it is said.
 LOCAL = re.compile(
     r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
@@ -43,7 +42,7 @@ def merge_window_ms(kind: Kind) -> int | None:
     """
     if kind in (Kind.DECISION, Kind.PREFERENCE):
         return None
-    return WEEK_MS if kind is Kind.ANTIPATTERN else HALF_HOUR_MS
+    return (7 * 24 * 60 if kind is Kind.ANTIPATTERN else 30) * 60_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,6 @@ def read_verdict(value: Mapping[str, Any]) -> Verdict:
 
 # -- causes -------------------------------------------------------------------------------------------
 
-LEAST_CONFIDENCE = 0.6
 _ENDS = ("source_fact_idx", "target_fact_idx")
 _LINK = {**{name: INTEGER for name in _ENDS}, "confidence": NUMBER, "reasoning": TEXT}
 _LINKS = list_schema(object_schema(" ".join((*_ENDS, "confidence")), **_LINK))
@@ -171,7 +170,7 @@ def read_causes(value: Mapping[str, Any] | None, facts: Sequence[Fact]) -> list[
     causes: dict[tuple[Note, Note], Cause] = {}
     for link in value["links"] if value else ():
         ends = [facts[int(link[name])] for name in _ENDS if link[name] in range(len(facts))]
-        if len(ends) == 2 and LEAST_CONFIDENCE <= link["confidence"] <= 1:
+        if len(ends) == 2 and 0.6 <= link["confidence"] <= 1:
             reason = link.get("reasoning", "")[:500]
             cause = Cause(ends[0], ends[1], float(link["confidence"]), reason)
             pair = cause.source.note, cause.target.note
