@@ -259,19 +259,18 @@ def memory_forget(
         result, report = Forgotten(name=query, changed=False), ForgetReport((note,))
     else:
         if not (confirm is True and digits and note.first_hash.startswith(digits)):
-            place = place_of(services.vault.documents, note)
-            derived = files_of(derived_documents(services.vault, [note.id]))
-            details = place | {"authored_at": note.authored_at, "characters": note.body_length}
-            details["derived"] = derived
+            details = place_of(services.vault.documents, note)
+            details |= {"authored_at": note.authored_at, "characters": note.body_length}
+            derived = details["derived"] = files_of(derived_documents(services.vault, [note.id]))
             raise ConfirmationMissing(
                 [
-                    f"This would forget {note.display_path} ({place['docid']}): {shown_title(note).rstrip('.')}.",
+                    f"This would forget {note.display_path} ({details['docid']}): {shown_title(note).rstrip('.')}.",
                     f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
                     f"Memories derived from it: {few(derived) or 'none'}.",
                 ],
                 details,
-                remedy=f'To forget it, repeat with query: "{place["docid"]}" and confirm: true.',
-                confirmed={"query": f"{place['docid']} {note.display_path}", "confirm": True},
+                remedy=f'To forget it, repeat with query: "{details["docid"]}" and confirm: true.',
+                confirmed={"query": f"{details['docid']} {note.display_path}", "confirm": True},
             )
         report = services.forgetting([note], services.caller, why)
         result = _forgotten(note.display_path, [note], report)

@@ -278,11 +278,9 @@ def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
         "started_at=when lane phase status reason selected=seen created=made rejected=refused metrics.dry_run "
         "metrics.stopped",
     )
-    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
-    yield from records_table(
-        [decision for decision in decisions if decision.get("notes")],
-        "verdict notes why score threshold method confidence by made",
-    )
+    decisions = (decision for run in runs for decision in run.metrics.get("decisions", ()))
+    named = [decision for decision in decisions if decision.get("notes")]
+    yield from records_table(named, "verdict notes why score threshold method confidence by made")
 
 
 @operation(
@@ -408,11 +406,9 @@ def consolidate(
 )
 def curate(services: Services) -> CuratorReport:
     """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
-    settings = services.settings
-    faults = [check for check in services.doctor() if not check.ok]
-    problems = [f"{check.check}: {check.detail} {check.way_out}" for check in faults]
-    place = settings.vault.with_name(CURATOR_REPORT)
-    report = services.curator.examine(settings.archive_policy, problems, str(place))
+    problems = [check.line.removeprefix("FAIL  ") for check in services.doctor() if not check.ok]
+    place = services.settings.vault.with_name(CURATOR_REPORT)
+    report = services.curator.examine(services.settings.archive_policy, problems, str(place))
     write_whole(place, json.dumps(asdict(report), indent=1).encode())  # a hook may read it at this moment
     return report
 

@@ -294,8 +294,7 @@ def export(
     if form == "bundle" and names:
         reason = "A bundle is the whole vault. Export a part with --format markdown or --format jsonl."
         raise InvalidInput("INVALID_INPUT", reason)
-    served = every_served(vault.documents)
-    chosen = [document for document in served if not names or document.collection in names]
+    chosen = [note for note in every_served(vault.documents) if not names or note.collection in names]
     target = (output or Path(NAMES[form])).expanduser().absolute()
     documents, remarks = 0, list[str]()
     with _new_file(services, target, form, force=force) as draft:
@@ -308,18 +307,15 @@ def export(
                 closing(copied.new_bundle(draft)) as writer,
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
-            left_in = (
-                f"The texts of deleted files are in it: {few(removed)}. To leave them out, forget them first."
-            )
-            remarks += [left_in] if removed else []
+            left_in = "The texts of deleted files are in it: {}. To leave them out, forget them first."
+            remarks += [left_in.format(few(removed))] if removed else []
         elif form == "jsonl":
-            notes = [*chosen]
-            newer = current_successors(vault.documents, vault.successions, [note.id for note in notes])
+            newer = current_successors(vault.documents, vault.successions, [note.id for note in chosen])
             stores = vault.documents, vault.properties, vault.triples, vault.relations
-            lines = dict(memory_lines(*stores, newer, notes, services.withheld()))
+            lines = dict(memory_lines(*stores, newer, chosen, services.withheld()))
             draft.write_bytes("".join(f"{line}\n" for line in lines.values()).encode("utf-8", "replace"))
             documents = len(lines)
-            bare = [note.display_path for note in notes if note.display_path not in lines]
+            bare = [note.display_path for note in chosen if note.display_path not in lines]
             remarks += [f"{len(bare):,} without text left out: {few(bare)}"] if bare else []
         else:
             roots = {folder.name: folder.root for folder in services.folders}

@@ -256,10 +256,9 @@ class Doctor:
             detail += f"; in {listed(sorted(failed))}"
             remedy = "Check the model below, then run: clawmem embed --force"
             return CheckResult(name, False, detail, remedy)
-        try:
+        has_model = True
+        with suppress(ClawmemError):  # of a configured model; the next check reports its fault
             has_model = self.embedder() is not None
-        except ClawmemError:  # a model is configured; the next check reports its fault
-            has_model = True
         is_behind = bool(counts.pending) and has_model
         return CheckResult(name, not is_behind, detail, "Run: clawmem embed" if is_behind else "")
 
@@ -281,9 +280,7 @@ class Doctor:
         embedder = self.embedder()
         if embedder is None or self.embeddings.fingerprint() != embedder.fingerprint:
             return CheckResult(name, True, "not compared: no vectors of this model are stored")
-        sample: list[
-            tuple[Document, str, Vector]
-        ] = []  # a text and its vector per document, spread over the paths
+        sample = list[tuple[Document, str, Vector]]()  # a text of each document, spread over the paths
         synced = [note for note in self.documents.latest() if note.embed_state is EmbedState.SYNCED]
         for document in spread(sorted(synced, key=attrgetter("collection", "path")), SAMPLE):
             if vectors := self.embeddings.of_document(document.id):
