@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from functools import partial
@@ -21,7 +20,7 @@ from clawmem.app.operations.operation import Effect, Opening, Option, Result, ar
 from clawmem.app.operations.output import Verbatim, records_table
 from clawmem.app.operations.search import QuestionText
 from clawmem.app.services.models import STATIC
-from clawmem.app.services.openclaw import AgentMemory, AgentSettings, MemoryHit, source_of
+from clawmem.app.services.openclaw import AgentMemory, AgentSettings, MemoryHit, source_of, stored_settings
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
@@ -41,7 +40,7 @@ from clawmem.domain.openclaw import (
     is_flush_due,
     prune,
 )
-from clawmem.ports.errors import EmbeddingError, ModelError, NotFound
+from clawmem.ports.errors import EmbeddingError, ModelError
 
 WINDOW = 200_000  # tokens
 NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add bge-small"
@@ -170,22 +169,11 @@ class AgentAnswer(Result):
     degraded: dict[str, str]
 
 
-def _settings_of(vault: Path, **given: Any) -> AgentSettings:
-    """Return the stored settings of a memory with those *given*; raise `NotFound` if no workspace is known."""
-    file = vault.with_suffix(".json")
-    chosen = json.loads(file.read_bytes()) if file.exists() else {}
-    chosen |= {name: value for name, value in given.items() if value is not None}
-    if not chosen.get("workspace"):
-        remedy = f"Run: clawmem openclaw index --agent {vault.stem} --workspace FOLDER"
-        raise NotFound("memory of the agent", vault.stem, remark=remedy)
-    return AgentSettings.model_validate(chosen)
-
-
 def _vault_of(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
     folder = os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw"
     vault = Path(folder).expanduser() / "clawmem" / f"{request.agent}.sqlite"
-    _settings_of(vault, workspace=getattr(request, "workspace", None))
+    stored_settings(vault, workspace=getattr(request, "workspace", None))
     own: dict[str, Any] = {"collections": {}, "named": None, "global_context": "", "backend": None}
     return settings.model_copy(update={**own, "vault": vault, "ranking": "openclaw"})
 
@@ -195,7 +183,7 @@ def _synced(
 ) -> tuple[AgentMemory, dict[str, int], list[str]]:
     """Index what changed and embed it; return the memory, counts of changes, and sentences about what failed."""
     vault = services.settings.vault
-    settings = _settings_of(vault, **given)
+    settings = stored_settings(vault, **given)
     sessions = services.agent_sessions(str(vault.parent.parent), vault.stem)
     memory = services.agent_memory(settings=settings, sessions=sessions)
     passes = memory.sync(all_sessions=all_sessions)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -135,6 +137,17 @@ class AgentSettings(BaseModel):
 def source_of(collection: str) -> str:
     """Return the source of the documents of a collection, as OpenClaw calls it."""
     return SESSIONS if collection == SESSIONS else MEMORY
+
+
+def stored_settings(vault: Path, **given: Any) -> AgentSettings:
+    """Return the stored settings of a memory with those *given*; raise `NotFound` if no workspace is known."""
+    file = vault.with_suffix(".json")
+    chosen = json.loads(file.read_bytes()) if file.exists() else {}
+    chosen |= {name: value for name, value in given.items() if value is not None}
+    if not chosen.get("workspace"):
+        remedy = f"Run: clawmem openclaw index --agent {vault.stem} --workspace FOLDER"
+        raise NotFound("memory of the agent", vault.stem, remark=remedy)
+    return AgentSettings.model_validate(chosen)
 
 
 @dataclass(frozen=True, slots=True)
