@@ -55,14 +55,6 @@ def test_an_entry_says_who_it_comes_from(home: Home, tmp_path: Path, origin: Ori
     assert text == ([LEADS[origin], f"> {FACT}"] if origin in UNVERIFIED else [FACT])
 
 
-def test_what_a_machine_wrote_is_an_assistants(home: Home, tmp_path: Path) -> None:
-    """A decision that was kept of a conversation says so, whether or not anybody recorded who said it."""
-    decision = f"---\ncontent_type: decision\n---\n# Lamp\n\n{FACT}\n"
-    home.take_in(tmp_path / "_clawmem", {"lamp.md": decision})
-
-    assert "said by an assistant\n" in home.ask(PROMPT).block
-
-
 @pytest.mark.parametrize(
     ("written", "label"),
     [("2019-05-04", "2019-05-04, over "), ("2023-10-14", "2023-10-14\n")],

@@ -14,7 +14,6 @@ from clawmem.app.settings.config_file import RESERVED
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.documents.frontmatter import TYPES
-from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.clients import Clients
@@ -144,11 +143,6 @@ def memory_advice(clients: Clients, settings: Settings) -> list[str]:
     ]
 
 
-def trust_of(collection: str, trust: Origin) -> Origin:
-    """Return the origin of notes in *collection*: *trust*, or `Origin.ASSISTANT` for the collection of clawmem."""
-    return Origin.ASSISTANT if collection == OWN_COLLECTION else trust
-
-
 def record_trust(
     documents: DocumentStore,
     transactions: Transactions,
@@ -162,14 +156,11 @@ def record_trust(
     Returns how many documents had another origin.
     """
 
-    def expected(document: Document) -> Origin:
-        return origin_of(document.tags, trust_of(document.collection, trust))
-
     def record(document_id: int) -> int:
         document = documents.get(document_id)
-        return 0 if document is None else publisher.set_origin(document_id, expected(document))
+        return publisher.set_origin(document_id, origin_of(document.tags, trust)) if document else 0
 
-    wrong = [document.id for document in recorded if document.origin is not expected(document)]
+    wrong = [note.id for note in recorded if note.origin is not origin_of(note.tags, trust)]
     return sum(apply_in_chunks(transactions, wrong, record))
 
 

@@ -18,7 +18,7 @@ from clawmem.domain.security.origin import origin_of
 from clawmem.domain.text.written_dates import authored_at, day_at_opening
 from clawmem.ports.documents import TAGS, Claims, Property
 from clawmem.ports.errors import SourceUnreadable
-from clawmem.ports.files import ExtractedText, TextExtractor
+from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
 
 Split = Callable[[str, int], list[Fragment]]  # the fragments of a body that begins on a line of its file
@@ -40,10 +40,6 @@ class ParsedSource:
     fragments: list[Fragment]
     complaint: str | None = None
     declared: Declarations = NO_DECLARATIONS
-
-
-# The text of a file, its front matter, what it declares, and a problem of the file.
-_ReadText = tuple[Markdown, str, frontmatter.Facts, Declarations, str | None]
 
 
 def parse_source(
@@ -75,8 +71,14 @@ def parse_source(
         SourceUnreadable: no text, more than `MAX_TEXT` bytes of it, or more than `MAX_FRAGMENTS` fragments.
     """
     extracted = extract(path, data) if extract else None
-    read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
-    note, front_matter, facts, declared, complaint = read
+    if extracted:  # its title is its file name: the declared one is often that of a form
+        _check_length(len(extracted.body), path)
+        aliases = (extracted.name,) if extracted.name else ()
+        facts = frontmatter.Facts(title=names.file_name(path), date=extracted.date or None, aliases=aliases)
+        note, front_matter, complaint = Markdown(extracted.body), "", extracted.warning
+        declared = Declarations(links=note_links(note) if extracted.has_links else [])
+    else:
+        note, front_matter, facts, declared, complaint = _note(data, path, parse_yaml)
     if project and not any(given.name.casefold() == "project" for given in declared.properties):
         given = Property("project", project, property_key(project))
         declared = declared._replace(properties=[*declared.properties, given])
@@ -139,17 +141,10 @@ def _check_length(size: int, path: str) -> None:
         )
 
 
-def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
-    """Return the content of an attachment. Its title is its file name: the declared one is often that of a form."""
-    _check_length(len(extracted.body), path)
-    aliases = (extracted.name,) if extracted.name else ()
-    facts = frontmatter.Facts(title=names.file_name(path), date=extracted.date or None, aliases=aliases)
-    note = Markdown(extracted.body)
-    links = note_links(note) if extracted.has_links else []
-    return note, "", facts, Declarations(links=links), extracted.warning
-
-
-def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
+def _note(
+    data: bytes, path: str, parse_yaml: ParseYaml
+) -> tuple[Markdown, str, frontmatter.Facts, Declarations, str | None]:
+    """Return the text of a note, its front matter, what that and the text declare, and a problem of the file."""
     text, warning = decode(data, path)
     parts, malformed = frontmatter.split(text), None
     try:

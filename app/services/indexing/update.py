@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clawmem.app.services.indexing.collections import record_trust, trust_of
+from clawmem.app.services.indexing.collections import record_trust
 from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
@@ -437,7 +437,7 @@ class _Pass:
             now_ms=self._update.clock.now_ms(),
             parse_yaml=self._update.parse_yaml,
             known=known,
-            trust=trust_of(self._folder.name, self._folder.origin),
+            trust=self._folder.origin,
             extract=self._folder.extract,
             project=self._folder.project,
             about=self._folder.about(file.path) or "",
