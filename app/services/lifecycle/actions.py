@@ -114,46 +114,37 @@ class Lifecycle:
     folders: Sequence[Folder]
     clock: Clock
 
-    def pin(self, document: Document, by: str, why: str = "", *, pinned: bool = True) -> bool:
-        """
-        Pin *document*, so that it precedes equally good ones, or unpin it; return whether that is new.
+    def pin(self, document: Document, by: str, why: str = "", *, pinned: bool = True) -> None:
+        """Pin *document*, so that it precedes equally good ones, or unpin it; a pin in its front matter stays."""
+        if document.pinned is not pinned:
+            act = Act.PIN if pinned else Act.UNPIN
+            with self.transactions.writing():
+                self.documents.pin(document.id, pinned)
+                self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
 
-        A pin in the front matter of a note stays.
-        """
-        if document.pinned is pinned:
-            return False
-        act = Act.PIN if pinned else Act.UNPIN
-        with self.transactions.writing():
-            self.documents.pin(document.id, pinned)
-            self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
-        return True
-
-    def snooze(self, document: Document, until: str | None, by: str, why: str = "") -> bool:
+    def snooze(self, document: Document, until: str | None, by: str, why: str = "") -> None:
         """
         Exclude *document* from surfacing until a time, see `read_until`; ``None`` ends the snooze.
 
-        Searches still find the document. Return whether that is new.
+        Searches still find the document.
         """
-        if until == document.snoozed_until:
-            return False
-        act = Act.UNSNOOZE if until is None else Act.SNOOZE
-        with self.transactions.writing():
-            self.documents.snooze(document.id, until)
-            self.acts.add([ActEntry(document.id, act, by, self._now(), why, document.snoozed_until or "")])
-        return True
+        before = document.snoozed_until
+        if until != before:
+            act = Act.UNSNOOZE if until is None else Act.SNOOZE
+            with self.transactions.writing():
+                self.documents.snooze(document.id, until)
+                self.acts.add([ActEntry(document.id, act, by, self._now(), why, before or "")])
 
-    def withhold(self, document: Document, by: str, why: str = "", *, private: bool = True) -> bool:
+    def withhold(self, document: Document, by: str, why: str = "", *, private: bool = True) -> None:
         """
-        Make *document* private, so that no model sees it unasked, or take that back; return whether that is new.
+        Make *document* private, so that no model sees it unasked, or take that back.
 
         What the front matter of a note, or its collection, says stays.
         """
-        if (document.id in made_private(self.acts)) is private:
-            return False
-        with self.transactions.writing():
+        if (document.id in made_private(self.acts)) is not private:
             act = Act.PRIVATE if private else Act.PUBLIC
-            self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
-        return True
+            with self.transactions.writing():
+                self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
 
     def supersede(self, document: Document, newer: Document | None, by: str, why: str = "") -> bool:
         """

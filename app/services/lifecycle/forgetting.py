@@ -395,9 +395,9 @@ class ForgottenPlaces:
                 every = dict.fromkeys([*texts, *self.forgotten_texts.digests()])
                 self.forget_log.write([*places, *missing], every)
 
-    def agree(self) -> int:
+    def agree(self) -> None:
         """
-        Forget the documents that the log names, and complete the log; return the number of newly forgotten documents.
+        Forget the documents that the log names, and complete the log.
 
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
@@ -419,7 +419,6 @@ class ForgottenPlaces:
                     self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
                     self.acts.add([ActEntry(number, Act.FORGET, "forget record", place.at)])
         self.complete()
-        return len(waiting)
 
     def warnings(self) -> list[str]:
         """Return a sentence if forgotten documents may come back because the log lacks some."""
