@@ -15,7 +15,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import few, plural
+from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import (
     Collection,
     Trust,
@@ -39,6 +39,7 @@ from clawmem.app.settings.config_file import (
     typed_folder,
 )
 from clawmem.app.settings.model import CollectionSettings, Settings, of_vault
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInput, ModelError, NotFound

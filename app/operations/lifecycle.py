@@ -12,7 +12,7 @@ from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, Names,
 from clawmem.app.operations.fields import named_collections as known_collections
 from clawmem.app.operations.indexing import PERSON, embed_new
 from clawmem.app.operations.operation import Command, Effect, Option, Result, argument, operation
-from clawmem.app.operations.output import counts_text, few, plural, records_table, value_text
+from clawmem.app.operations.output import counts_text, plural, records_table, value_text
 from clawmem.app.services.capture.memories import AGENT, LAST, NAME_CHARS, DiaryEntry
 from clawmem.app.services.capture.remembering import SECRET_REMARK, SavedNote
 from clawmem.app.services.capture.visibility import DAY
@@ -29,6 +29,7 @@ from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_docu
 from clawmem.app.services.portability import imported_documents
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.reminders import DAYS
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.domain.documents.diary import TOPIC
 from clawmem.domain.documents.names import read_address

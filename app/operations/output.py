@@ -176,12 +176,6 @@ def size(count: int) -> str:
     return f"{count} B"
 
 
-def few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names, and how many more there are, such as ``a, b and 3 more``."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def plural(count: int, noun: str) -> str:
     """Return the count and the noun, such as ``1 file`` or ``2,000 files``."""
     return f"{count:,} {noun}{'s' if count != 1 else ''}"

@@ -29,7 +29,7 @@ from clawmem.app.environment.private_files import (
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
-from clawmem.app.operations.output import counts_text, few
+from clawmem.app.operations.output import counts_text
 from clawmem.app.services.conversations.mining import MOST_ASKED, MiningOptions, MiningReport
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.succession import current_successors
@@ -46,6 +46,7 @@ from clawmem.app.services.portability import (
 )
 from clawmem.app.settings.config_file import fault_of_name, locked_config
 from clawmem.app.settings.model import Settings, load_settings
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.conversations.units import COLLECTION, checked_source
 from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.times import parse_iso

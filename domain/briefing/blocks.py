@@ -37,6 +37,12 @@ def packed(lines: Iterable[str], budget: int) -> list[str]:
     return fitting
 
 
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are, such as ``a, b and 3 more``."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def shortened(line: str, most: int) -> str:
     """
     Return *line* with at most *most* characters: a longer one is cut after a word and ends with an ellipsis.

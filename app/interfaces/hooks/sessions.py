@@ -26,12 +26,11 @@ from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.operations.indexing import embed_new
-from clawmem.app.operations.output import few
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
 from clawmem.app.services.surfacing.steps import Choices
 from clawmem.app.settings.model import load_settings
-from clawmem.domain.briefing.blocks import block, curation_note, file_name
+from clawmem.domain.briefing.blocks import block, curation_note, few, file_name
 from clawmem.domain.capture.handoff import MESSAGES, state_of
 from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.documents.times import iso_utc

@@ -26,6 +26,7 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file, is_hidden
 from clawmem.app.services.models import NONE
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.documents.frontmatter import split
 from clawmem.domain.documents.identity import NO_TEXT, body_hash, is_current, is_forgotten, source_hash
@@ -56,7 +57,6 @@ MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection
 REBUILD = "Run: clawmem rebuild"
 # Repairs the records themselves, and keeps every readable one.
 REPAIR = "Run: clawmem doctor --repair"
-NAMED = 3  # names listed in a message
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
 SAMPLE = 20  # stored vectors that are computed again for comparison
@@ -110,12 +110,6 @@ class CheckResult:
 def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:
     """Return every k-th of *documents* including the first, at most *limit*."""
     return documents[:: max(1, -(-len(documents) // limit))]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first `NAMED` of *names* and the number of the others."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
 
 
 def without_remedy(fault: str) -> str:
@@ -211,7 +205,7 @@ class Doctor:
             remedy = "" if scan.problem else MISSING_FOLDER.format(folder.name)
             return CheckResult(name, False, detail, remedy)
         if unreadable := scan_folder(self.files, folder).unreadable:
-            detail = f"files and folders that cannot be read: {listed(unreadable)}"
+            detail = f"files and folders that cannot be read: {few(unreadable)}"
             return CheckResult(name, False, detail, "Check their permissions. Then run: clawmem update")
         lost = len(paths) - len(scan.files)
         if lost >= max(LEAST_LOST, NEARLY_ALL * len(paths)):
@@ -229,7 +223,7 @@ class Doctor:
             except ValueError:
                 faulty.append(note.display_path)
         files = f"files with lines that could not be read: {len(faulty)}"
-        names = f" ({listed(sorted(faulty))}). For the lines, run: clawmem update --all" if faulty else ""
+        names = f" ({few(sorted(faulty))}). For the lines, run: clawmem update --all" if faulty else ""
         return CheckResult(name, True, files + names)
 
     def _lexical(self, name: str) -> CheckResult:
@@ -253,7 +247,7 @@ class Doctor:
             note for note in documents if note.embed_state is EmbedState.FAILED and note.id not in private
         )
         if failed := [note.display_path for note in notes]:
-            detail += f"; in {listed(sorted(failed))}"
+            detail += f"; in {few(sorted(failed))}"
             remedy = "Check the model below, then run: clawmem embed --force"
             return CheckResult(name, False, detail, remedy)
         has_model = True
@@ -296,7 +290,7 @@ class Doctor:
         ]
         if not wrong:
             return CheckResult(name, True, f"{len(sample)} computed again, all the same")
-        detail = f"{len(wrong)} of {len(sample)} differ from what the model gives now: {listed(wrong)}"
+        detail = f"{len(wrong)} of {len(sample)} differ from what the model gives now: {few(wrong)}"
         return CheckResult(name, False, detail, "Run: clawmem embed --force")
 
 
@@ -373,7 +367,7 @@ def _missed(scores: Iterable[Sequence[float]], places: Iterable[int], how: str) 
         for golden, row, place in zip(GOLDEN, scores, places, strict=True)
         if not all(row[place] > score for other, score in enumerate(row) if other != place)
     ]
-    return f"{len(missed)} of {len(GOLDEN)} questions {how}: {listed(missed)}" if missed else None
+    return f"{len(missed)} of {len(GOLDEN)} questions {how}: {few(missed)}" if missed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,7 +508,7 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     fault = ""
     own = [place for file in files_of_vault(vault) for place in all_below(file) if place.exists()]
     if locked := [str(place) for place in (vault.parent, *own) if not os.access(place, os.W_OK)]:
-        fault = f"{listed(locked)} cannot be written"
+        fault = f"{few(locked)} cannot be written"
     else:
         with suppress(OSError):
             if (free := disk_usage(vault.parent).free) < LEAST_BYTES:
@@ -532,10 +526,10 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     detail = "only you can read the vault and the files next to it, and the config file"
     remedy = ""
     if failed:
-        detail = f"other users can read {listed(failed)}"
+        detail = f"other users can read {few(failed)}"
         remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'"
     elif changed:
-        detail = f"other users could read {listed(changed)}; now only you can"
+        detail = f"other users could read {few(changed)}; now only you can"
     return [*findings, CheckResult("permissions", not failed, detail, remedy)]
 
 
