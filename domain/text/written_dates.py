@@ -17,12 +17,13 @@ _MONTH = rf"(?P<name>{any_of(MONTHS)})\.?"
 _FORMS = (
     r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_./ ]?)(?P<m>\d{2})(?P=sign)(?P<d>\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)",
     r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_/年])(?P<m>\d{1,2})[-_/月](?P<d>\d{1,2})(?!\d)",
-    r"(?<![\d.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)",
+    r"(?<![\d./])(?P<d>\d{1,2})(?P<sign>[./])(?P<m>\d{1,2})(?P=sign)(?P<y>\d{4}|\d\d)(?![./]?\d)",
     rf"(?<!\w){_MONTH} {_DAY},? (?P<y>\d{{4}})(?!\d)",
     rf"(?<!\w){_DAY} (?:de |of )?{_MONTH},? (?:de )?(?P<y>\d{{4}})(?!\d)",
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
+_LABELS = ("date", "datum", "fecha", "data")  # before the day that opens a text
 _WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? ", re.IGNORECASE)
 
 
@@ -55,21 +56,25 @@ def day_in(text: str) -> str:
     return next((iso_utc(day)[:10] for day in _days(text, _DATES[:-1])), "")
 
 
-def day_at_opening(body: str) -> str:
+def day_at_opening(body: str, latest_ms: int) -> str:
     """
-    Return the day that opens a text, with its words; empty if it opens otherwise.
+    Return the day that opens a text, as ``YYYY-MM-DD``; empty if it opens otherwise, or with a day after *latest_ms*.
 
-    That is a date before the other words of the first line below the title, also after a weekday or a label
-    ("Date: 16.02.2026"), or anywhere in a line of at most five words ("Leipzig, 16 Feb 2026").
+    That is a date before the other words of the first line below the title, also after a weekday, a short word or
+    "Date:" ("Mo 3.8.26"), or at the end of the line, as of a letter ("Leipzig, 16 Feb 2026"). Here a year may have two
+    digits. Items of lists and links to days are none.
     """
-    lines = (line.strip("#*_> \t-") for line in body.splitlines() if not line.startswith("#"))
-    line = next(filter(None, lines), "")[:200]
-    label, colon, rest = line.partition(": ")
-    start = _WEEKDAY.sub("", rest.strip("*_ ") if colon and label.isalpha() else line)
-    if len(line.split()) <= 5:
-        return line
-    found = filter(None, (pattern.match(start) for pattern in _DATES[:-1]))
-    return next((match[0] for match in found), "")
+    line = next(filter(str.strip, (line for line in body.splitlines() if not line.startswith("#"))), "")[:200]
+    start = line.strip().lstrip("*_>(") if not line.lstrip().startswith(("- ", "* ", "+ ")) else ""
+    label, _, rest = start.partition(": ")
+    start = _WEEKDAY.sub("", rest if label.strip("*_").casefold() in _LABELS else start)
+    first, blank, rest = start.partition(" ")
+    starts = (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[0].isdecimal() else (start,)
+    found = [pattern.match(text.lstrip("*_")) for pattern in _DATES[:-1] for text in starts]
+    ending = start.rpartition(", ")[2] if ", " in start and len(start.split()) <= 5 else ""
+    texts = [*(match[0] for match in found if match), ending]
+    days = (day for text in texts for day in _days(text, _DATES[:-1], century=2000))
+    return next((iso_utc(day)[:10] for day in days if day <= latest_ms), "")
 
 
 def authored_at(
@@ -94,12 +99,18 @@ def authored_at(
     return modified_ms if time is None else time
 
 
-def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES) -> Iterator[int]:
+def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES, century: int = 0) -> Iterator[int]:
+    """Yield the days in *text*; without a *century* a year has four digits. With slashes, one number must exceed 12."""
     for pattern in patterns if any(map(str.isdecimal, text)) else ():
         for match in pattern.finditer(text):
             parts = match.groupdict()
             month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
+            year, number = int(parts["y"]), int(parts.get("d") or 1)
+            if parts.get("sign") == "/" and pattern is _DATES[2]:
+                if number <= 12 and month <= 12:
+                    continue  # 3/4/2026 is of March or April
+                number, month = (month, number) if month > 12 else (number, month)
             with suppress(ValueError):
-                day = datetime(int(parts["y"]), month, int(parts.get("d") or 1))
+                day = datetime(year + century if year < 100 else year, month, number)
                 if FIRST_YEAR <= day.year <= LAST_YEAR:
                     yield (day - EPOCH) // MILLISECOND
