@@ -8,7 +8,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import FULL, standing
-from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.text.likeness import has_words
@@ -102,7 +101,7 @@ def _copies(work: Work, listed: Mapping[int, Candidate]) -> Iterator[tuple[int, 
     """
     Yield originals and their copies, whose names begin with that of the original: "Van.md" and "Van 1.md".
 
-    A copy has nearly the same text, and no other words or a name for copies ("Van (copy).md"), as "Offer v2.md" is none.
+    A copy has no other words, or a name for copies ("Van (copy).md"); "Offer v2.md" is none.
     """
     places = {c.document.display_path.rpartition(".")[0]: n for n, c in listed.items() if c.document}
     for place, copy in places.items():
@@ -111,8 +110,7 @@ def _copies(work: Work, listed: Mapping[int, Candidate]) -> Iterator[tuple[int, 
             bodies = work.texts.bodies([original, copy])
             texts = [bodies.get(number, "") for number in (original, copy)]
             is_named_so = standing(f"{place}.md", (), "", ()) < FULL
-            is_alike = diversify(texts, str, threshold=0.4)[1]
-            if is_alike and (is_named_so or {*words(texts[1])} <= {*words(texts[0])}):
+            if is_named_so or {*words(texts[1])} <= {*words(texts[0])}:
                 yield original, copy
 
 
@@ -192,7 +190,12 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         span, note = spans.get(best[older].best), documents[older]
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
-        later = (n for n in dated if documents[n].authored_at[: until[n]] > note.authored_at[: until[n]])
+        read = min(d.indexed_at for d in documents.values() if d.collection == note.collection)
+        # The time of a file on the day on which its folder was first read may be that of a copy.
+        is_old = not note.has_own_date and read[:DAY] <= note.modified_at <= read
+        later = (
+            n for n in dated if is_old or documents[n].authored_at[: until[n]] > note.authored_at[: until[n]]
+        )
         newer = [n for n in later if versions.states_change(bodies.get(n, ""), topic, passage)]
         newer = [n for n in newer if is_about(n, older)]
         if not newer:
