@@ -69,7 +69,9 @@ def day_at_opening(body: str, latest_ms: int) -> str:
     label, _, rest = start.partition(": ")
     start = _WEEKDAY.sub("", rest if label.strip("*_").casefold() in _LABELS else start)
     first, blank, rest = start.partition(" ")
-    starts = (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[0].isdecimal() else (start,)
+    starts = (
+        (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[:1].isdecimal() else (start,)
+    )
     found = [pattern.match(text.lstrip("*_")) for pattern in _DATES[:-1] for text in starts]
     ending = start.rpartition(", ")[2] if ", " in start and len(start.split()) <= 5 else ""
     texts = [*(match[0] for match in found if match), ending]

@@ -193,18 +193,20 @@ def describe(
     names = docids(stores.documents, [document for _, document in served])
     newer = current_successors(stores.documents, stores.successions, names, request.as_of)
     purpose = intent_terms(request.purpose) if request.purpose else ()
+    # Words of a time alone ("on 2 March") tell nothing of the text, which is shown from its beginning.
+    has_words = request.question.topic or not request.question.named_time
     return tuple(
         Result(
             document=document,
             docid=names[document.id],
             score=min(1.0, max(0.0, candidate.score)),
             relevance=candidate.relevance,
-            span=candidate.span or spans.get(candidate.best),
+            span=candidate.span or (spans.get(candidate.best) if has_words else None),
             age_days=age_days(document.authored_at, request.question.now_ms),
             legs=candidate.legs,
             terms=candidate.terms,
             body=bodies.get(document.id, ""),
-            words=request.question.forms.words,
+            words=request.question.forms.words if has_words else (),
             purpose=purpose,
             confidence=candidate.confidence,
             unit=Unit.LINE if candidate.span else request.unit,

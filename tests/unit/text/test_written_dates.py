@@ -69,6 +69,7 @@ def test_dates_of_file_names(name: str) -> None:
         ("expires: 2026-02-16", "1970-01-01"),
         ("- [[2026-02-16]] call Jo", "1970-01-01"),
         ("2200-02-16 is far away", "1970-01-01"),
+        ("> [!note]\n> * ( - ", "1970-01-01"),
         ("Leipzig, 16 Feb 2026\nDear Jo", "2026-02-16"),
         ("Mo 16.2.26: the number is 9035", "2026-02-16"),
         ("16/2/26. Went up to oil it, and stood there", "2026-02-16"),
