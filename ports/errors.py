@@ -6,6 +6,7 @@ Exceptions that clawmem raises deliberately.
 """
 
 from collections.abc import Mapping, Sequence
+from errno import EDQUOT, EFBIG, ENAMETOOLONG, ENOENT, ENOSPC
 from types import MappingProxyType
 from typing import Any
 
@@ -405,3 +406,20 @@ class LeaseLost(ClawmemError):
         super().__init__(
             f"{holder!r} no longer holds the {name!r} lease; its work was discarded. Acquire again."
         )
+
+
+class FileUnusable(InvalidInput):
+    """The operating system refuses the use of a file or folder; *error* is the reason."""
+
+    exit_code = 1
+
+    def __init__(self, error: OSError) -> None:
+        name = error.filename or "A file"
+        message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
+        if error.errno == ENOENT and not error.filename:
+            message = "The working folder does not exist any more. Change to another."
+        if error.errno == ENAMETOOLONG:
+            message = f"{name} is too long for the name of a file. Choose a shorter one."
+        if error.errno in (ENOSPC, EDQUOT, EFBIG):
+            message = f"The disk is full: {name} could not be written. Free some space and repeat."
+        super().__init__("FILE", message)

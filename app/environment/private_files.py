@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, EEXIST, EFBIG, ENAMETOOLONG, ENOENT, ENOSPC
+from errno import EEXIST
 from filecmp import cmp
 from pathlib import Path
 from shutil import rmtree
@@ -24,25 +24,6 @@ VAULT_ENDINGS = (
     *(".server", ".server-lock", ".server-log", ".server-start", ".token"),
 )
 OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
-
-
-class FileUnusable(InvalidInput):
-    """The operating system refuses the use of a file or folder; *error* is the reason."""
-
-    exit_code = 1
-
-    def __init__(self, error: OSError) -> None:
-        name = error.filename or "A file"
-        message = f"{name} cannot be used: {error.strerror}. Check the file and its permissions."
-        if error.errno == ENOENT and not error.filename:
-            message = (
-                f"The working folder {os.environ.get('PWD', '')} does not exist any more. Change to another."
-            )
-        if error.errno == ENAMETOOLONG:
-            message = f"{name} is too long for the name of a file. Choose a shorter one."
-        if error.errno in (ENOSPC, EDQUOT, EFBIG):
-            message = f"The disk is full: {name} could not be written. Free some space and repeat."
-        super().__init__("FILE", message)
 
 
 def state_folder(vault: Path) -> Path:

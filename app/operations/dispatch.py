@@ -14,10 +14,9 @@ from anyio import CapacityLimiter, to_thread
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import file_identity, file_version
-from clawmem.app.environment.private_files import FileUnusable
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.settings.model import Settings, of_vault
-from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.errors import ClawmemError, FileUnusable, InvalidInput
 
 T = TypeVar("T")
 Work = Callable[[Services], T]

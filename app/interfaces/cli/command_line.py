@@ -21,14 +21,13 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from clawmem.app.environment.private_files import FileUnusable
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.operation import error_record
 from clawmem.app.operations.output import encodable
 from clawmem.app.operations.table import VERBS
 from clawmem.app.settings.model import fault_of
 from clawmem.app.version import VERSION
-from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.errors import ClawmemError, FileUnusable, InvalidInput
 
 JSON, ALONE = "--json", "--alone"
 VAULT, BACKEND = "--vault", "--backend"  # with a value
