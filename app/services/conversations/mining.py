@@ -156,10 +156,8 @@ class MiningReport:
         A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
         """
         is_empty = bool(self.foreign or self.faults) and not (self.sources or self.skipped)
-        failed = bool(self.synthesis and self.synthesis.llmFailures) or bool(
-            self.embed and not self.embed.is_whole
-        )
-        return int(is_empty or failed)
+        failed = (self.synthesis and self.synthesis.llmFailures) or (self.embed and not self.embed.is_whole)
+        return int(bool(is_empty or failed))
 
 
 class MiningOptions(NamedTuple):

@@ -104,10 +104,6 @@ class ClientChecks(NamedTuple):
         wanted = [event for event in state.events if (call := call_named(event)) and call.hooks]
         if events and (missing := [event for event in wanted if event not in events]):
             yield f"the settings lack hooks of {', '.join(missing)}"
-        of_project = self.clients.state(name, str(project)) if project and state.events else None
-        if of_project and any(
-            command not in state.commands and command.event in events
-            for command in of_project.commands
-            if command.event
-        ):
+        of_project = self.clients.state(name, str(project)).commands if project and state.events else ()
+        if any(command.event in events and command not in state.commands for command in of_project):
             yield f"hooks are installed twice, once more in {project}: every event is answered twice"

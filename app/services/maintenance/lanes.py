@@ -357,10 +357,9 @@ class Lanes:
             if reason := schedule.gate(window, hour, questions, self.plan.max_usages):
                 return [self._skip(name, GATE, reason.value)]
         lease = self.work_lease(name.lease, lease_ms=schedule.LEASE_MS)
-        try:
+        is_held = False
+        with suppress(VaultError):  # a busy vault counts as a lease held by another process
             is_held = lease.acquire()
-        except VaultError:  # a busy vault counts as a lease held by another process
-            is_held = False
         if not is_held:
             return [self._skip(name, GATE, schedule.SkipReason.LEASE.value)]
         runs: list[Run] = []
