@@ -20,8 +20,8 @@ from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
 
 CHECKS = (
-    "storage, forgotten notes, folder notes, collections, front matter, word index, vectors, model, model test, "
-    "stored vectors, generator, reranker"
+    "storage, forgotten notes, folder notes, collections, front matter, word index, vectors, model, languages, "
+    "model test, stored vectors, generator, reranker"
 ).split(", ")
 
 

@@ -58,12 +58,12 @@ def test_added_used_and_removed(added: Invoke, models: Path) -> None:
 
 
 def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path: Path) -> None:
-    """Until its vectors are used: by bootstrap, by a question without a confident answer, and by status."""
+    """Until its vectors are used: by bootstrap, by a question without a confident answer, and by doctor."""
     texts = ("The roof is new and it was not cheap.", "Das Dach ist neu und es war nicht billig.")
     for number, text in enumerate(texts):
         write_file(tmp_path / "notes" / f"{number}.md", f"# {number}\n\n{text}\n")
     question = ("query", "what is the wifi password of the airline")
-    said = [invoke("bootstrap", tmp_path / "notes"), invoke(*question), invoke("status")]
+    said = [invoke("bootstrap", tmp_path / "notes"), invoke(*question), invoke("doctor")]
     invoke("models", "add", "multilingual-e5", archive)
     invoke("models", "use", "multilingual")
 

@@ -33,6 +33,7 @@ PURE = {
     "array",
     "contextlib",
     "dataclasses",
+    "errno",
     "datetime",  # its types; now() is refused below
     "enum",
     "fnmatch",

@@ -149,6 +149,7 @@ class Doctor:
     policy_faults: Callable[[], Sequence[str]] = tuple
     withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
+    language_advice: Callable[[], str] = str
     parse_yaml: ParseYaml = dict.fromkeys
     embedder: Callable[[], Embedder | None] = lambda: None
     generator: Callable[[], Generator | None] = lambda: None
@@ -173,6 +174,9 @@ class Doctor:
             "word index": self._lexical,
             "vectors": self._vectors,
             "model": self._model,
+            "languages": lambda name: CheckResult(
+                name, True, self.language_advice() or "the vectors suit the languages of the notes"
+            ),
             "model test": partial(_tested, self.embedder, embedder_fault, test),
             "stored vectors": self._stored,
             "generator": partial(
