@@ -86,6 +86,15 @@ def test_forgetting_twice(addressed: Invoke, tmp_path: Path, first: str) -> None
     assert addressed("get", "queue.md").stdout.startswith("# Another")
 
 
+def test_the_name_of_a_file_may_stay(addressed: Invoke, tmp_path: Path) -> None:
+    """A title that its file is called by stays in the log of forgotten paths, and no proof misses it."""
+    note = tmp_path / "work/Letter I did not send this winter.md"
+    note.write_text(f"# {note.stem}\n\nThe wasps of the attic have a name.\n", "utf-8")
+    addressed("update")
+    forgotten = addressed("forget", note.stem, "--yes", "--prove")
+    assert forgotten.exit_code == 0, forgotten.output
+
+
 @pytest.mark.parametrize("door", ["mcp", "rest"])
 def test_programs_confirm_by_docid(addressed: Invoke, door: str) -> None:
     """A path, a title or no confirmation describes the note and changes nothing; docid and `confirm: true` forget it."""

@@ -257,9 +257,14 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
 
 
 def in_files(report: ForgetReport) -> list[str]:
-    """Return the texts that no file may contain: the sentences of *report*, and words that mix letters and digits."""
+    """
+    Return the texts that no file may contain: the sentences of *report*, and words that mix letters and digits.
+
+    Other words occur in a file by chance; what the path has as well, such as a title, stays in the log of forgotten paths.
+    """
+    paths = " ".join(document.path for document in report.documents).casefold()
     mixed = (word for word in report.words if not word.isalpha() and not word.isdigit())
-    return [*mixed, *report.sentences]  # other words occur in a file by chance
+    return [text for text in (*mixed, *report.sentences) if text.casefold() not in paths]
 
 
 def _failure(step: Callable[[], object]) -> str:
