@@ -116,6 +116,11 @@ select fragments.key, kind, start_line, end_line, start, "end", label, heading
 """
 
 
+_MOVE_CLAIMS = """
+update succession_claims set collection = ?, target = ? where collection = ? and target = ?
+"""
+
+
 class SqliteDocuments(Store):
     """``DocumentStore`` in three tables: documents, content by hash, fragments by packed key."""
 
@@ -173,6 +178,9 @@ class SqliteDocuments(Store):
             moved, other = self.get(document_id), self.at(collection, path)
             if not moved or not other or moved.id == other.id:
                 self._db.write(sql, (collection, path, document_id))
+                if moved:
+                    places = (collection, path, moved.collection, moved.path)
+                    self._db.write(_MOVE_CLAIMS, places)
                 return
             self._db.write(sql, ("", "", other.id))  # paths are unique, so the path is released first
             self._db.write(sql, (collection, path, document_id))

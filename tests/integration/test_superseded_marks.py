@@ -118,7 +118,8 @@ def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
     """
     A memory that supersedes a page comes first where a question is about it, and below where the page says more.
 
-    A shorter copy of the page does not come above it, and a prompt reads the memory with the page.
+    A shorter copy of the page does not come above it, a prompt reads the memory with the page, and a new name of the
+    page changes nothing.
     """
     (world.home / "notes" / "van.md").write_text(
         "---\ndate: 2026-01-02\n---\n# Delivery van\n\n- Driver of the van: Bernd\n- Exceptional permit: number 4711, until June\n"
@@ -139,3 +140,7 @@ def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
         "context-surfacing", "UserPromptSubmit", prompt="number of the exceptional permit of the van"
     )
     assert "4711" in block and "The driver of the van is Pjotr." in block
+    (world.home / "notes" / "van.md").rename(world.home / "notes" / "lorry.md")
+    world.cli("update")
+    marks = {note["file"]: note["superseded_by"] for note in world.json("list", "-n", "99")["documents"]}
+    assert marks["notes/lorry.md"]  # which moved after the memory had named its path

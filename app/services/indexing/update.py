@@ -77,6 +77,8 @@ class NoteClaims:
         for claim in recorded:
             note = documents[claim.document_id]
             notes = self._named(claim, note)
+            if not notes and (moved_note := self.documents.at(*claim.place)) and moved_note.id != note.id:
+                notes = [moved_note]  # the address names the place from which it moved
             target = notes[0] if len(notes) == 1 else None
             place = (target.collection, target.path) if target else (note.collection, claim.address)
             moved += [claim._replace(place=place)] if place != claim.place else []
