@@ -106,6 +106,7 @@ class DiskFiles:
                     elif is_folder:
                         folders.append((entry.path, path))
                     elif not os.access(entry.path, os.R_OK):
+                        entry.stat(follow_symlinks=False)  # raises if it was deleted since the listing
                         unreadable.append(name)
                     else:
                         status = entry.stat(follow_symlinks=False)

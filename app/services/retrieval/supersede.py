@@ -101,16 +101,16 @@ def _copies(work: Work, listed: Mapping[int, Candidate]) -> Iterator[tuple[int, 
     """
     Yield originals and their copies, whose names begin with that of the original: "Van.md" and "Van 1.md".
 
-    A copy has no other words, or a name for copies ("Van (copy).md"); "Offer v2.md" is none.
+    A copy has no other words than the original, or few if its name says so ("Van (copy).md"); "Offer v2.md" is none.
     """
     places = {c.document.display_path.rpartition(".")[0]: n for n, c in listed.items() if c.document}
     for place, copy in places.items():
         ends = (at for at in range(place.rfind("/") + 2, len(place)) if not place[at].isalnum())
         for original in filter(None, (places.get(place[:at].rstrip()) for at in ends)):
             bodies = work.texts.bodies([original, copy])
-            texts = [bodies.get(number, "") for number in (original, copy)]
+            own, of_original = ({*words(bodies.get(number, ""))} for number in (copy, original))
             is_named_so = standing(f"{place}.md", (), "", ()) < FULL
-            if is_named_so or {*words(texts[1])} <= {*words(texts[0])}:
+            if len(own - of_original) <= (0.2 * len(own) if is_named_so else 0):
                 yield original, copy
 
 
