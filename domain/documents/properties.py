@@ -30,6 +30,8 @@ _OMITTED = frozenset({"cssclass", "cssclasses", "css-class", "id", "collapsed"})
 MAX_FIELDS = 1000  # tags or inline fields of one note; a note with more is a generated list or a log
 MAX_VALUE = 500  # characters of a value; a longer one is a text
 
+# A field, or the day of a task, has one.
+_FIELD_MARKS = tuple(":: due: deadline: scheduled: 📅 📆 🗓 ⏳ ⌛".split())
 _NAME = r"[^\W_][\w -]{0,60}?"
 _FIELD = re.compile(
     rf"^[ \t]*(?:[-*+][ \t]+)?(?P<mark>[*_]{{0,2}})(?P<name>{_NAME})(?P=mark)::[ \t]+(?P<value>\S[^\n]*)$"
@@ -97,7 +99,8 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     Each tag is a field ``tags``, each alias a field ``aliases``.
     The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
-    if not (_FIELD.search(note.body) or _TASK.search(note.body)):
+    lowered = note.body.lower()
+    if not any(mark in lowered for mark in _FIELD_MARKS):
         return []
     fields, closed = list[tuple[str, str]](), list[tuple[int, int]]()
     for task in _TASK.finditer(note.prose):
