@@ -130,7 +130,7 @@ def test_a_recorded_session(name: str, home: AgentHome) -> None:
     said = texts(home)
     assert [said.count(one) for one in (*PROMPTS[:2], DECISION, LATER)] == [1, 1, 1, 1]
 
-    done = json.loads(home.clawmem("mine", "--forget", source, "--yes", "--json"))["forgotten"]
-    assert (done["documents"], any(done["probes"].values())) == (1, False)
-    assert mined(home)["sources"][source]["forgotten"] == 1
+    done = json.loads(home.clawmem("mine", "--forget", source, "--yes", "--json"))
+    assert (done["documents"], done["left"]) == (1, "")
+    assert mined(home)["sources"] == {}
     assert texts(home) == ""
