@@ -200,6 +200,10 @@ class Document(NamedTuple):
         """Whether the note states its time of writing; otherwise the file's time is used."""
         return self.stamp is None or self.authored_at != self.modified_at
 
+    def may_be_copied(self, read: str) -> bool:
+        """Whether only a file of the day on which its folder was first *read* tells its time, which may be that of a copy."""
+        return not self.has_own_date and read[:10] <= self.modified_at <= read
+
     def is_snoozed(self, now: str) -> bool:
         """Whether the document is excluded from surfacing at *now*, a time in the format of records."""
         return self.snoozed_until is not None and now < self.snoozed_until

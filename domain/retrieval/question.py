@@ -38,12 +38,10 @@ _MOST = frozenset("most plus más mais più".split())
 NEAR = 3  # words after "latest" among which the kind is named
 
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
-_HAPPENING = frozenset(
-    "happen happens happened happening occur occurred occurs event events passiert geschehen pasó passé".split()
-)
-_ANYTHING = _HAPPENING.union(
+_ANYTHING = frozenset(
     """
     anything something everything nothing stuff thing things
+    happen happens happened happening occur occurred occurs event events passiert geschehen pasó passé
     try tried trying go going goes gone went been doing done did worked working work
     wrote written write writing noted recorded entry entries note notes diary journal
     remember recall mention mentioned summary summarise summarize summarised recap overview review
@@ -177,12 +175,6 @@ class Question:
     def topic(self) -> tuple[str, ...]:
         """Words that name a topic, without those of the named time and of generic questions."""
         return tuple(word for word in content_words(self._without_named_time) if word not in _ANYTHING)
-
-    @cached_property
-    def is_about_events(self) -> bool:
-        """Whether the text asks what happened in a time that it names, with a topic ("with Kajsa")."""
-        about = content_words(self._without_named_time)
-        return self.named_time is not None and bool(self.topic) and not _HAPPENING.isdisjoint(about)
 
     @cached_property
     def kinds(self) -> frozenset[str]:

@@ -101,11 +101,7 @@ def home(services: Services, query: Query) -> Mapping[str, Any]:
     due = sorted(tasks_in(store), key=lambda pair: pair[1].due or "9999")
     by_reading = sorted(latest, key=lambda note: note.indexed_at, reverse=True)
     read = {note.collection: note.indexed_at for note in by_reading}  # when its first note was read
-    # The time of a file on the day on which its folder was first read may be that of a copy.
-    dated = [
-        n for n in latest if n.has_own_date or not (at := read[n.collection])[:10] <= n.modified_at <= at
-    ]
-    new = [note for note in dated if note.authored_at >= week]
+    new = [n for n in latest if n.authored_at >= week and not n.may_be_copied(read[n.collection])]
     decisions = reading.dated(services, [note for note in latest if note.content_type == "decision"][:20])
     return {
         "count": sum(store.collections().values()),

@@ -14,14 +14,10 @@ from clawmem.domain.retrieval.intent import GRAPH_INTENTS, asks_for_recent, has_
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
-from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import fold, normalise, words
 
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
 RESPELT, COMPARED = 0.05, 20
-# Added to a note of the named time with every word of the topic of "what happened": notes of other times may have those of the
-# time, too.
-OF_TIME = 0.3
 
 
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -34,13 +30,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
     places = {key: place for place, key in enumerate(work.by_date.order)}
-    asked, named = question.forms.words, question.named_time
-    respelt, of_time = set[int](), set[int]()
+    asked, named, respelt = question.forms.words, question.named_time, set[int]()
     for number, body in work.texts.bodies(c.document_id for c in work.candidates[:COMPARED]).items():
-        if named and question.is_about_events and is_within(documents[number].authored_at, named):
-            text = " ".join((*document_names(documents[number]), body))
-            if documents[number].has_own_date and all(has_words(question.topic, text)):
-                of_time.add(number)
         if body.isascii() and "".join(asked).isascii():
             continue
         exact, folded = normalise(body).lower(), fold(body)
@@ -75,8 +66,6 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
                 and (is_of_kind or (named.is_day and document.has_own_date and request.unit is Unit.DOCUMENT))
             ):
                 terms["time"] = 1.0
-            elif candidate.document_id in of_time:
-                terms["time"] = OF_TIME
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))

@@ -7,7 +7,6 @@ from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
 from clawmem.domain.retrieval import versions
-from clawmem.domain.retrieval.calibrated import FULL, standing
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.text.likeness import has_words
@@ -101,16 +100,14 @@ def _copies(work: Work, listed: Mapping[int, Candidate]) -> Iterator[tuple[int, 
     """
     Yield originals and their copies, whose names begin with that of the original: "Van.md" and "Van 1.md".
 
-    A copy has no other words than the original, or few if its name says so ("Van (copy).md"); "Offer v2.md" is none.
+    A copy has no other words than its original; "Offer v2.md" is none.
     """
     places = {c.document.display_path.rpartition(".")[0]: n for n, c in listed.items() if c.document}
     for place, copy in places.items():
         ends = (at for at in range(place.rfind("/") + 2, len(place)) if not place[at].isalnum())
         for original in filter(None, (places.get(place[:at].rstrip()) for at in ends)):
             bodies = work.texts.bodies([original, copy])
-            own, of_original = ({*words(bodies.get(number, ""))} for number in (copy, original))
-            is_named_so = standing(f"{place}.md", (), "", ()) < FULL
-            if len(own - of_original) <= (0.2 * len(own) if is_named_so else 0):
+            if {*words(bodies.get(copy, ""))} <= {*words(bodies.get(original, ""))}:
                 yield original, copy
 
 
@@ -191,8 +188,7 @@ def mark_changes(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         start, end = (span.start, span.end) if span else (0, 0)
         passage = f"{note.title}\n{bodies.get(older, '')[max(0, start - AROUND) : end + AROUND]}"
         read = min(d.indexed_at for d in documents.values() if d.collection == note.collection)
-        # The time of a file on the day on which its folder was first read may be that of a copy.
-        is_old = not note.has_own_date and read[:DAY] <= note.modified_at <= read
+        is_old = note.may_be_copied(read)
         later = (
             n for n in dated if is_old or documents[n].authored_at[: until[n]] > note.authored_at[: until[n]]
         )
