@@ -99,6 +99,9 @@ class SettingsFile(NamedTuple):
         is_copied = not remove and text is not None and bare == before
 
         def apply() -> None:
+            if read(self.file) != text:  # another program has just changed it
+                self.plan(remove=remove).write()
+                return
             if is_copied:
                 write(copy, text or "")
             if remove and not after and not copy.exists():

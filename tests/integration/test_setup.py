@@ -8,6 +8,8 @@ import re
 import stat
 import subprocess
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from client_files import COMMENTED, FILES, JSON5, SOMEBODY, TOML, YAML_TEXT
 from command_line import Invoke, ask_json, write_file
 from command_process import Run
 
+from clawmem.adapters.clients import installed
 from clawmem.adapters.clients.entries import hook_event
 from clawmem.adapters.clients.formats import JSON5 as JSON5_FORMAT
 from clawmem.adapters.clients.installed import AGENTS, INTEGRATIONS
@@ -286,6 +289,43 @@ def test_links_modes_and_other_folders_stay(
     servers.unlink()
     servers.symlink_to(servers.name)
     assert "cannot be read: Too many levels of symbolic links" in invoke("setup", "--yes").stdout
+
+
+def test_commands_at_once_lose_no_entry(run: Run, settings: Path, home: Path) -> None:
+    """Each starts from the settings that the one before wrote, and so keeps its options."""
+    parts = [("hooks", "--profile", "deep"), ("mcp",), ("hooks", "--with", "staleness-check"), ("curator",)]
+    words = [f"word {number}" for number in range(50_000)]  # takes time
+    write_file(settings, json.dumps({**json.loads(SOMEBODY), "spinnerVerbs": words}))
+    run("vault", "path")  # starts the fork server
+    with ThreadPoolExecutor(len(parts)) as pool:
+        done = [*pool.map(lambda part: run("setup", *part), parts)]
+
+    assert not any(process.returncode for process in done), [process.stderr for process in done]
+    options = {
+        word for event in handlers_in(settings).values() for handler in event for word in handler["args"]
+    }
+    assert {"deep", "staleness-check"} <= options
+    assert json.loads((home / ".claude.json").read_text("utf-8"))["mcpServers"].keys() == {"clawmem"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["--remove"]])
+def test_an_edit_of_another_program_meanwhile_stays(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """It was made after the settings were read, and before they are written."""
+    file = write_file(home / ".claude" / "settings.json", SOMEBODY)
+    invoke("setup", "claude-code") if arguments else None
+    edited = file.read_text("utf-8").replace('"opus"', '"haiku"')
+
+    def edit(*texts: Any, **options: Any) -> Any:
+        write_file(file, edited)
+        return unified_diff(*texts, **options)
+
+    monkeypatch.setattr(installed, "unified_diff", edit)
+    invoke("setup", "claude-code", *arguments)
+
+    assert json.loads(file.read_text("utf-8"))["model"] == "haiku"
+    assert bool(handlers_in(file)) is (not arguments)
 
 
 def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +28,7 @@ from clawmem.app.client.connection import (
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet, announced
-from clawmem.app.environment.places import is_there, real_path
+from clawmem.app.environment.places import config_folder, is_there, real_path
 from clawmem.app.environment.private_files import VAULT_ENDINGS
 from clawmem.app.interfaces.cli.command_line import advised
 from clawmem.app.interfaces.cli.session import (
@@ -41,6 +42,7 @@ from clawmem.app.interfaces.cli.session import (
     show_outcome,
 )
 from clawmem.app.services.indexing.collections import memory_advice
+from clawmem.app.settings.config_file import locked_config
 from clawmem.ports.clients import Connection, FileChange
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
@@ -136,12 +138,15 @@ class Setup:
         """Connect the agent *name*, or one part of Claude Code, or take it out. Raises `ConfigError`."""
         one_of("The agent", name, (*self.clients.titles, HOOKS, MCP, CURATOR, *EDITORS))
         agent = CLAUDE if name in (HOOKS, MCP) else name
-        connection = self.connection(agent)
-        connection = connection._replace(
-            server=() if name == HOOKS else connection.server, hooks=() if name == MCP else connection.hooks
-        )
         action = self.clients.uninstall if remove else self.clients.install
-        return action(agent, connection, dry_run=dry_run)
+        # One lock of the user, whichever vault: a file next to the settings would stay in a folder of the agent.
+        with nullcontext() if dry_run else locked_config(config_folder(os.environ) / "config.yaml"):
+            connection = self.connection(agent)
+            connection = connection._replace(
+                server=() if name == HOOKS else connection.server,
+                hooks=() if name == MCP else connection.hooks,
+            )
+            return action(agent, connection, dry_run=dry_run)
 
     def remains(self) -> list[str]:
         """Return what stays when no agent is connected any more, with the command to delete it; stop the server."""
