@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
+from clawmem.app.settings.config_file import locked_config, read_config, remove_collection
 from clawmem.app.settings.model import Settings
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason, Role
@@ -93,6 +96,29 @@ def open_services(
         if is_vault and not read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
+
+
+def withdraw_empty(settings: Settings, name: str, before: Collection[Path]) -> None:
+    """
+    Take the collection *name* out of the config file after a first reading that stored none of its documents.
+
+    The vault and the config file are deleted if they were not there *before* and have nothing else in them.
+    """
+    vault, config = settings.vault, settings.config_file
+    if is_there(vault):
+        bare = settings.model_copy(update={"backend": None})
+        with open_services(bare, read_only=True) as opened:
+            documents = opened.vault.documents
+            if documents.collections().get(name):
+                return
+            is_used = bool(documents.latest(limit=1) or documents.latest(limit=1, active=False))
+        if not (is_used or vault in before or is_running(vault)):
+            opened.discard_vault()
+            rmtree(vault.with_name(f"{vault.name}.indexes"), ignore_errors=True)
+    remove_collection(config, name)
+    with locked_config(config):
+        if config not in before and not read_config(config):
+            config.unlink(missing_ok=True)
 
 
 def unopened_services(settings: Settings) -> Services:

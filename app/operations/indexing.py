@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_services, require_folder
+from clawmem.app.bootstrap.opening import open_services, require_folder, withdraw_empty
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
@@ -336,23 +336,31 @@ def bootstrap(
         if is_there(settings.vault):
             with open_services(settings):  # raises if the file is no vault, before it is configured
                 pass
+        before = [file for file in (settings.vault, settings.config_file) if is_there(file)]
         added = collection_add(services, folder, name, confirm=confirm).name
         configured = CollectionSettings(path=folder)
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
-    with open_services(settings, create=True) as opened:
-        reading = reindex(opened.called_by(services.caller, services.progress), embed=not skip_embed)
-        if not opened.vault.documents.collections().get(added):
-            if is_new:
-                remove_collection(settings.config_file, added)
-            problems = next(report.problems for report in reading.collections if report.collection == added)
-            other = "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
-            fault = f"No readable file of {folder} matches **/*.md. {' '.join(problems[:3]) or other}"
-            raise InvalidInput("NOTHING_INDEXED", fault)
-        reading.remarks += memory_advice(services.clients, settings)
-        if advice := opened.language_advice():
-            reading.remarks.append(f"Languages: {advice}")
-        elif services.caller == PERSON and sys.stdin.isatty() and sys.stdout.isatty():
-            reading.offer = services.model_selection.offer
+    try:
+        with open_services(settings, create=True) as opened:
+            reading = reindex(opened.called_by(services.caller, services.progress), embed=not skip_embed)
+            if not opened.vault.documents.collections().get(added):
+                problems = next(
+                    report.problems for report in reading.collections if report.collection == added
+                )
+                other = (
+                    "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
+                )
+                fault = f"No readable file of {folder} matches **/*.md. {' '.join(problems[:3]) or other}"
+                raise InvalidInput("NOTHING_INDEXED", fault)
+            reading.remarks += memory_advice(services.clients, settings)
+            if advice := opened.language_advice():
+                reading.remarks.append(f"Languages: {advice}")
+            elif services.caller == PERSON and sys.stdin.isatty() and sys.stdout.isatty():
+                reading.offer = services.model_selection.offer
+    except BaseException:  # an interruption, too
+        if is_new:
+            withdraw_empty(settings, added, before)
+        raise
     return reading
 
 

@@ -6,12 +6,14 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
-from command_line import write_file
+from command_line import Invoke, write_file
 from command_process import Run
 
 from clawmem.app.bootstrap.lazy import lazy
+from clawmem.app.operations import indexing
 from clawmem.app.settings.config_file import set_value
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing
@@ -193,16 +195,37 @@ def test_commands_at_once_lose_no_setting(run: Run, home: Path) -> None:
     assert sorted(collection["name"] for collection in listed) == [*"abcd", "notes"]
 
 
-def test_a_bootstrap_that_fails_configures_nothing(run: Run, home: Path) -> None:
-    """Neither for a file that is no vault, nor for a folder without notes."""
-    file, notes = write_file(home / "list.txt", "no vault"), write_file(home / "notes/a.txt", "text").parent
+def test_a_bootstrap_that_fails_leaves_nothing(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither over a file that is no vault, nor of a folder without notes, nor interrupted before the first note."""
 
-    of_text = run("--vault", file, "bootstrap", notes)
-    empty = run("bootstrap", notes)
+    def files() -> dict[Path, bytes]:
+        return {
+            file: file.read_bytes() for file in home.rglob("*") if file.is_file() and file.suffix != ".lock"
+        }
 
-    assert (of_text.returncode, empty.returncode) == (5, 2)
-    assert not (home / "list.txt.yaml").exists()
-    assert json.loads(run("--json", "collection", "list").stdout)["collections"] == []
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    text, notes = write_file(home / "list.txt", "no vault"), write_file(home / "notes/a.txt", "text").parent
+    before = files()
+    failures = [invoke("--vault", text, "bootstrap", notes), invoke("bootstrap", notes)]
+    failures.append(invoke("--vault", home / "own.sqlite", "bootstrap", notes))
+    write_file(notes / "b.md", "# B")
+    with monkeypatch.context() as patches:
+        patches.setattr(indexing, "reindex", interrupt)
+        failures.append(invoke("bootstrap", notes))
+
+    assert [failure.exit_code for failure in failures] == [5, 2, 2, 130]
+    assert files() == {**before, notes / "b.md": b"# B"}
+
+    assert invoke("bootstrap", notes).exit_code == 0
+    config = home / ".config/clawmem/config.yaml"
+    settings = config.read_bytes()
+    assert invoke("bootstrap", write_file(home / "other/a.txt", "text").parent).exit_code == 2
+    assert config.read_bytes() == settings
+    assert json.loads(invoke("--json", "status").stdout)["documents"] == 1
 
 
 def test_a_missing_extra_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
