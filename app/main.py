@@ -7,7 +7,11 @@ import sys
 
 from clawmem.app.environment.places import complete
 
-STREAMS = 3  # standard input, output and error
+STREAMS = {
+    "stdin": os.O_RDONLY,
+    "stdout": os.O_RDONLY,
+    "stderr": os.O_WRONLY,
+}  # in the order of their numbers
 
 
 def main() -> None:
@@ -31,12 +35,14 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open the null device for each standard stream that the caller has closed, before another file gets its number."""
-    if None not in (sys.stdin, sys.stdout, sys.stderr):
-        return
-    while (number := os.open(os.devnull, os.O_RDWR)) < STREAMS:
-        os.set_inheritable(number, True)
-    os.close(number)
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    """
+    Open the null device for each standard stream that the caller has closed, before another file gets its number.
+
+    Standard output is open for reading alone, so that writing fails: the caller learns that the output is lost.
+    """
+    for number, (name, access) in enumerate(STREAMS.items()):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+            while (opened := os.open(os.devnull, access)) < number:
+                pass
+            os.set_inheritable(opened, True)
+            setattr(sys, name, open(opened, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115, PTH123

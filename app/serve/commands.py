@@ -10,6 +10,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -111,8 +112,9 @@ def serve(
 
         def ready(url: str) -> None:
             text = f"{vault} is served at {url}. Ctrl-C ends it."
-            show_outcome(ctx, {"url": url, "vault": str(vault)}, text)
-            sys.stdout.flush()  # the process that started the server may wait for this line
+            with suppress(OSError):  # it serves without a reader of this line, too
+                show_outcome(ctx, {"url": url, "vault": str(vault)}, text)
+                sys.stdout.flush()  # the process that started the server may wait for it
 
         idle_exit_s = None if idle_exit is None else idle_exit * 60
         chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s)

@@ -75,34 +75,42 @@ def test_a_reader_that_goes_away_is_no_error(
     (notes / "long.md").write_text("# Long\n\n" + "a line of text\n" * 50_000, "utf-8")
     run("bootstrap", notes, "--skip-embed")
 
-    reader, writer = os.pipe()
-    os.close(reader)
-    pipes = {"stdout": writer, "stderr": subprocess.PIPE}
-    with start_process("get", "notes/long.md", environ=environ, cwd=home, **pipes) as process:
-        os.close(writer)
-        said = process.communicate(timeout=60)[1]
+    for words in (["get", "notes/long.md"], ["--help"], ["query", "--help"], ["--version"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        pipes = {"stdout": writer, "stderr": subprocess.PIPE}
+        with start_process(*words, environ=environ, cwd=home, **pipes) as process:
+            os.close(writer)
+            said = process.communicate(timeout=60)[1]
 
-    assert (process.returncode, said) == (141, b"")
+        assert (process.returncode, said) == (141, b""), words
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell and /dev/full")
-def test_a_closed_stream_is_empty_and_a_full_one_is_named(
-    run: Run, notes: Path, environ: dict[str, str], home: Path
-) -> None:
-    """No traceback, and no file of the vault gets the number of a standard stream."""
+def test_output_that_is_lost_is_named(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
+    """No traceback, and no file of the vault gets the number of a standard stream. Only hooks never fail."""
     run("bootstrap", notes, "--skip-embed")
+    ping = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
     for closed, words, code in (
         ("<&-", "remember -", 2),
-        (">&-", "search Redis", 0),
+        (">&-", "search Redis", 1),
+        (">&-", "--help", 1),
+        (">&-", "mcp", 1),
+        (">&-", "hook Stop", 0),
         ("2>&-", "get none", 3),
+        ("<&- >&- 2>&-", "status", 1),
         (">/dev/full", "--json search Redis", 1),
+        (">/dev/full", "query --help", 1),
+        (">/dev/full", "mcp", 1),
+        (">/dev/full", "hook Stop", 0),
         ("2>/dev/full", "--json get none", 3),
     ):
         command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "clawmem", *words.split()]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
-        assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
-        assert code != 1 or "standard output could not be written" in done.stderr
+        pipes = {"input": f"{ping}\n", "capture_output": True, "text": True}
+        done = subprocess.run(command, check=False, cwd=home, env=environ, **pipes)
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False), (command, done.stderr)
+        assert code != 1 or "2>&-" in closed or "standard output" in done.stderr, command
 
 
 def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:

@@ -55,6 +55,7 @@ EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see
 # BadParameter.
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
+STDOUT = 1
 INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
 
 
@@ -84,6 +85,16 @@ def _refuse_repetition(command: Any, ctx: Any, args: Sequence[str]) -> None:
             raise InvalidInput("INVALID_INPUT", f"{' and '.join(opposites)} do not go together. Choose one.")
 
 
+@contextmanager
+def _ending_with_the_reader() -> Iterator[None]:
+    """End with `BROKEN_PIPE` when the reader of the output goes away; typer would end with 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        _swallow_output(sys.stdout)
+        raise typer.Exit(BROKEN_PIPE) from None
+
+
 class CommandLine(Verbs):
     """The root group: imports commands on demand, accepts global options anywhere, and turns errors into messages."""
 
@@ -99,6 +110,7 @@ class CommandLine(Verbs):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return _command_named(cmd_name)
 
+    @_ending_with_the_reader()
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args[:1] == ["help"]:
             args = [*(text for text in args[1:] if text not in ("help", "--all")), "--help"]
@@ -106,12 +118,9 @@ class CommandLine(Verbs):
         front, rest = parted(args)
         return super().parse_args(ctx, front + rest)
 
+    @_ending_with_the_reader()
     def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # caught here, because typer would exit with 1
-            _swallow_output(sys.stdout)
-            raise typer.Exit(BROKEN_PIPE) from None
+        return super().invoke(ctx)
 
     def main(self, *positional: Any, **extra: Any) -> Any:
         given = positional[0] if positional else extra.pop("args", None)
@@ -238,6 +247,11 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     except OSError as error:
         if error.strerror is None:
             raise  # a bug of clawmem, which a traceback locates
+        try:
+            sys.stdout.flush()
+            os.write(STDOUT, b"")
+        except OSError:
+            error.filename = error.filename or "standard output"
         failure = FileUnusable(error)
         leave(str(failure), failure.exit_code, error_record(failure))
 

@@ -43,16 +43,6 @@ def show(text: str) -> None:
     show_part(printable(text))
 
 
-@contextmanager
-def _naming_output() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        error.filename = "standard output"
-        raise
-
-
-@_naming_output()
 def show_part(part: Part) -> None:
     """Print one part of the output; in a pipe the columns of a table are aligned with blanks."""
     is_terminal, colour = sys.stdout.isatty(), False if os.environ.get("NO_COLOR") else None

@@ -35,6 +35,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
     if server is None or fault_of_server(server):
         return False
     version, writing = "", threading.Lock()  # the negotiated version of the protocol
+    failures: list[OSError] = []  # of standard output
 
     def forward(line: bytes, is_first: bool) -> None:
         nonlocal version
@@ -42,8 +43,11 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
             if is_first:
                 version = str(_object(_object(answer).get("result")).get("protocolVersion", ""))
             with writing:
-                sys.stdout.buffer.write(answer + b"\n")
-                sys.stdout.buffer.flush()
+                try:
+                    sys.stdout.buffer.write(answer + b"\n")
+                    sys.stdout.buffer.flush()
+                except OSError as error:
+                    failures.append(error)
 
     for line in filter(bytes.strip, map(paired, sys.stdin.buffer)):
         is_first = _object(line).get("method") == "initialize"
@@ -53,6 +57,8 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
             request.join()  # later messages need the negotiated version
     for thread in {*threading.enumerate()} - {threading.current_thread()}:
         thread.join(PATIENCE_S)
+    if failures:
+        raise failures[0]
     return True
 
 

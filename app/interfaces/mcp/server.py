@@ -273,8 +273,12 @@ class MemoryServer(MCPServer[Any]):
                     yield paired(line).decode("utf-8", "replace")
 
         stdin: Any = lines()
-        async with stdio_server(stdin) as streams:
-            await self.protocol.run(*streams, self.protocol.create_initialization_options())
+        try:
+            async with stdio_server(stdin) as streams:
+                await self.protocol.run(*streams, self.protocol.create_initialization_options())
+        except ExceptionGroup as group:  # of the tasks that read and write
+            lost = group.subgroup(OSError)
+            raise lost.exceptions[0] if lost else group from None
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools."""
