@@ -22,7 +22,9 @@ from clawmem.app.operations.fields import (
     MaxLines,
     Names,
     OptionalAddress,
+    Since,
     TagNames,
+    Until,
     conditions_in,
     listed,
     named_collections,
@@ -39,6 +41,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Verbatim, encodable, plural, records_table
 from clawmem.app.operations.search import Compact, SearchAnswer, answer_of, answer_parts
+from clawmem.app.services.documents.days import within_days
 from clawmem.app.services.documents.listing import check_filters, documents_with
 from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
@@ -62,7 +65,7 @@ from clawmem.app.services.knowledge.facts import (
 from clawmem.app.services.knowledge.graph import SIMILAR as LEAST_SIMILAR
 from clawmem.app.services.knowledge.graph import BuildReport, CausalLink, causes_and_effects
 from clawmem.app.services.retrieval.pipelines import SIMILAR
-from clawmem.app.services.retrieval.request import first_after
+from clawmem.app.services.retrieval.request import first_after, read_period, scope_within
 from clawmem.app.services.retrieval.retrieve import NO_VECTORS
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.properties import read_filter, sort_key
@@ -252,6 +255,8 @@ def list_documents(
     collection: CollectionNames = "",
     tag: TagNames = "",
     where: Conditions = "",
+    since: Since = "",
+    until: Until = "",
     sort: Annotated[str, "Sort by this property; else newest first."] = "",
     as_of: AsOf = "",
 ) -> Listing:
@@ -260,6 +265,9 @@ def list_documents(
     ordering = [sort] if sort else []
     check_filters(vault.documents, vault.properties, [], ordering)
     scope = _scope(services, collection, tag, where, moment)
+    if period := read_period(since, until, zone := services.clock.zone()):
+        scope = scope_within(scope, period)
+        scope = within_days(vault.documents, scope, period.days(zone), moment)[0]
     total = (
         sum(vault.documents.collections(scope).values()) if scope.documents is None else len(scope.documents)
     )

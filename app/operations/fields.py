@@ -40,6 +40,8 @@ CollectionNames = Annotated[
     Names, Field(description="Only these collections."), Option(("-c", "--collection"))
 ]
 TagNames = Annotated[Names, Field(description="Only with all of these tags, or tags below them.")]
+Since = Annotated[str, Field(description="Only documents written on or after this day.")]
+Until = Annotated[str, Field(description="Only documents written on or before this day.")]
 Conditions = Annotated[Names, Field(description="With these properties: name=value, name!=value, or name.")]
 
 

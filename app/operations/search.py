@@ -16,7 +16,9 @@ from clawmem.app.operations.fields import (
     Conditions,
     Limit,
     Names,
+    Since,
     TagNames,
+    Until,
     conditions_in,
     listed,
     named_collections,
@@ -268,8 +270,8 @@ class Question(Request):
     query: QuestionText
     limit: Limit = 10
     collection: CollectionNames = ""
-    since: Annotated[str, Field(description="Only documents written on or after this day.")] = ""
-    until: Annotated[str, Field(description="Only documents written on or before this day.")] = ""
+    since: Since = ""
+    until: Until = ""
     as_of: AsOf = ""
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
     tag: TagNames = ""

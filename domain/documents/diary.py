@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.text.dates import temporal_range
+from clawmem.domain.text.dates import month_named, temporal_range
+from clawmem.domain.text.vocabulary import MONTHS
 from clawmem.domain.text.words import words
-from clawmem.domain.text.written_dates import day_in
+from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
-_NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d", re.MULTILINE)
+_NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d.*", re.MULTILINE)
 _DAY_AND_MONTH = re.compile(r"(?<![\w.])\d\d?\.\s?\d\d?\.(?!\s?\d)")  # 22.11.
 
 DIARY = "diary"  # folder of the own collection
@@ -22,14 +24,23 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
     """
     Yield each section of *note*, the text of *document*, whose heading names a day; its label is the day in ISO 8601.
 
-    A day without its year is in that of the latest whole date above, else of the file name or the note's own date.
+    A day without its year is in that of the latest whole date above, else of the file name, the note's own date, or the
+    nearest folder. One without its month is in that of a file named after the month.
     """
     own = document.authored_at if document.has_own_date else ""
-    names = words(f"{file_name(document.path)} {own} {document.title}".replace("_", " "))
+    folders = " ".join(reversed(document.path.split("/")))
+    names = words(f"{file_name(document.path)} {own} {document.title} {folders}".replace("_", " "))
     year = next((word for word in names if re.fullmatch(r"(?:19[7-9]|20\d)\d", word)), "")
-    headings = note.headings if _NUMBERED_HEADING.search(note.body) else []
+    lines = _NUMBERED_HEADING.findall(note.body)
+    month = month_named(file_name(document.path)) if lines else ""
+    month = month and f"{date.fromisoformat(f'{month}-01'):%B %Y}"
+    is_diary = month or any(
+        re.search(r"\d[-./_年] ?\d", line) or MONTHS.keys() & words(line) for line in lines
+    )
+    headings = note.headings if is_diary else []
     for at, heading in enumerate(headings):
-        day = day_in(heading.label)
+        whole = f"{heading.label} {month}"
+        day = day_in(heading.label) or (month and day_named(whole).replace(whole, ""))
         year = day[:4] or year
         if not day and any(map(str.isdecimal, heading.label)):
             text = _DAY_AND_MONTH.sub(rf"\g<0>{year}", heading.label)

@@ -115,6 +115,14 @@ class TimeRange(NamedTuple):
         return first, last
 
 
+def month_named(name: str) -> str:
+    """Return the month that *name* is, such as "November 2026" or "2026-11", as ``2026-11``; empty for another name."""
+    named = temporal_range(name, now_ms=0) if re.search(r"\d{4}", name) else None
+    is_whole = named and (named.start, named.end) == (0, len(name)) and not named.is_day
+    first, last = named.days(UTC) if named and is_whole else ("", "")
+    return first[:7] if first.endswith("-01") and first[:7] == last[:7] else ""
+
+
 def days_text(first: str, last: str) -> str:
     """Return the days from *first* to *last* in words; an empty day is an open side."""
     if not (first and last):

@@ -23,6 +23,9 @@ NOTES = {
     **{f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()},
     "log/2024-11.md": "# Log\n\n## 11. November\n\nLantern walk.\n\n## Sat 16 November\n\nDentist.\n\n### Evening\n\nSoup.\n\n"
     "## November 22\n\nAunt Hilde came.\n\n## 24.11.\n\n- [ ] Light the stove\n",
+    "log/December 2024.md": "## Fri 13\n\nLantern repaired.\n\n## 20th\n\nSnow.\n",
+    "log/plan.md": "---\ndate: 2024-11-02\n---\nLantern bought.\n\n## 2024-11-30\n\nHang it.\n",
+    "log/2024/11.md": "## 13 Nov\n\nLantern sold.\n",
     "log/2024 Oktober.md": "## 3. Oktober\n\nChestnuts.\n\n## 20. Oktober\n\nNew tyres.\n",
     "log/2024-02.md": "---\ndate: 2024-02-29\n---\n- **5th** Skated.\n- **28th** Thaw.\n",
     "log/bees.md": "---\ndate: 2024-09\n---\n# Bees\n\n## 4 September\n\nMoved.\n\n## Sept 12\n\nHoney.\n",
@@ -137,3 +140,32 @@ def test_sections_of_days(indexed: Invoke, question: str, expected: list[object]
     likely = [one for one in found if one["confidence"] >= 0.5]
     assert [likely[0]["path"], *((one["start_line"], one["snippet"]) for one in likely)] == expected
     assert "2024-11-24" in indexed("list", "--tasks").output
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [
+        (("2024-11-10", "2024-11-12"), {"2024-11.md": (5, "Lantern walk.")}),
+        (("2024-11-12", "2024-11-13"), {"2024/11.md": (3, "Lantern sold.")}),
+        (("2024-11-01", "2024-11-05"), {"plan.md": (4, "Lantern bought.")}),
+        (("2024-11-28", "2024-11-30"), {"plan.md": (8, "Hang it.")}),
+        (("2024-12-13", "2024-12-14"), {"December 2024.md": (3, "Lantern repaired.")}),
+        (("2024-12-20", "2024-12-21"), {"December 2024.md": (7, "Snow.")}),
+    ],
+)
+@pytest.mark.parametrize("command", [("search", "lantern"), ("query", "what happened"), ("list",)])
+def test_days_of_sections(
+    indexed: Invoke, command: tuple[str, ...], days: tuple[str, str], expected: dict[str, tuple[int, str]]
+) -> None:
+    """A diary of a month is of the days of its sections, and shows those that are asked for."""
+    answer = ask_json(indexed, *command, "--since", days[0], "--until", days[1])
+
+    if command == ("list",):
+        assert {one["file"] for one in answer["documents"]} == {f"notes/log/{name}" for name in expected}
+        return
+    found = {
+        one["file"].removeprefix("notes/log/"): (one["start_line"], one["snippet"])
+        for one in answer["results"]
+    }
+    assert found.items() <= expected.items()
+    assert found or command[0] == "search"

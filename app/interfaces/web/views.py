@@ -159,16 +159,13 @@ def search_page(services: Services, query: Query) -> Mapping[str, Any]:
         results = services.vault.documents.many(numbers)
         values |= {"answer": found, "notes": [results.get(number) for number in numbers]}
     else:
-        listed = {
-            name: text for name, text in conditions.items() if name in ("collection", "tag", "where", "as_of")
-        }
-        is_narrow = not {"content_type", "since", "until"}.isdisjoint(conditions)
+        listed = {name: text for name, text in conditions.items() if name != "content_type"}
+        is_narrow = "content_type" in conditions
         listing = answer(list_documents, services, {**listed, "limit": 10_000 if is_narrow else 40})
         notes = [
             note
             for note in listing.documents
             if conditions.get("content_type", note.content_type) == note.content_type
-            and conditions.get("since", "") <= note.authored_at[:10] <= conditions.get("until", "9999")
         ]
         values["listing"], values["total"] = notes[:40], len(notes) if is_narrow else listing.total
     if "part" in query:

@@ -20,7 +20,7 @@ from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.models import LateInteraction
-from clawmem.ports.records import FragmentKey, Grain
+from clawmem.ports.records import FragmentKey, FragmentKind, Grain
 
 COMPARED = 20  # best candidates whose passages are compared with the question
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
@@ -194,8 +194,9 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
             continue
         span = c.span or spans.get(c.best)
         start, end = (span.start, span.end) if span else (0, 0)
+        margin = 0 if c.span and c.span.kind is FragmentKind.SECTION else PASSAGE  # that of a day
         parts = [
-            bodies.get(c.document_id, "")[max(0, start - PASSAGE) : end + PASSAGE],
+            bodies.get(c.document_id, "")[max(0, start - margin) : end + margin],
             " ".join((*searchable_names(document), *document.tags, *document.front_matter.split())),
             document.authored_at[:10],
         ]

@@ -1,13 +1,12 @@
 """Documents that a question selects by date: the newest of a kind or about a topic, and those of a named time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from clawmem.app.services.documents.days import DAY, MONTH, Sections, sections_of_days
 from clawmem.app.services.documents.succession import successions_from
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.retrieve import scope_within
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, scope_within
+from clawmem.app.services.retrieval.retrieve import sections_around
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Trace, Work
-from clawmem.domain.documents.diary import day_sections
-from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import OWN_COLLECTION, file_name
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
@@ -16,8 +15,7 @@ from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.dates import days_text
 from clawmem.domain.text.likeness import is_same_word
-from clawmem.domain.text.written_dates import day_in
-from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Span, Term
+from clawmem.ports.records import Document, FragmentKey, FragmentKind
 
 # Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.
 # Not fitted: an estimate of how often these are recognised correctly in the question and the note.
@@ -25,8 +23,8 @@ SELECTED = 0.8
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file, or of an open time
 OTHER_TIME = 0.05  # maximum for a note of another time
 COMPARABLE = 0.7  # share of the best relevance; less relevant notes are not ordered by date
-MOST_BROUGHT = 100  # notes of a kind, or lines with the date of a day
-YEAR, MONTH, DAY = len("2026"), len("2026-03"), len("2026-03-31")
+MOST_BROUGHT = 100  # notes of a kind or time
+YEAR = len("2026")
 APART = 0.15  # difference in relevance between these: more than metadata can change
 
 
@@ -41,6 +39,7 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
     notice of *trace* says so. Of lines, only the first notes of a kind or time become candidates, as a whole.
     """
     question, is_line = request.question, request.unit is Unit.LINE
+    work = in_sections_of_days(request, work)
     others, most = 1.0, 1
     if question.newest is not None:
         documents, has_kind, has_topic = newest_matches(stores, request, work, question.newest)
@@ -60,12 +59,7 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
         if has_kind and (is_line or not has_topic):
             confidence = dict.fromkeys(numbers, POSSIBLE) | {numbers[0]: SELECTED}
     elif not question.topic and (
-        question.named_time
-        or request.scope.authored_from
-        or request.scope.authored_until not in (None, request.as_of)
-        or request.content_types
-        or request.tags
-        or request.where
+        question.named_time or request.days or request.content_types or request.tags or request.where
     ):
         order, less = notes_of_time(stores, request, work)
         if (named := question.named_time) and not order:
@@ -142,16 +136,23 @@ def notes_of_time(
     question, named = request.question, request.question.named_time
     # The scope has only documents of the types, tags and properties.
     scope = scope_within(request.scope, named) if named else request.scope
-    end = parse_iso(scope.authored_until or "") or question.now_ms
-    start = parse_iso(scope.authored_from or "") or end
-    # At most a year and a day, with the days before and after; in the most eastern zone midnight is 14 hours earlier.
-    steps = range(min(round((end - start) / DAY_MS), 367) + 2)
-    around = [iso_utc(start + n * DAY_MS - 10 * 3_600_000)[:DAY] for n in steps]
+    first, last = named.days(question.zone) if named else ("", "")
+    since, until = request.days or ("", "")
+    tomorrow = iso_utc(question.now_ms + DAY_MS)[:DAY]
+    start, end = parse_iso(max(first, since)), parse_iso(min(last or tomorrow, until or tomorrow))
+    # At most a year and a day, with the days before and after.
+    count = min((end - start) // DAY_MS + 1, 367) if start is not None and end is not None else 0
+    around = [iso_utc(start + n * DAY_MS)[:DAY] for n in range(-1, count + 1)] if start is not None else []
     days = around[1:-1]
     # A diary of the day, month or year is named like the beginning of its dates, such as 2026-03.
     names = [first[:length] for first in days[:1] for length in (YEAR, MONTH, DAY)]
     names = [name for name in names if [day for day in around if day.startswith(name)] == days]
-    sections = sections_of_days(stores, request, work, days) if 0 < len(days) <= 31 else {}
+    sections: Sections = request.sections
+    if not 0 < len(days) <= 31:
+        sections = {} if named else {number: spans[-1:] for number, spans in sections.items()}
+    elif named:
+        by_note = sections_of_days(stores.documents, request.scope, days[0], days[-1], request.as_of)
+        sections = {number: spans for number, spans in by_note.items() if spans}
     ids = stores.documents.ids(scope) | sections.keys()
     documents = {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
 
@@ -174,32 +175,24 @@ def notes_of_time(
     return order, {c.document_id for c in order if place(c)[1] or place(c)[3]}
 
 
-def sections_of_days(
-    stores: RetrievalStores, request: RetrievalRequest, work: Work, days: Sequence[str]
-) -> dict[int, list[Span | None]]:
+def in_sections_of_days(request: RetrievalRequest, work: Work) -> Work:
     """
-    Return the sections of *days* in notes of their months, those named after the year, and those with the one day.
+    Place candidates in the sections of the days to which the request restricts their notes; no line is outside of them.
 
-    Of a diary of the month without sections, a part of the month has all of it, as ``None``.
+    A note is placed in the section of its best line, else in that with most of the words.
     """
-    scope = request.scope._replace(authored_from=None, authored_until=request.as_of)
-    months, years = ({day[:length] for day in days} for length in (MONTH, YEAR))
-    ids = {
-        note.id
-        for note in stores.documents.latest(scope._replace(authored_from=days[0][:MONTH]))
-        if note.authored_at[:MONTH] in months
-        or (any(year in file_name(note.path) for year in years) and not day_in(file_name(note.path)))
-    }
-    if len(days) == 1:
-        dated = LexicalQuery(tuple(map(Term, days[0].split("-"))), every=True)
-        ids |= {hit.key.document_id for hit in stores.lexical.search(dated, Grain.LINE, MOST_BROUGHT, scope)}
-    sections, bodies = dict[int, list[Span | None]](), work.texts.bodies(ids)
-    for number, document in work.texts.documents(bodies).items():
-        spans = [*day_sections(document, Markdown(bodies[number], document.body_line))]
-        of_days = [span for span in spans if span.label in days]
-        # A note of one day is not divided.
-        if of_days and {span.label for span in spans} != {document.authored_at[:DAY]}:
-            sections[number] = [*of_days]
-        elif not spans and len(days) > 1 and {file_name(document.path)} == months:
-            sections[number] = [None]
-    return sections
+    sections, words, candidates = request.sections, request.question.forms.words, list[Candidate]()
+    if not sections:
+        return work
+    spans = work.texts.spans(c.best for c in work.candidates)
+    bodies = work.texts.bodies(sections.keys() & {c.document_id for c in work.candidates})
+    for c in work.candidates:
+        parts, found = [*filter(None, sections.get(c.document_id, ()))], c.span or spans.get(c.best)
+        around = sections_around(found, parts) if found else []
+        around = around or (parts if request.unit is Unit.DOCUMENT else [])
+        if around and not (c.span and c.span.kind is FragmentKind.LINE):
+            texts = [bodies[c.document_id][part.start : part.end].lower() for part in around]
+            counts = [sum(word in text for word in words) for text in texts]
+            c = c._replace(span=around[counts.index(max(counts))])
+        candidates += [c] if around or not parts else []
+    return work.with_candidates(candidates)

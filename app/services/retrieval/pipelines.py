@@ -9,6 +9,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
+from clawmem.app.services.documents.days import within_days
 from clawmem.app.services.documents.listing import documents_with
 from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, describe
@@ -143,8 +144,10 @@ class Pipeline:
 
 
 def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
-    """Restrict *request* to documents with its types, tags and properties, and without excluded words."""
-    scope = request.scope
+    """Restrict *request* to documents of its days, types, tags and properties, and without excluded words."""
+    scope, sections = request.scope, request.sections
+    if request.days:
+        scope, sections = within_days(stores.documents, scope, request.days, request.as_of)
     if request.content_types or request.tags or request.where:
         conditions = request.tags, request.where, request.content_types
         matching = documents_with(stores.documents, stores.properties, scope, *conditions)
@@ -154,7 +157,8 @@ def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalReq
         hits = stores.lexical.search(query, Grain.DOCUMENT, 10_000, scope)
         every = stores.documents.ids(scope) if scope.documents is None else scope.documents
         scope = scope._replace(documents=every - {hit.key.document_id for hit in hits})
-    return request._replace(scope=scope)
+    allowed = sections.keys() if scope.documents is None else sections.keys() & scope.documents
+    return request._replace(scope=scope, sections={number: sections[number] for number in allowed})
 
 
 def retrieval(

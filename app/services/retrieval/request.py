@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
+from clawmem.app.services.documents.days import Sections
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.question import Question
+from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
 
@@ -46,7 +49,8 @@ class RetrievalRequest(NamedTuple):
     answers; below it the answer is empty. ``purpose`` says what the answer is wanted for in words that affect the
     ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
     `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included; by
-    default each stage uses its own depth. ``show_all`` keeps unlikely results below a likely one.
+    default each stage uses its own depth. ``show_all`` keeps unlikely results below a likely one. ``days`` are the first
+    and the last one to which the scope is restricted, and ``sections`` those of these days in notes of several.
     """
 
     question: Question
@@ -64,6 +68,8 @@ class RetrievalRequest(NamedTuple):
     as_of: str | None = None
     candidate_limit: int | None = None
     show_all: bool = False
+    days: tuple[str, str] | None = None
+    sections: Sections = MappingProxyType({})
 
     def asking(self, text: str) -> Self:
         """Return the same request for the question *text*; what is known of an equal question stays known."""
@@ -101,14 +107,13 @@ def read_request(
             "INPUT_TOO_LONG",
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
-    # Notes with a day but no time are recorded at midnight UTC.
-    first = iso_utc(min(_read_ms(since, zone), _read_ms(since))) if since else None
-    end = first_after(until, zone)
-    if first and end and end <= first:
-        raise InvalidInput("INVALID_INPUT", f"{since} (since) is after {until} (until). Exchange them.")
+    period = read_period(since, until, zone)
     request = RetrievalRequest(
         Question(query, now_ms, zone),
-        scope=Scope(frozenset(collections), first, end),
+        scope=scope_within(Scope(frozenset(collections)), period)
+        if period
+        else Scope(frozenset(collections)),
+        days=period.days(zone) if period else None,
         content_types=frozenset(content_types),
         tags=frozenset(tags),
         where=frozenset(where),
@@ -122,6 +127,25 @@ def read_request(
         if limit is not None and not 1 <= limit <= MAX_LIMIT:
             raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
     return request._replace(purpose=request.purpose.strip())
+
+
+def read_period(since: str, until: str, zone: tzinfo = UTC) -> TimeRange | None:
+    """Return the time from the day or moment *since* to the end of *until*; an empty text is an open side."""
+    first = _read_ms(since, zone) if since else None
+    end = first_after(until, zone)
+    if first is not None and end and end <= iso_utc(first):
+        raise InvalidInput("INVALID_INPUT", f"{since} (since) is after {until} (until). Exchange them.")
+    if first is None:
+        return TimeRange(None, end, 0, 0) if end else None
+    # Notes with a day but no time are recorded at midnight UTC.
+    return TimeRange(iso_utc(first), end, 0, 0, iso_utc(min(first, _read_ms(since))))
+
+
+def scope_within(scope: Scope, named: TimeRange) -> Scope:
+    """Return *scope*, narrowed to a time."""
+    starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
+    ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
+    return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
 
 
 def rewind_request(request: RetrievalRequest) -> RetrievalRequest:

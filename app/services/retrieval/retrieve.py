@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -16,15 +16,14 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, scope_within
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, PRECISE, TIME, VECTOR
-from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, IndexUnavailable, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.models import Embedder
-from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
+from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope, Span
 
 Found = TypeVar("Found")
 Task = tuple[Future[Any], Callable[[], Any]]
@@ -157,10 +156,26 @@ def run_retrievers(
             raise first_error or ClawmemError(
                 f"Nothing answered within {deadline_s:g} s. Try again in a moment."
             )
+        found = {name: in_sections(request, work, hits) for name, hits in found.items()}
         trace.hits.update({name: len(hits) for name, hits in found.items()})
         return work._replace(legs=found, space=space)
 
     return stage
+
+
+def in_sections(request: RetrievalRequest, work: Work, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return *hits* without fragments outside of the sections to which the days of the request restrict their notes."""
+    sections = {
+        number: [*filter(None, spans)] for number, spans in request.sections.items() if None not in spans
+    }
+    spans = work.texts.spans(hit.key for hit in hits if hit.key.document_id in sections) if sections else {}
+    outside = {key for key, span in spans.items() if not sections_around(span, sections[key.document_id])}
+    return [hit for hit in hits if hit.key not in outside] if outside else hits
+
+
+def sections_around(span: Span, sections: Iterable[Span]) -> list[Span]:
+    """Return those of *sections* that have a part of *span*."""
+    return [part for part in sections if part.start < span.end and span.start < part.end]
 
 
 # Deep enough that the first results do not depend on the limit.
@@ -265,13 +280,6 @@ def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> 
         for moment in (named.authored_from, named.authored_until)
     )
     return RetrieverResult({TIME: hits}, note=f"the time it names: {first} up to {end}")
-
-
-def scope_within(scope: Scope, named: TimeRange) -> Scope:
-    """Return *scope*, narrowed to the time that the question names."""
-    starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
-    ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
-    return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
 
 
 def in_named_time(leg: Retriever, request: RetrievalRequest, work: Work) -> RetrieverResult:
