@@ -50,9 +50,9 @@ _REACH = 300  # characters of the sentence before and after the marker
 
 CHANGE = re.compile(
     rf"""
-    \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|moved\s+to|changed\s+to|(?<!until\ )(?<!to\ )now
+    \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|(?:moved|changed)(?:\s+to|(?=\s+from\s+(?:\S+\s+){{1,4}}to\b))|(?<!until\ )(?<!to\ )now
     | from\s+(?:today|(?:[\w']+\s+){{1,4}}on)
-    | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|umgezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
+    | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -290,6 +290,35 @@ def test_a_correction_names_the_note_that_it_corrects(remembered: Invoke, notes:
     assert ask_json(remembered, "get", "rent.md")["superseded_by"]["file"] == again["file"]
 
 
+CONTACTS = {
+    "contacts.md": "# Contacts\n\n## Ines Kubo\n\n- lives in Aarau\n\n## Oskar\n\n- Wohnung\n  - wohnt in Bern\n",
+    "band.md": "# Band\n\nJonas has a room\nin Olten, and lives there.\n",
+    "market.md": "# Market\n\nInes sells pots in Aarau. Oskar was in Bern; Jonas saw Olten.\n",
+    "later.md": "# Later\n\nInes no longer eats meat, and Jonas moved to another table.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Correction: Ines no longer lives in Aarau", "contacts.md"),
+        ("Ines moved from Aarau to Chur, she lives there since May", "contacts.md"),
+        ("Oskar wohnt nicht mehr in Bern", "contacts.md"),
+        ("Jonas doesn't live in Olten any more", "band.md"),
+        ("The market changed from Ines to Jonas", "market.md"),
+    ],
+)
+def test_a_correction_names_the_note_with_the_fact(
+    remembered: Invoke, notes: Path, text: str, place: str
+) -> None:
+    """Rather than a later one that mentions the same names; the name may stand in a heading, and the fact below it."""
+    write_notes(notes, CONTACTS)
+    remembered("update")
+
+    similar = ask_json(remembered, "remember", text)["similar"]
+    assert [note["file"] for note in similar] == [f"notes/{place}"]
+
+
 def test_a_correction_asks_on_a_terminal(
     remembered: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ from clawmem.domain.capture.remembering import (
     with_supersession,
 )
 from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.domain.documents.markdown import BlockKind, Markdown
 from clawmem.domain.retrieval.query_forms import content_words, query_forms
 from clawmem.domain.retrieval.versions import CORRECTION
 from clawmem.domain.security.origin import as_tag, is_verified
@@ -68,6 +69,20 @@ class SavedNote(DocumentReference):
     def exit_code(self) -> int:
         """Return 1 if nothing was saved."""
         return int(self.action == "known")
+
+
+def _statements(document: Document, body: str) -> Iterator[str]:
+    """Yield the title, and then each block with the title, the headings and the list items above it."""
+    yield document.title
+    above: list[tuple[int, str]] = []  # list items with their indentation
+    for block in Markdown(body).blocks:
+        text = body[block.start : block.end]
+        indentation = len(text) - len(text.lstrip())
+        above = [item for item in above if item[0] < indentation]
+        items = [item for _, item in above]
+        yield "\n".join([document.title, block.above, *items, block.label, text])
+        if block.kind is BlockKind.ITEM:
+            above.append((indentation, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +283,7 @@ class Remember:
         found: list[dict[Document, int]] = [{}, {}]
         for document, body in self._current(query_forms(" ".join(topic)).relaxed):
             if document.id != saved.id:
-                lines = [f"{document.title}\n{line}" for line in body.splitlines() or [""]]
-                shared = max(corrects(topic, line, replaced) for line in lines)
+                shared = max(corrects(topic, text, replaced) for text in _statements(document, body))
                 found[CORRECTION.match(body) is not None][document] = shared
         likely: list[Document] = []
         for notes in found:
