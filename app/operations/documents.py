@@ -390,9 +390,9 @@ def find_links(
         notes = services.vault.documents.many(ends)
         later = {number for number, note in notes.items() if note.authored_at >= moment}
         found = [link for link in found if later.isdisjoint((link.document_id, link.target_id))]
-    links = (
-        link for link in found_links(services.vault.documents, stored, found) if link.problem or not broken
-    )
+    roots = {folder.name: folder.root for folder in services.folders}
+    links = found_links(services.vault.documents, stored, found, services.files, roots)
+    links = [link for link in links if link.problem or not broken]
     return [link for link in links if not names or link.source.partition("/")[0] in names][:limit]
 
 

@@ -31,12 +31,10 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
     folders = " ".join(reversed(document.path.split("/")))
     names = words(f"{file_name(document.path)} {own} {document.title} {folders}".replace("_", " "))
     year = next((word for word in names if re.fullmatch(r"(?:19[7-9]|20\d)\d", word)), "")
-    lines = _NUMBERED_HEADING.findall(note.body)
+    lines = "\n".join(_NUMBERED_HEADING.findall(note.body))
     month = month_named(file_name(document.path)) if lines else ""
     month = month and f"{date.fromisoformat(f'{month}-01'):%B %Y}"
-    is_diary = month or any(
-        re.search(r"\d[-./_年] ?\d", line) or MONTHS.keys() & words(line) for line in lines
-    )
+    is_diary = month or re.search(r"\d[-./_年] ?\d", lines) or MONTHS.keys() & words(lines)
     headings = note.headings if is_diary else []
     for at, heading in enumerate(headings):
         whole = f"{heading.label} {month}"

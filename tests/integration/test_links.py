@@ -60,10 +60,24 @@ def test_links_and_backlinks(invoke: Invoke, folder: Path) -> None:
 
 
 def test_broken_links(invoke: Invoke, folder: Path) -> None:
-    """A link to no note of the collection, or no heading of its note, is listed with its place; a picture is no note."""
+    """A link to no note or file of the collection, or no heading of its note, is listed with its place."""
+    files = "![[photo.HEIC|200]] [a](scans/my%20report.pdf#page=2) [b](scans/) [[report.pdf]] ![](.attachments/x.png)"
     write_notes(
-        folder, {"new.md": "See [[Attic]], [[Roof]], [[boiler#Colour]], [[#Here]] and ![[photo.png]].\n"}
+        folder,
+        {
+            "new.md": f"See [[Attic]], [[Roof]], [[boiler#Colour]], [[#Here]] and ![[photo.png]].\n{files}\n",
+            "house/Day.md": "[[scans/report.pdf]] ![](y.png) [[Template]]\n",
+        },
     )
+    for name in (
+        "img/photo.HEIC",
+        "scans/my report.pdf",
+        "scans/report.pdf",
+        ".attachments/x.png",
+        "dist/Template.md",
+    ):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"")
     write_notes(folder.parent / "barn", {"parts/roof.md": "# Tiles\n"})
     invoke("collection", "add", folder.parent / "barn")
     invoke("update")
@@ -71,9 +85,12 @@ def test_broken_links(invoke: Invoke, folder: Path) -> None:
     found = ask_json(invoke, "links", "--broken")["links"]
 
     assert [(one["written"], one["source"], one["line"], one["problem"]) for one in found] == [
+        ("y.png", "notes/house/Day.md", 1, "no note is called so"),
+        ("Template", "notes/house/Day.md", 1, "no note is called so"),
         ("Attic", "notes/new.md", 1, "no note is called so"),
         ("Roof", "notes/new.md", 1, "in another collection; write barn/parts/roof"),
         ("boiler#Colour", "notes/new.md", 1, "the note has no such heading"),
+        ("photo.png", "notes/new.md", 1, "no note is called so"),
     ]
 
 

@@ -12,7 +12,7 @@ from clawmem.domain.text.written_dates import day_in
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Scope, Span
 
-MONTH, DAY, LAST = len("2026-03"), len("2026-03-31"), "9999"
+MONTH, DAY, LAST = len("2026-03"), len("2026-03-31"), "9998-12-31"
 AROUND = 31  # days
 
 Sections = Mapping[int, Sequence[Span | None]]  # by document; None is all of it
@@ -29,12 +29,11 @@ def sections_of_days(
     when no note was written, or later.
     """
     sections = dict[int, list[Span | None]]()
-    start, end = ((parse_iso(day) or 0) + days * DAY_MS for day, days in ((first, -AROUND), (last, AROUND)))
-    scope = scope._replace(authored_from=iso_utc(start) if first else None, authored_until=until)
+    around = ((first, -AROUND), (last, AROUND))
+    start, end = (iso_utc((parse_iso(day) or 0) + count * DAY_MS) for day, count in around)
+    scope = scope._replace(authored_from=start if first else None, authored_until=until)
     notes = [
-        note
-        for note in store.latest(scope)
-        if last == LAST or note.authored_at < iso_utc(end) or not day_in(file_name(note.path))
+        note for note in store.latest(scope) if note.authored_at < end or not day_in(file_name(note.path))
     ]
     for at in range(0, len(notes), AT_ONCE):
         page = notes[at : at + AT_ONCE]

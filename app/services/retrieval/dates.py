@@ -176,11 +176,7 @@ def notes_of_time(
 
 
 def in_sections_of_days(request: RetrievalRequest, work: Work) -> Work:
-    """
-    Place candidates in the sections of the days to which the request restricts their notes; no line is outside of them.
-
-    A note is placed in the section of its best line, else in that with most of the words.
-    """
+    """Place candidates in the sections of the days of the request; a note in that of its best line, or with most words."""
     sections, words, candidates = request.sections, request.question.forms.words, list[Candidate]()
     if not sections:
         return work
