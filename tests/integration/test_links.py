@@ -92,6 +92,8 @@ def test_broken_links(invoke: Invoke, folder: Path) -> None:
         ("boiler#Colour", "notes/new.md", 1, "the note has no such heading"),
         ("photo.png", "notes/new.md", 1, "no note is called so"),
     ]
+    assert "Only 2 are shown" in invoke("links", "--broken", "--limit", 2).stderr
+    assert "are shown" not in invoke("links", "--broken").stderr
 
 
 def test_links_follow_the_notes(invoke: Invoke, folder: Path) -> None:

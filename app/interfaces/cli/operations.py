@@ -279,7 +279,7 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
         parameters = request.model_dump(mode="json", exclude_unset=True)
         record = result_from_server(operation.name, parameters, chosen.vault)
         if record is not None:
-            _show(ctx, operation, operation.result_of(record))
+            _show(ctx, operation, request, operation.result_of(record))
             return
     agreed, only_preview = extras.get(YES, False), extras.get(PREVIEW, False)
     if agreed or only_preview:
@@ -303,11 +303,11 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
                 show("Nothing was changed.")
                 raise typer.Exit(1) from None
             result = operation.run(called, request.model_copy(update=missing.confirmed))
-    _show(ctx, operation, result)
+    _show(ctx, operation, request, result)
     raise typer.Exit(exit_code_of(result))
 
 
-def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
+def _show(ctx: typer.Context, operation: AnyOperation, request: Request, result: Any) -> None:
     """Print *result*; faults and remarks go to stderr. Texts of notes are indented, `Styled` or `Verbatim`."""
     vault = chosen_by(ctx).vault
     if chosen_by(ctx).json:
@@ -321,5 +321,5 @@ def _show(ctx: typer.Context, operation: AnyOperation, result: Any) -> None:
             show_part(part)
     for name, reason in getattr(result, "degraded", {}).items():
         typer.echo(advised(f"degraded: {name}: {printable(reason)}", vault), err=True)
-    for remark in remarks_of(result):
+    for remark in remarks_of(result, request):
         typer.echo(advised(f"clawmem: {printable(remark)}", vault), err=True)

@@ -209,7 +209,7 @@ class OperationTool:
         texts = [TextResourceContents(uri=uri, mime_type="text/markdown", text=text) for uri, text in parts]
         resources = [EmbeddedResource(type="resource", resource=text) for text in texts]
         degraded = (f"degraded: {name}: {reason}" for name, reason in getattr(result, "degraded", {}).items())
-        remarks = remarks_of(result)
+        remarks = remarks_of(result, request)
         if self.operation.effect is not Effect.READS and "\ufffd" in str(values):  # see `paired`
             remarks = [*remarks, "A character of the text is damaged: U+FFFD stands for it."]
         text = "\n".join([as_lines(self.operation.shown(result)), *degraded, *remarks]).strip()
