@@ -82,7 +82,8 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
 
 def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
-    names = [NoteName(link_key(document.path), NameKind.FILE)]
+    keys = dict.fromkeys((link_key(document.path), link_key(file_name(document.path))))
+    names = [NoteName(key, NameKind.FILE) for key in keys]
     names += [NoteName(folded(day_named(alias)), NameKind.ALIAS) for alias in document.aliases]
     names += [NoteName(folded(day_named(name)), NameKind.TITLE) for name in document_names(document)[:1]]
     if "id::" in body:
@@ -92,7 +93,7 @@ def note_names(document: Document, body: str) -> list[NoteName]:
 
 def link_key(target: str) -> str:
     """Return the form of a target's last part in which it is compared with the names of notes; a day is its date."""
-    return folded(day_named(file_name(_stem(target))))
+    return _without_case(_stem(target)).rpartition("/")[2]
 
 
 def part_line(part: str, note: Markdown) -> int | None:
@@ -132,19 +133,15 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     written, folder = _stem(link.target), posixpath.dirname(path)
     below = f"{folder}/" if folder else ""
     here = [note for note in named if note.collection == collection and note.kind is not NameKind.BLOCK]
-    files = [note for note in here if link_key(note.path) == link.key]
+    files = [note for note in here if note.kind is NameKind.FILE]
     from_here = posixpath.normpath(posixpath.join(folder, written))
     from_root = posixpath.normpath(written.lstrip("/"))
     is_relative, is_anywhere = written.startswith(("./", "../")), not written.startswith(("./", "../", "/"))
     is_from_here = is_relative or (link.kind is LinkKind.MARKDOWN and not written.startswith("/"))
     places = [from_here] * is_from_here + [from_root] * (not is_relative)
 
-    def without_case(path: str) -> str:
-        folder, slash, name = path.rpartition("/")
-        return f"{folded(folder)}{slash}{folded(day_named(name))}"
-
     groups: list[list[NamedNote]] = []
-    for form in (partial(unicodedata.normalize, "NFC"), without_case):
+    for form in (partial(unicodedata.normalize, "NFC"), _without_case):
         groups += [[note for note in files if form(_stem(note.path)) == form(place)] for place in places]
         if is_anywhere:
             end = form(written)
@@ -163,3 +160,11 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
 def _stem(path: str) -> str:
     """Return a path or the target of a link without its extension, with ``/`` for ``\\`` and for Logseq's ``___``."""
     return EXTENSION.sub("", unquote(path.replace("\\", "/").replace("___", "/")))
+
+
+def _without_case(path: str) -> str:
+    """Return *path* folded, with a day as its last name; a day may also be its last three, as in ``2026/03/08``."""
+    parts = path.rstrip("/").split("/")
+    end = "/".join(parts[-3:])
+    whole = day_named(end)
+    return folded("/".join([*parts[:-3], whole] if whole != end else [*parts[:-1], day_named(parts[-1])]))

@@ -17,22 +17,6 @@ def iso_utc(ms: int) -> str:
     return (EPOCH + ms * MILLISECOND).isoformat(timespec="milliseconds") + "Z"
 
 
-def read_moment(text: str, now_ms: int, direction: int, zone: tzinfo = UTC) -> int | None:
-    """
-    Return the milliseconds since the Unix epoch of a date, a time, or a number of days such as ``30d``.
-
-    ``None`` for any other text.
-
-    Args:
-        direction: 1 for days after *now_ms*, -1 for days before.
-        zone: As for `parse_iso`.
-    """
-    days = text.strip().removesuffix("d").strip()
-    if text.strip().endswith("d") and days.isdecimal() and len(days) <= 6:
-        return now_ms + direction * int(days) * DAY_MS
-    return parse_iso(text, zone)
-
-
 def parse_iso(text: str, zone: tzinfo = UTC) -> int | None:
     """
     Return the milliseconds since the Unix epoch for an ISO 8601 text, or ``None`` if it is not one.

@@ -1,11 +1,11 @@
-"""Dates as people write them: in front matter, in the names of files and in headings."""
+"""Dates as people write them: in front matter, in the names of files, in headings and in commands."""
 
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 
-from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, WEEKDAYS, any_of
 
 # Digits that form a year outside of this range are an id, not the day a note was written.
@@ -16,15 +16,15 @@ _MONTH = rf"(?P<name>{any_of(MONTHS)})\.?"
 # Whole days before months, so that "2026-05 draft of 2026-04-02" is a day of April.
 _FORMS = (
     r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_./ ]?)(?P<m>\d{2})(?P=sign)(?P<d>\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)",
-    r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_/年])(?P<m>\d{1,2})[-_/月](?P<d>\d{1,2})(?!\d)",
-    r"(?<![\d./])(?P<d>\d{1,2})(?P<sign>[./])(?P<m>\d{1,2})(?P=sign)(?P<y>\d{4}|\d\d)(?![./]?\d)",
+    r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_/年])(?P<m>\d{1,2})[-_/月](?P<d>\d{1,2})日?(?!\d)",
+    r"(?<![\d./-])(?P<d>\d{1,2})(?P<sign>[-_./])(?P<m>\d{1,2})(?P=sign)(?P<y>\d{4}|(?<=[./])\d\d)(?![-./]?\d)",
     rf"(?<!\w){_MONTH} {_DAY},? (?P<y>\d{{4}})(?!\d)",
     rf"(?<!\w){_DAY} (?:de |of )?{_MONTH},? (?:de )?(?P<y>\d{{4}})(?!\d)",
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
 _LABELS = ("date", "datum", "fecha", "data")  # before the day that opens a text
-_WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? ", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? |,? (?:{any_of(WEEKDAYS)})\Z", re.IGNORECASE)
 
 
 def written_time(text: str, zone: tzinfo = UTC) -> int | None:
@@ -42,6 +42,22 @@ def written_time(text: str, zone: tzinfo = UTC) -> int | None:
     return next(_days(text), None) if ms is None else ms
 
 
+def read_moment(text: str, now_ms: int, direction: int, zone: tzinfo = UTC) -> int | None:
+    """
+    Return the milliseconds since the Unix epoch of a date, a time, or a number of days such as ``30d``.
+
+    ``None`` for any other text.
+
+    Args:
+        direction: 1 for days after *now_ms*, -1 for days before.
+        zone: As for `parse_iso`.
+    """
+    days = text.strip().removesuffix("d").strip()
+    if text.strip().endswith("d") and days.isdecimal() and len(days) <= 6:
+        return now_ms + direction * int(days) * DAY_MS
+    return parse_iso(text, zone)
+
+
 def day_named(name: str) -> str:
     """Return the day that *name* is, also with its weekday, as ``YYYY-MM-DD``; another name as it is."""
     if not 4 < sum(map(str.isdecimal, name)) <= 8:  # more are a day with a time
@@ -49,6 +65,21 @@ def day_named(name: str) -> str:
     text = _WEEKDAY.sub("", name)
     is_whole = any(pattern.fullmatch(text) for pattern in _DATES[:-1])
     return next((iso_utc(day)[:10] for day in _days(text) if is_whole), name)
+
+
+def formatted_day(name: str, form: str) -> str:
+    """
+    Return the day that *name* is in a format of numbers and weekdays, such as ``EEE, dd-MM-yyyy``.
+
+    Empty if *name* is no day, *form* another format, or the result a day without the format.
+    """
+    signs = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "EEEE": "%A", "EEE": "%a", "E": "%a"}
+    parts = re.split(r"([A-Za-z]+)", form)
+    day = parse_iso(day_named(name))
+    if day is None or not signs.keys() >= {*parts[1::2]}:
+        return ""
+    text = f"{EPOCH + day * MILLISECOND:{''.join(signs.get(part, part) for part in parts)}}"
+    return text if day_named(text) == text else ""
 
 
 def day_in(text: str) -> str:
@@ -102,14 +133,18 @@ def authored_at(
 
 
 def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES, century: int = 0) -> Iterator[int]:
-    """Yield the days in *text*; without a *century* a year has four digits. With slashes, one number must exceed 12."""
+    """
+    Yield the days in *text*; without a *century* a year has four digits.
+
+    Of two numbers before the year, without dots between them, one must exceed 12, or both are equal.
+    """
     for pattern in patterns if any(map(str.isdecimal, text)) else ():
         for match in pattern.finditer(text):
             parts = match.groupdict()
             month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
             year, number = int(parts["y"]), int(parts.get("d") or 1)
-            if parts.get("sign") == "/" and pattern is _DATES[2]:
-                if number <= 12 and month <= 12:
+            if parts.get("sign") in ("/", "-", "_") and pattern is _DATES[2]:
+                if number <= 12 and month <= 12 and number != month:
                     continue  # 3/4/2026 is of March or April
                 number, month = (month, number) if month > 12 else (number, month)
             with suppress(ValueError):

@@ -34,6 +34,11 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         "Mar 9th, 2026": "journals/2026_03_09.md",
         "Monday, March 9th, 2026": "journals/2026_03_09.md",
         "2026-03-09": "journals/2026_03_09.md",
+        "2026/03/09": "journals/2026_03_09.md",
+        "2026-03-09 Monday": "journals/2026_03_09.md",
+        "Mon, 09-03-2026": "journals/2026_03_09.md",  # the format of the graph; else September 3rd or March 9th
+        "14-03-2026": "journals/2026/03/14.md",
+        "2026/03/14": "journals/2026/03/14.md",
         "a/b/c": "pages/a___b___c.md",
         "a/b": "pages/a%2Fb.md",
         "What?": "pages/What%3F.md",
@@ -43,13 +48,15 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     links = "\n".join(f"- [[{target}]]" for target in ends)
     write_notes(
         tmp_path / "v",
-        {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"},
+        {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"}
+        | {"logseq/config.edn": '{:journal/page-title-format "EEE, dd-MM-yyyy"}'},
     )
     invoke("bootstrap", tmp_path / "v")
 
     found = ask_json(invoke, "links", "v/links.md")["links"]
 
     assert {one["written"]: one["target"].removeprefix("v/") for one in found} == ends
+    assert ask_json(invoke, "get", "[[Mon, 09-03-2026]]")["file"] == "v/journals/2026_03_09.md"
     assert "a/b/c" in {one["title"] for one in ask_json(invoke, "list")["documents"]}
 
 

@@ -144,7 +144,8 @@ class Exclusions:
     deeper folder goes first. Call `note` with every path of a scan, which makes it read ignore files before the files
     that they may exclude.
 
-    ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed.
+    ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed. ``journal_format`` is
+    that of the days in links of a graph of Logseq.
     """
 
     def __init__(self, files: FileSource, folder: Folder) -> None:
@@ -153,12 +154,13 @@ class Exclusions:
         self._rules: dict[str, list[tuple[int, _Rules]]] = {}  # by folder, with their ranks
         self.counts: Counter[str] = Counter()
         self.unreadable: dict[str, str] = {}
+        self.journal_format = ""
         if folder.exclude:
             rules = _rules_of("exclude in the config file", folder.exclude, is_numbered=False)
             self._rules[""] = [(_CONFIG_RANK, rules)]
 
     def note(self, path: str) -> None:
-        """Read *path* if it is an ignore file, or the folder of the settings of Obsidian."""
+        """Read *path* if it is an ignore file, or the folder of the settings of Obsidian or Logseq."""
         parent, _, name = path.rpartition("/")
         for file, key in _TEMPLATES.items() if name == ".obsidian" else ():
             with suppress(SourceUnreadable, ValueError, AttributeError):
@@ -166,6 +168,13 @@ class Exclusions:
                 if literal := re.sub(r"([*?\[\]\\])", r"\\\1", template.strip("/")):
                     rules = _rules_of(f"{path}/{file}", [f"/{literal}", f"/{literal}.md"], is_numbered=False)
                     self._rules.setdefault(parent, []).append((_GIT_RANK, rules))
+        if name == "logseq":
+            with suppress(SourceUnreadable):
+                settings = self._files.read(self._folder.root, f"{path}/config.edn").decode(
+                    "utf-8", "replace"
+                )
+                stated = re.search(r'^[\s{]*:journal/page-title-format\s+"([^"]+)"', settings, re.MULTILINE)
+                self.journal_format = stated[1] if stated else ""
         if name == OWN or (name == GIT and self._folder.gitignore):
             try:
                 text = self._files.read(self._folder.root, path).decode("utf-8", "replace")

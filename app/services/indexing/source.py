@@ -15,7 +15,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
-from clawmem.domain.text.written_dates import authored_at, day_at_opening
+from clawmem.domain.text.written_dates import authored_at, day_at_opening, formatted_day
 from clawmem.ports.documents import TAGS, Claims, Property
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import TextExtractor
@@ -56,6 +56,7 @@ def parse_source(
     about: str = "",
     project: str = "",
     split: Split | None = None,
+    journal_format: str = "",
     zone: tzinfo = UTC,
 ) -> ParsedSource:
     """
@@ -65,7 +66,7 @@ def parse_source(
     copying, cloning or touching a file does not make a note new.
 
     Malformed front matter is treated as body, with a complaint, so that no text is lost. A time of day without an
-    offset is in *zone*.
+    offset is in *zone*. A journal has its day in *journal_format* as an alias.
 
     Raises:
         SourceUnreadable: no text, more than `MAX_TEXT` bytes of it, or more than `MAX_FRAGMENTS` fragments.
@@ -79,6 +80,8 @@ def parse_source(
         declared = Declarations(links=note_links(note) if extracted.has_links else [])
     else:
         note, front_matter, facts, declared, complaint = _note(data, path, parse_yaml)
+    if journal := formatted_day(names.file_name(path), journal_format):
+        facts = facts._replace(aliases=(*facts.aliases, journal))
     if project and not any(given.name.casefold() == "project" for given in declared.properties):
         given = Property("project", project, property_key(project))
         declared = declared._replace(properties=[*declared.properties, given])

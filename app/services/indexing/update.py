@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -271,7 +271,7 @@ class _Pass:
         self._force = force
         self._allow_empty = allow_empty
         self._roots = {**update.roots, folder.name: folder.root}
-        self._excluded = Counter[str]()
+        self._exclusions = Exclusions(update.files, folder)
         self._batch: list[_Change] = []
         self._new: list[_Change] = []  # files that may be those of notes which are gone
         self._gone: list[Document] = []
@@ -290,8 +290,7 @@ class _Pass:
         else:
             records = {path: self._documents.at(folder.name, path) for path in folder.only}
             known = {path: document for path, document in records.items() if document}
-        exclusions = Exclusions(update.files, folder)
-        self._excluded, scan = exclusions.counts, scan_folder(update.files, folder, exclusions)
+        exclusions, scan = self._exclusions, scan_folder(update.files, folder, self._exclusions)
         if not scan.root_exists:
             fault = scan.problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
             moved = "" if scan.problem else ". If it was moved, run: clawmem collection add NEW_FOLDER"
@@ -323,13 +322,13 @@ class _Pass:
                 self._commit()
             progress(done, len(scan.files))
         self._commit_new()
-        report.excluded |= dict(self._excluded.most_common())
+        report.excluded |= dict(exclusions.counts.most_common())
         skipped = {
             "symbolic links are not followed": len(scan.links),
             "pipes, sockets and devices are not read": len(scan.special),
         }
         report.excluded |= {f"the rule that {rule}": count for rule, count in skipped.items() if count}
-        self._remove(len(served), exclusions)
+        self._remove(len(served))
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
         report.problems += update.claims.aim(update.transactions, folder.name)
@@ -351,7 +350,7 @@ class _Pass:
             self.report.unchanged += was_served
             return
         if identity.is_forgotten(known):
-            self._excluded["forgetting"] += 1
+            self._exclusions.counts["forgetting"] += 1
             return
         try:
             data = self._update.files.read(self._folder.root, file.path)
@@ -367,7 +366,7 @@ class _Pass:
             (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
             if error.code == ExtraMissing.code:
-                self._excluded["packages that are not installed"] += 1
+                self._exclusions.counts["packages that are not installed"] += 1
             else:
                 self._miss(str(error))
 
@@ -444,6 +443,7 @@ class _Pass:
             project=self._folder.project,
             about=self._folder.about(file.path) or "",
             split=self._folder.split,
+            journal_format=self._exclusions.journal_format,
             zone=self._update.clock.zone(),
         )
 
@@ -495,7 +495,7 @@ class _Pass:
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
         return "updated" if was_served else "added", problem
 
-    def _remove(self, served: int, exclusions: Exclusions) -> None:
+    def _remove(self, served: int) -> None:
         """
         Remove the documents whose files are gone, of *served* ones.
 
@@ -507,7 +507,7 @@ class _Pass:
         lost = {
             path
             for path in missing
-            if not exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None
+            if not self._exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None
         }
         names = sorted(lost)[:5]
         if len(lost) >= max(LEAST_LOST, NEARLY_ALL * served) and not self._allow_empty:

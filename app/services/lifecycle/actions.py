@@ -18,7 +18,7 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.update import has_lost_file
-from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
     is_due,
@@ -34,6 +34,7 @@ from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.text.dates import coming_day
 from clawmem.domain.text.likeness import jaccard
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import read_moment
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import ClaimKind, DocumentStore, SuccessionStore
 from clawmem.ports.errors import InvalidInput, NotFound, NotServed
