@@ -51,7 +51,7 @@ def exit_code_of(result: object) -> int:
     return getattr(result, "exit_code", int(not is_well))
 
 
-def remarks_of(result: object, request: Request) -> Sequence[str]:
+def remarks_of(result: object, request: Request | None = None) -> Sequence[str]:
     """Return sentences for stderr: the ``remarks`` of *result*, or its ``problems``, or that a list ends at its limit."""
     if isinstance(result, list) and result and len(result) == getattr(request, "limit", 0):
         return [f"Only {len(result)} are shown; a higher limit may show more."]
