@@ -8,6 +8,7 @@ from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name, folded
+from clawmem.domain.text.likeness import without_conflict
 from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
@@ -206,7 +207,8 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
         days = [day for day in _DAY.finditer(text + task["below"]) if day["day"]]
         due = next((day["day"] for day in sorted(days, key=lambda day: not day["due"])), "")
         above = [span.label for span in sections if span.start_line <= line <= span.end_line]
-        day = next(filter(None, [due, *above, of_note, day_in(file_name(document.path))]), "")
+        of_file = day_in(file_name(without_conflict(document.path)))
+        day = next(filter(None, [due, *above, of_note, of_file]), "")
         yield TaskLine(
             line, note.line_at(task.end()), " ".join(_DAY.sub("", text).split()), due or of_note, day
         )

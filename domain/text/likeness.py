@@ -1,14 +1,19 @@
-"""Likeness of texts: two versions of a note, and a text that a note states already."""
+"""Likeness of texts: two versions of a note, copies of a note, and a text that a note states already."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.text.words import fold, normalise, words
+from clawmem.ports.records import Document
 
+_CONFLICT = (
+    r"(?i)(?:\.sync-conflict-[\w-]+|[ _]*[(\[][^()\[\]/]*"
+    r"(?:conflicted|conflict \d|sfconflict|konflikt stehende)[^()\[\]/]*[)\]])(?=\.\w+\Z)"
+)
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases
 
 
@@ -30,6 +35,30 @@ def likeness(one: str, other: str) -> float:
     first, second = phrases
     every = first.total() + second.total()
     return 2 * (first & second).total() / every if every else 0.0
+
+
+def possible_originals(path: str) -> list[str]:
+    """Return the paths of notes of which *path* may be a copy, as its name begins so: ``Van.md`` for ``Van 1.md``."""
+    stem, dot, suffix = path.rpartition(".")
+    ends = (at for at in range(stem.rfind("/") + 2, len(stem)) if not stem[at].isalnum())
+    return [f"{stem[:end].rstrip()}{dot}{suffix}" for end in ends]
+
+
+def without_conflict(path: str) -> str:
+    """Return *path* without the mark with which Syncthing, Dropbox, Obsidian Sync and others name a conflicting version."""
+    return re.sub(_CONFLICT, "", path)
+
+
+def is_copy(copy: Document, original: Document, bodies: Mapping[int, str]) -> bool:
+    """
+    Whether *copy*, a note whose name begins with that of *original*, is a copy of it.
+
+    A conflicting version is, and a note without words of its own that was not changed on a later day.
+    """
+    if without_conflict(copy.path) == original.path:
+        return True
+    copied, known = ({*words(bodies.get(note.id, ""))} for note in (copy, original))
+    return copied <= known and copy.modified_at[:10] <= original.modified_at[:10]
 
 
 def edit_similarity(one: str, other: str) -> float:

@@ -250,6 +250,32 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     ]
 
 
+def test_a_conflicting_version_is_below_its_original(invoke: Invoke, tmp_path: Path) -> None:
+    """Its tasks are those of its original, and the day of the conflict is neither its own nor that of a task."""
+    marks = (".sync-conflict-20261002-101112-ABCDEFG", " (Ann's conflicted copy 2026-10-02)", " 2")
+    text = "# Trip\n\nThe ferry to Zwolle.\n\n- [{}] book the hotel\n"
+    notes = {f"Trip{mark}.md": text.format(" ") for mark in marks}
+    notes |= {
+        "Trip.md": text.format("x"),
+        f"Lone{marks[0]}.md": "- [ ] walk\n",
+        "Trip to Ely.md": "- [ ] row\n",
+    }
+    write_notes(tmp_path / "n", notes)
+    invoke("bootstrap", tmp_path / "n")
+
+    tasks, results = (
+        ask_json(invoke, "list", "--tasks")["tasks"],
+        ask_json(invoke, "query", "ferry hotel")["results"],
+    )
+
+    assert {(task["text"], task["day"]) for task in tasks} == {("walk", ""), ("row", "")}
+    assert results[0]["path"] == "Trip.md"
+    assert {result["path"] for result in results if result["changed_by"]} == {
+        f"Trip{mark}.md" for mark in marks[:2]
+    }
+    assert not any(result["authored_at"].startswith("2026-10-02") for result in results)
+
+
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:
     """By their name, also in words, or a value of one of the notes; secrets are masked."""
     notes = {

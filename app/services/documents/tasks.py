@@ -6,7 +6,7 @@ from clawmem.app.services.documents.listing import AT_ONCE
 from clawmem.app.services.documents.records import Record
 from clawmem.domain.documents.properties import TaskLine, open_tasks
 from clawmem.domain.security.quoting import without_orders
-from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.likeness import has_words, is_copy, possible_originals
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import EVERYTHING, Document, Origin, Scope
 
@@ -31,6 +31,8 @@ def tasks_in(
     """
     Return the open tasks of the documents in *scope* in the order of their days, those without a day last.
 
+    The tasks of a copy, such as a conflicting version, are those of its original.
+
     Args:
         days: Only tasks from the first day to the last one; an empty first day is the earliest.
         topic: Words that the task, the headings above, or the names of the note must have.
@@ -39,12 +41,19 @@ def tasks_in(
     for at in range(0, len(notes), AT_ONCE):
         bodies = store.bodies(note.id for note in notes[at : at + AT_ONCE])
         for note in notes[at : at + AT_ONCE]:
-            for task in open_tasks(note, bodies.get(note.id, "")):
+            own = [*open_tasks(note, bodies.get(note.id, ""))]
+            for task in own if own and not _has_original(store, note) else ():
                 names = f"{task.text} {note.title} {note.display_path}"
                 is_in = not days or (task.day and days[0] <= task.day <= days[1])
                 if is_in and all(has_words(topic, names)):
                     tasks.append((note, task))
     return sorted(tasks, key=lambda pair: pair[1].day or "9999")
+
+
+def _has_original(store: DocumentStore, note: Document) -> bool:
+    originals = [store.at(note.collection, path) for path in possible_originals(note.path)]
+    served = [original for original in originals if original and original.inactive is None]
+    return any(is_copy(note, original, store.bodies([note.id, original.id])) for original in served)
 
 
 def open_task(note: Document, task: TaskLine) -> OpenTask:

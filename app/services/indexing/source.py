@@ -15,6 +15,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
+from clawmem.domain.text.likeness import without_conflict
 from clawmem.domain.text.written_dates import authored_at, day_at_opening, formatted_day
 from clawmem.ports.documents import TAGS, Claims, Property
 from clawmem.ports.errors import SourceUnreadable
@@ -103,7 +104,7 @@ def parse_source(
         title=names.title(facts.title, note, path),
         hash=digest,
         source_hash=identity.source_hash(data),
-        authored_at=times.iso_utc(authored_at(facts.date, path, dated, modified_ms, zone)),
+        authored_at=times.iso_utc(authored_at(facts.date, without_conflict(path), dated, modified_ms, zone)),
         modified_at=times.iso_utc(modified_ms),
         indexed_at=times.iso_utc(now_ms),
         content_type=kind,

@@ -1,6 +1,6 @@
 """Order of superseded notes, their successors, other versions of a subject, and notes that say what changed."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from clawmem.app.services.documents.succession import successions_from
@@ -9,8 +9,7 @@ from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trac
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
-from clawmem.domain.text.likeness import has_words
-from clawmem.domain.text.words import words
+from clawmem.domain.text.likeness import has_words, is_copy, possible_originals, without_conflict
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 SUCCESSION, VERSION, CHANGE = "succession", "version", "change"  # names of terms in the score
@@ -81,8 +80,13 @@ def supersede(
         order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
-    for original, copy in _copies(work, listed):
-        _lift(listed, original, [copy], VERSION)
+    notes = {c.document.display_path: c.document for c in listed.values() if c.document}
+    places = [(note, path) for place, note in notes.items() for path in possible_originals(place)]
+    for copy, original in ((note, notes.get(path)) for note, path in places):
+        if original and is_copy(copy, original, work.texts.bodies([original.id, copy.id])):
+            _lift(listed, original.id, [copy.id], VERSION)
+            if without_conflict(copy.path) == original.path:
+                listed[copy.id] = listed[copy.id]._replace(changed_by=original)
     arranged = [listed.pop(c.document_id, c) for c in candidates]
     return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
 
@@ -94,21 +98,6 @@ def _lift(
     least = max((listed[other].score + by for other in below), default=0.0)
     if below:  # the term tells also one that is above already
         listed[number] = listed[number].plus(term, max(0.0, least - listed[number].score))
-
-
-def _copies(work: Work, listed: Mapping[int, Candidate]) -> Iterator[tuple[int, int]]:
-    """
-    Yield originals and their copies, whose names begin with that of the original: "Van.md" and "Van 1.md".
-
-    A copy has no other words than its original; "Offer v2.md" is none.
-    """
-    places = {c.document.display_path.rpartition(".")[0]: n for n, c in listed.items() if c.document}
-    for place, copy in places.items():
-        ends = (at for at in range(place.rfind("/") + 2, len(place)) if not place[at].isalnum())
-        for original in filter(None, (places.get(place[:at].rstrip()) for at in ends)):
-            bodies = work.texts.bodies([original, copy])
-            if {*words(bodies.get(copy, ""))} <= {*words(bodies.get(original, ""))}:
-                yield original, copy
 
 
 def with_successors(
