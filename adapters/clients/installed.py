@@ -38,6 +38,17 @@ GEMINI_STYLE = HookStyle(
     {**_OF_GEMINI, "Stop": "AfterAgent", "SessionEnd": "SessionEnd"}, milliseconds=True, has_matcher=False
 )
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
+OPENCLAW_INSTALL = shlex.join(
+    [
+        "openclaw",
+        "plugins",
+        "install",
+        "--link",
+        "--force",
+        "--accept-capabilities",
+        f"{INTEGRATIONS}/openclaw",
+    ]
+)
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
 PLUGIN_SETTINGS = "\nconst settings = "
 
@@ -290,6 +301,8 @@ def _openclaw(target: Target, connection: Connection) -> list[Step]:
     entries: list[Entry] = [
         Element(("plugins", "load", "paths"), str(INTEGRATIONS / "openclaw"), end="integrations/openclaw"),
         Setting(("plugins", "slots", "memory"), "clawmem", shared=True),
+        # or memory-core, which stays loaded for its dreaming, registers tools of the same names
+        Setting(("memory", "search", "enabled"), False, shared=True),
         *_plugin(target, connection, (*PLUGIN, "config"), "clawmemBin"),
         Setting((*PLUGIN, "enabled"), True),
         Setting((*PLUGIN, "hooks", "allowConversationAccess"), connection.may_read or None),
@@ -358,7 +371,8 @@ AGENTS = {
     "opencode": Agent("OpenCode", "opencode", "~/.config", "XDG_CONFIG_HOME", _opencode, below="opencode"),
     "openclaw": Agent(
         "OpenClaw", "openclaw", "~/.openclaw", "OPENCLAW_STATE_DIR", _openclaw,
-        "Restart the gateway. Context and capture need its conversations, which --yes permits.",
+        "Restart the gateway. Context and capture need its conversations, which --yes permits. To record where the "
+        f"plugin comes from: {OPENCLAW_INSTALL}",
         has_project=False,
     ),
     "hermes": Agent(

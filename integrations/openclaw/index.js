@@ -7,6 +7,7 @@ import { CAPTURE_MS, Command, HOOK_MS } from "./lib/command.js";
 import { FlushPlan } from "./lib/flush.js";
 import { memoryTools, promptSection } from "./lib/memory.js";
 import { LEAST, ownWords } from "./lib/prompt.js";
+import { classified } from "./lib/provenance.js";
 import { clawmemTools } from "./lib/tools.js";
 import { Transcript } from "./lib/transcript.js";
 
@@ -37,6 +38,7 @@ export default {
           return manager.known ? { manager } : { manager: null, error: manager.absent };
         },
         resolveMemoryBackendConfig: () => ({ backend: "builtin" }),
+        classifyWorkspaceMemoryPaths: classified,
         authorizeSearchHits: async ({ hits }) => hits,
         closeMemorySearchManager: async () => undefined,
       },

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -22,6 +23,8 @@ from messages_api import Block, MessagesApi, Request, call, listening, text
 from process_environ import python_path
 from programs import write_command
 
+from clawmem.adapters.clients.installed import OPENCLAW_INSTALL
+
 NOTES = {
     "ferry.md": "# Ferry\n\nThe night ferry to Gotland leaves Nynäshamn at 21:15.\n",
     "boiler.md": "# Boiler\n\nThe boiler pressure must stay below 1.8 bar.\n",
@@ -36,7 +39,6 @@ DECIDED = "We decided to use Postgres for the ticket queue because one database 
 
 pytestmark = pytest.mark.client
 
-PLUGIN = Path(__file__).parents[2] / "integrations" / "openclaw"
 PATIENCE_S = 300
 
 
@@ -123,24 +125,23 @@ def _started(openclaw: list[str], home: Path, **settings: Any) -> Iterator[Gatew
         _configure(home, api.url, settings)
         world = Gateway(home, api, openclaw)
         world.clawmem("bootstrap", str(home / "notes"))
+        world.clawmem("setup", "openclaw", "--yes")
+        world.run(*shlex.split(OPENCLAW_INSTALL)[1:])
         with world.running():
             yield world
+        log = (home / "gateway.log").read_text("utf-8", "replace")
+        assert not [word for word in ("conflict", "can't verify", "provenance") if word in log], log
 
 
 def _configure(home: Path, url: str, settings: dict[str, Any]) -> None:
     limits = {"contextWindow": 200_000, "maxTokens": 8_000}
     model = {"id": "m", "name": "m", **limits, "input": ["text"], "reasoning": False}
     provider = {"baseUrl": url, "apiKey": "none", "api": "anthropic-messages", "models": [model]}
-    entry = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": settings}
     config = {
         "gateway": {"mode": "local"},
         "models": {"providers": {"mock": provider}},
         "agents": {"defaults": {"model": {"primary": "mock/m"}, "workspace": str(home / "workspace")}},
-        "plugins": {
-            "load": {"paths": [str(PLUGIN)]},
-            "slots": {"memory": "clawmem"},
-            "entries": {"clawmem": entry},
-        },
+        "plugins": {"entries": {"clawmem": {"config": settings}}},
     }
     write_notes(home / ".openclaw", {"openclaw.json": json.dumps(config)})
 
@@ -156,9 +157,13 @@ def test_the_memory_of_the_agent_alone(openclaw: list[str], tmp_path: Path) -> N
 
     with _started(openclaw, tmp_path, ranking="openclaw", sessions=True, sessionNotes=True) as world:
         world.api.turn = turn
-        results = [world.say("Look it up, please.", f"s{number}")[1].results[0] for number in range(3)]
+        requests = [world.say("Look it up, please.", f"s{number}") for number in range(3)]
+        results = [request.results[0] for _, request, *_ in requests]
         world.run("gateway", "call", "sessions.reset", "--params", json.dumps({"key": "agent:main:s2"}))
 
+    assert "behind the clock" in json.dumps(
+        requests[0][0].body
+    )  # OpenClaw puts MEMORY.md into each prompt itself
     assert "behind the clock" in results[0] and "MEMORY.md" in results[0]
     assert "1240" not in results[1]
     assert "sessions/" in results[2] and "Postgres" in results[2]
