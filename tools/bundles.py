@@ -82,17 +82,13 @@ def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def build(folder: Path) -> list[Path]:
-    """Write the bundles into *folder*, and return their paths."""
+def write_bundles(wheel: Path, folder: Path) -> list[Path]:
+    """Write the bundles of *wheel* into *folder*, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as place:
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-        subprocess.run([*command, "--wheel-dir", place, str(ROOT)], check=True)
-        (wheel,) = Path(place).iterdir()
-        for name, files in bundles(wheel).items():
-            with ZipFile(folder / name, "w", ZIP_DEFLATED) as archive:
-                for file, content in files.items():
-                    archive.writestr(file, content)
+    for name, files in bundles(wheel).items():
+        with ZipFile(folder / name, "w", ZIP_DEFLATED) as archive:
+            for file, content in files.items():
+                archive.writestr(file, content)
     return sorted(folder.glob("clawmem*"))
 
 
@@ -100,4 +96,8 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(json.loads((ROOT / "server.json").read_text("utf-8"))["version"] + "\n")
     else:
-        sys.stdout.writelines(f"{path}\n" for path in build(ROOT / "build" / "bundles"))
+        with TemporaryDirectory() as place:
+            command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+            subprocess.run([*command, "--wheel-dir", place, str(ROOT)], check=True)
+            paths = write_bundles(next(Path(place).iterdir()), ROOT / "build" / "bundles")
+        sys.stdout.writelines(f"{path}\n" for path in paths)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -13,6 +15,7 @@ from client_files import SOMEBODY
 from command_line import Invoke, invoke_in, write_file, write_notes
 from command_process import Run, run_process, write_program
 from embedding_shelf import Shelf
+from filelock import FileLock
 from graph_vault import Remembering
 from hook_process import Answered, Hook, ask_inside
 from interface_world import InterfaceWorld, interface_world
@@ -35,7 +38,34 @@ NOTES = {
     "people/haruka.md": "---\ntags: [team]\n---\n# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
 }
 
+ROOT = Path(__file__).parents[2]
+NOT_SOURCE = shutil.ignore_patterns(
+    *(".git", ".venv", ".links", ".*_cache", ".hypothesis", "__pycache__"),
+    *("build", "dist", "*.egg-info", "*.sqlite*", "_version.py"),
+)
 ALIKE = 14  # notes of `many` about one subject
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a tree without git, as in an unpacked archive, which lies next to it; built once for all workers."""
+    pytest.importorskip("uv")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            shutil.copytree(ROOT, folder / "checkout", ignore=NOT_SOURCE)
+            uv = (
+                Path(sys.executable).with_name("uv"),
+                "build",
+                "--offline",
+                "--no-build-isolation",
+                "--quiet",
+            )
+            options = ("--wheel", "--python", sys.executable, "--out-dir", folder)
+            environ = {"PATH": "/usr/bin:/bin", "HOME": str(folder)}
+            subprocess.run([*uv, *options, folder / "checkout"], check=True, env=environ)
+    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from bundles import PLUGIN, build
+from bundles import PLUGIN, write_bundles
 from command_line import Invoke
 from jsonschema import validate
 from ruamel.yaml import YAML
@@ -84,9 +84,9 @@ def test_server_json_is_what_the_registry_takes(invoke: Invoke) -> None:
     assert invoke(*(argument["value"] for argument in package["packageArguments"]), "--help").exit_code == 0
 
 
-def test_the_bundles_hold_what_they_name(tmp_path: Path) -> None:
+def test_the_bundles_hold_what_they_name(wheel: Path, tmp_path: Path) -> None:
     """The manifests name files of the bundle, the skills are those of the plugin, and the server starts."""
-    plugin, bundle = (ZipFile(path) for path in build(tmp_path))
+    plugin, bundle = (ZipFile(path) for path in write_bundles(wheel, tmp_path))
     manifest = json.loads(bundle.read("manifest.json"))
     validate(manifest, MANIFEST)
     validate(json.loads(plugin.read("plugin.json")), AGENT_PLUGIN)

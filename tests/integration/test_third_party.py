@@ -65,9 +65,9 @@ def run(*command: object, cwd: Path) -> Process:
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment in which both wheels are installed, and what they need can be found."""
-    wheels = [wheel_of(tree, tmp_path_factory.mktemp("wheel")) for tree in (ROOT, PROJECT)]
+    wheels = [wheel, wheel_of(PROJECT, tmp_path_factory.mktemp("acme"))]
     place = tmp_path_factory.mktemp("environment")
     venv.create(place, symlinks=True)
     interpreter = place / "bin" / "python"

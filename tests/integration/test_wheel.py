@@ -19,18 +19,6 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts", "integrations")
 SCRIPTS = Path(sys.executable).parent
-NOT_SOURCE = shutil.ignore_patterns(
-    ".git",
-    ".venv",
-    ".links",
-    ".*_cache",
-    ".hypothesis",
-    "__pycache__",
-    "build",
-    "dist",
-    "*.egg-info",
-    "*.sqlite*",
-)
 VERSION = "7.8.9"
 OFFLINE = ("--offline", "--no-index", "--find-links")
 
@@ -53,25 +41,16 @@ def run(*command: object, folder: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the tree without git, as in an unpacked archive."""
-    tree = tmp_path_factory.mktemp("tree") / "checkout"
-    shutil.copytree(ROOT, tree, ignore=NOT_SOURCE)
-    (tree / "app" / "_version.py").unlink(missing_ok=True)
-    return tree
-
-
-@pytest.fixture(scope="module")
-def wheels(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def wheels(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The wheel that uv builds of the archive, and the one of a source distribution of the tagged tree."""
-    archive, tagged = tmp_path_factory.mktemp("archive"), tmp_path_factory.mktemp("tagged")
-    uv = (SCRIPTS / "uv", "build", "--offline", "--no-build-isolation", "--quiet")
-    run(*uv, "--wheel", "--python", sys.executable, "--out-dir", archive, folder=tree)
+    tree, tagged = tmp_path_factory.mktemp("tree") / "checkout", tmp_path_factory.mktemp("tagged")
+    built = shutil.ignore_patterns("build", "*.egg-info", "_version.py")
+    shutil.copytree(wheel.parent / "checkout", tree, ignore=built)
     git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
     for step in (("init", "-q"), ("add", "."), ("commit", "-qm", "A release"), ("tag", f"v{VERSION}")):
         run(*git, *step, folder=tree)
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tagged, folder=tree)
-    return next(archive.glob("*.whl")), next(tagged.glob("*.whl"))
+    return wheel, next(tagged.glob("*.whl"))
 
 
 def files(wheel: Path) -> set[str]:
