@@ -130,7 +130,6 @@ def _numbered(lines: Sequence[str], first: int) -> str:
 
 
 def _size(path: Path) -> str:
-    size, unit = float(path.stat().st_size), 0
-    while size >= 1024 and unit < 3:
-        size, unit = size / 1024, unit + 1
-    return f"{size:.1f}".removesuffix(".0") + "BKMG"[unit]
+    size = path.stat().st_size
+    unit = min(3, max(0, size.bit_length() - 1) // 10)
+    return f"{size / 1024**unit:.1f}".removesuffix(".0") + "BKMG"[unit]
