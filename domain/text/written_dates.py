@@ -71,12 +71,12 @@ def formatted_day(name: str, form: str) -> str:
     """
     Return the day that *name* is in a format of numbers and weekdays, such as ``EEE, dd-MM-yyyy``.
 
-    Empty if *name* is no day, *form* another format, or the result a day without the format.
+    Empty if *name* is no day, *form* another format or empty, or the result a day without the format.
     """
     signs = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "EEEE": "%A", "EEE": "%a", "E": "%a"}
     parts = re.split(r"([A-Za-z]+)", form)
     day = parse_iso(day_named(name))
-    if day is None or not signs.keys() >= {*parts[1::2]}:
+    if day is None or not form or not signs.keys() >= {*parts[1::2]}:
         return ""
     text = f"{EPOCH + day * MILLISECOND:{''.join(signs.get(part, part) for part in parts)}}"
     return text if day_named(text) == text else ""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.text.written_dates import authored_at, day_at_opening, written_time
+from clawmem.domain.text.written_dates import authored_at, day_at_opening, formatted_day, written_time
 
 DAY_MS = 86_400_000
 
@@ -90,3 +90,9 @@ def test_every_day_in_range_is_found(date: datetime.date) -> None:
     assert {authored_at(None, f"x/{date:{form}} y.md", [], 0) for form in ("%Y-%m-%d", "%Y%m%d")} == {
         expected
     }
+
+
+def test_days_in_a_format_of_numbers() -> None:
+    """Only where the day could not be read otherwise."""
+    assert formatted_day("2026_03_09", "EEE, dd-MM-yyyy") == "Mon, 09-03-2026"
+    assert not any(formatted_day("2026-03-09", form) for form in ("", "yyyy/MM/dd", "MMM do, yyyy"))
