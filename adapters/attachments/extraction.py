@@ -136,8 +136,11 @@ def read_canvas(data: bytes) -> ExtractedText:
         match node["type"]:
             case "text":
                 text = node["text"].strip()
-                has_heading = not text or text.startswith("#")
-                blocks.append(text if has_heading else f"## {_card_name(node)}\n\n{text}")
+                first, _, rest = text.partition("\n")
+                if text and not text.startswith("#"):
+                    is_titled = rest.strip() and first.strip().strip("*_") == (title := _card_name(node))
+                    text = f"## {title}\n\n{rest.strip()}" if is_titled else f"## Card\n\n{text}"
+                blocks.append(text)
             case "file":
                 blocks.append(f"## {node['file']}\n\n![[{node['file']}{node.get('subpath', '')}]]")
             case "link":
@@ -150,7 +153,7 @@ def read_canvas(data: bytes) -> ExtractedText:
 
 
 def _card_name(node: Mapping[str, str]) -> str:
-    """Return the first line of a card with words, as the heading that its text may need."""
+    """Return the first line of a card with words."""
     text = next(filter(None, (node.get(key) for key in ("text", "label", "file", "url"))), "")
     first = next(filter(None, (line.strip("#>*-_ \t") for line in text.splitlines())), "Card")
     return first if len(first) <= MAX_HEADING else f"{first[:MAX_HEADING].rsplit(' ', 1)[0]} …"

@@ -20,9 +20,9 @@ _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
 _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
-# Lines that Logseq writes for itself, and links of Obsidian that show another note in their place.
+# Lines that Logseq writes for itself, and links and names of blocks of Obsidian that show another note, or nothing.
 _MACHINE_LINE = re.compile(
-    r"\A(?:(?:id|collapsed)::.*|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
+    r"\A(?:(?:id|collapsed)::.*|\^[\w-]+|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
     r"|\{\{(?:embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
 )
 _OPENING = re.compile(r"`+|<!--|%%|\$\$|\{\{query\b|#\+BEGIN_QUERY\b")
@@ -247,6 +247,11 @@ def is_machine_text(text: str) -> bool:
     """Whether *text* has no word of its writer: empty items, properties and days of Logseq, and embedded notes."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     return all(line in "-*+" or _MACHINE_LINE.fullmatch(line.lstrip("-*+> ")) for line in lines)
+
+
+def is_field(line: str, name: str = r"[^\W\d_][\w -]{0,40}") -> bool:
+    """Whether *line* is the field ``name:: value`` of Dataview or Logseq, by default of any name."""
+    return "::" in line and re.match(rf"\s*(?:[-*+] )?{name}::\s", line) is not None
 
 
 def column_names(header: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_machine_text
+from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_field, is_machine_text
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
@@ -62,8 +62,9 @@ def snippet(
     room, up to the next heading; code ends with a statement. It scores 1 for each distinct term and 0.3 for each intent
     term in it (as a substring, ignoring case), half of that for those in the heading above alone, and 2 if it overlaps
     the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the first
-    one. A heading or a line of tags begins a passage only if it was found, or there is no other line. A task of Logseq is
-    shown with its days. Before a row of a table comes the header of the table, if it takes at most half of *max_length*.
+    one. A heading or a line of tags begins a passage only if it was found, or there is no other line. A field ``name::
+    value`` of tags, or without a term, neither begins nor ends one, and the title of a callout ends none. A task of Logseq
+    is shown with its days. Before a row of a table comes the header of the table, if it takes at most half of *max_length*.
     ``...`` stands for a missing part of a line.
 
     Args:
@@ -110,34 +111,43 @@ def _best(
     if found and _worth(lowered, wanted) and not _worth(lowered[slice(*found)], wanted):
         found = None  # found by its meaning, while others hold the words
     texts = [body[start:end] for start, end in pieces]
-    headers = [index for index, text in enumerate(texts[1:]) if is_delimiter(text) and "|" in texts[index]]
-    bare = [
-        (is_bare(text) and pieces[index] != found) or is_delimiter(text) or index in headers
-        for index, text in enumerate(texts)
+    fields = [
+        is_field(text)
+        and not is_bare(text)
+        and (is_field(text, "tags") or not _worth(lowered[start:end], wanted))
+        for text, (start, end) in zip(texts, pieces, strict=True)
     ]
+    bare, leads, inner = list[bool](), list[bool](), list[bool]()
+    for place, text, below, field in zip(pieces, texts, [*texts, ""][1:], fields, strict=True):
+        leads.append(field or (text.lstrip("> \t").startswith("[!") and below.lstrip().startswith(">")))
+        is_header = is_delimiter(text) or (is_delimiter(below) and "|" in text)
+        bare.append(field or is_header or (is_bare(text) and place != found))
+        inner.append(field or text.lstrip().startswith(("DEADLINE:", "SCHEDULED:")))  # of the task above
     fences = [text.lstrip().startswith(("```", "~~~")) for text in texts]
     is_code = [count % 2 == 1 for count in accumulate(fences)]
-    days = [text.lstrip().startswith(("DEADLINE:", "SCHEDULED:")) for text in texts]  # of the task above
     is_all_bare = all(bare)
     best, place = (-1, -1), pieces[0] if pieces else (0, len(body))
     last = 0
     for index, (start, end) in enumerate(pieces):
         if bare[index] and not is_all_bare:
-            above = above if is_delimiter(texts[index]) else _worth(lowered[start:end], wanted)
+            if not (fields[index] or is_delimiter(texts[index])):
+                above = _worth(lowered[start:end], wanted)
             continue
         last = max(last, index)
         while last + 1 < len(pieces) and pieces[last + 1][1] - start <= room:
-            is_end = (bare[last + 1] and not days[last + 1]) or texts[index].startswith("|")
+            is_end = (bare[last + 1] and not inner[last + 1]) or texts[index].startswith("|")
             if is_end and not is_all_bare:
                 break
             last += 1
-        end_of_code = last
-        while is_code[end_of_code] and end_of_code > index:
-            code = body[start : pieces[end_of_code][1]]
+        shown = last
+        while is_code[shown] and shown > index:
+            code = body[start : pieces[shown][1]]
             if sum(map(code.count, "([{")) <= sum(map(code.count, ")]}")):
                 break  # not inside brackets, which is inside a statement
-            end_of_code -= 1
-        stop = pieces[end_of_code][1]
+            shown -= 1
+        while leads[shown] and shown > index and not is_all_bare:
+            shown -= 1
+        stop = pieces[shown][1]
         inside = _worth(lowered[start:stop], wanted)
         worth = inside + max(0, above - inside) // 2
         first = _worth(lowered[start:end], wanted)

@@ -134,7 +134,7 @@ def test_a_pdf_is_found_by_its_page(invoke: Invoke, vault: Path) -> None:
 def test_a_canvas_is_found_by_its_card_and_links_its_notes(invoke: Invoke, vault: Path) -> None:
     """Cards and groups stand in reading order; a card with a note is a link to it."""
     nodes = [
-        {"id": "3", "type": "text", "text": "Order foundation", "x": 10, "y": 50},
+        {"id": "3", "type": "text", "text": "**Order foundation**\nof wax", "x": 10, "y": 50},
         {"id": "2", "type": "file", "file": "apiary.md", "x": 0, "y": 500},
         {"id": "1", "type": "group", "label": "Spring", "x": 0, "y": 0, "width": 100, "height": 100},
         {"id": "4", "type": "text", "text": "# Inspect\n\nLook for eggs of the queen.", "x": 10, "y": 10},
@@ -146,7 +146,7 @@ def test_a_canvas_is_found_by_its_card_and_links_its_notes(invoke: Invoke, vault
     invoke("update")
 
     assert invoke("get", "bees/plan.canvas").stdout.split("\n\n") == [
-        "# Spring", "# Inspect", "Look for eggs of the queen.", "## Order foundation", "Order foundation",
+        "# Spring", "# Inspect", "Look for eggs of the queen.", "## Order foundation", "of wax",
         "## apiary.md", "![[apiary.md]]", "## Link", "https://example.org/bees", "# Connections",
         "- Inspect → Order foundation: then\n",
     ]  # fmt: skip

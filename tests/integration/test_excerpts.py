@@ -24,6 +24,11 @@ NOTES = {
     + "\n## April\nJars are closed now.\n\nShorter salting of olives next time: 8 hours instead of 12.\n",
     "journal.md": "- DONE Glue the violet caps\n  id:: 65f0a1b2-1111-4222-8333-444455556666\n- TODO Call the glazier\n"
     "  SCHEDULED: <2025-04-07 Mon>\n- {{query (and [[Violet]] (task TODO))}}\n",
+    "course.md": "type:: course\ntags:: marbling\nfee:: 145\n\n- Marbling for beginners, ten weeks\n",
+    "bible.md": "# Bible\n\nThe spine is red powder.\n\n"
+    + "The boards are off. " * 12
+    + "\n\n> [!warning] Whoever opens "
+    "this\n> No moisture on the register.\n\nSewn on tapes.\n\n^sewing\n",
     "benches.md": "# Benches\n\nAlder, not aspen: it does not splinter.\n\nScrews from below. See [[Sauna bench wood|the plan]] and "
     "[a page](sauna-bench-wood.html).\n",
     "supplies.md": "# Supplies\n\n| Material | per bag |\n|---|---|\n| White grog 2 mm | £62 |\n| Feldspar | £88 |\n\n"
@@ -64,6 +69,12 @@ def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
         ("violet query task", "- DONE Glue the violet caps"),
         ("call the glazier", "- TODO Call the glazier\n  SCHEDULED: <2025-04-07 Mon>"),
         ("what do I have to do on April 7th 2025", "- TODO Call the glazier\n  SCHEDULED: <2025-04-07 Mon>"),
+        ("beginners marbling", "- Marbling for beginners, ten weeks"),
+        (
+            "spine powder boards",
+            "The spine is red powder.\n\n" + "The boards are off. " * 11 + "The boards are off.",
+        ),
+        ("sewn sewing tapes", "Sewn on tapes."),
         ("which alder for the sauna bench", "Alder, not aspen: it does not splinter."),
     ],
 )
@@ -73,6 +84,11 @@ def test_lines_of_programs_are_not_shown(
     """Nor properties and queries of Logseq; a task has its days. The target of a link that shows another text is no word."""
     shown = first(question)["snippet"]
     assert (shown.removeprefix(text)[:1].strip(), "::" in shown) == ("", False)
+
+
+def test_a_field_is_shown_where_it_matches(first: Callable[[str], dict[str, Any]]) -> None:
+    """Not the fields around it."""
+    assert first("marbling course fee for beginners")["snippet"].startswith(("type::", "fee:: 145\n"))
 
 
 def test_a_day_without_entry_is_not_answered(first: Callable[[str], dict[str, Any]]) -> None:
