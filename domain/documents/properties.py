@@ -164,7 +164,8 @@ def read_filter(text: str) -> PropertyFilter:
     if not condition:
         raise InvalidInput(
             "INVALID_INPUT",
-            f"{text!r} is no condition on a property. Write NAME=VALUE, NAME!=VALUE or NAME, such as status=active.",
+            f"{text!r} is no condition on a property. Write NAME=VALUE, NAME!=VALUE or NAME, such as status=active; for "
+            "days: clawmem list --tasks --until DAY, or list --sort NAME.",
         )
     name, denial, value = condition.groups()
     return PropertyFilter(name, None if value is None else property_key(value[:MAX_VALUE]), bool(denial))

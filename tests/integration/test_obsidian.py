@@ -150,6 +150,7 @@ def test_questions_about_tags_and_properties(
     [
         (("--tag", "bota"), 3, "No tag matches 'bota'. Did you mean: boat"),
         (("--where", "statsu=active"), 3, "No property matches 'statsu'. Did you mean: status"),
+        (("--where", "status=actve"), 3, "No value of status matches 'actve'. Did you mean: Active"),
         (("--where", "=active"), 2, "'=active' is no condition on a property. Write NAME=VALUE"),
         (("--where", "length>5"), 2, "'length>5' is no condition on a property. Write NAME=VALUE"),
         (("--where", ""), 2, "--where is empty"),
@@ -203,6 +204,11 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
     write_notes(tmp_path / "notes", notes)
     invoke("bootstrap", str(tmp_path / "notes"))
 
+    assert invoke("pin", "rent.md").exit_code == 0
+    pinned = [
+        ask_json(invoke, "list", "--where", text) for text in ("Pinned", "pinned=false", "pinned!=true")
+    ]
+    assert [one["total"] for one in pinned] == [1, 3, 3]
     due, scheduled = (invoke("list", "--where", day).output for day in ("due=2026-03-08", "scheduled"))
 
     assert [name in due for name in notes] == [True, True, False, False]

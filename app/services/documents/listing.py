@@ -9,6 +9,7 @@ from clawmem.domain.documents.frontmatter import TYPES
 from clawmem.domain.documents.identity import DOCID_LENGTH, docid
 from clawmem.domain.documents.properties import (
     bare_tag,
+    property_key,
     read_filter,
     tags_below,
     with_tags_above,
@@ -47,6 +48,7 @@ def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[C
     ]
 
 
+PINNED = "pinned"  # a condition as on a property
 AT_ONCE = 200  # ten thousand at once take 15 MB, and a transaction for each page takes well under 50 ms
 
 
@@ -72,11 +74,17 @@ def documents_with(
     where: Collection[str],
     content_types: Collection[str] = (),
 ) -> frozenset[int]:
-    """Return the documents in *scope* with one of the types, and with all tags and properties."""
+    """Return the documents in *scope* with one of the types, and with all tags and properties, or pinned or not."""
     known = documents.tags() if tags else {}
     below = [tags_below(name, known) for name in tags]
     allowed = documents.ids(scope, content_types=content_types, tags=below)
-    return allowed & properties.having(map(read_filter, where)) if where else allowed
+    filters = [read_filter(condition) for condition in where]
+    for wanted in (wanted for wanted in filters if wanted.name.casefold() == PINNED):
+        pinned = {note.id for note in documents.latest(scope) if note.is_pinned}
+        is_wanted = (wanted.key != "false") is not wanted.is_negated
+        allowed = allowed & pinned if is_wanted else allowed - pinned
+    stated = [wanted for wanted in filters if wanted.name.casefold() != PINNED]
+    return allowed & properties.having(stated) if stated else allowed
 
 
 def check_filters(
@@ -87,11 +95,11 @@ def check_filters(
     content_types: Collection[str] = (),
 ) -> None:
     """
-    Refuse tags and properties that no note has, and also types that clawmem does not know.
+    Refuse tags and properties that no note has, values that are like those of a note, and types that are not known.
 
     Raises:
         InvalidInput: A condition names no property.
-        NotFound: No note has one of the tags, one of the types, or a property that a condition names.
+        NotFound: No note has one of the tags or types, or a property or value that a condition names.
     """
     for name in content_types:
         if name not in TYPES and not documents.ids(content_types=[name]):
@@ -101,10 +109,14 @@ def check_filters(
         if not tags_below(name, known_tags):
             above = (part for tag in known_tags for part in with_tags_above(tag))
             raise NotFound("tag", name, suggestions=_near(bare_tag(name), above))
-    known = properties.names() if conditions else {}
-    for name in (read_filter(condition).name for condition in conditions):
-        if name.casefold() not in {known_name.casefold() for known_name in known}:
+    known = {PINNED, *properties.names()} if conditions else ()
+    for name, key, is_negated in map(read_filter, conditions):
+        if name.casefold() not in map(str.casefold, known):
             raise NotFound("property", name, suggestions=_near(name, known))
+        if key and not is_negated and not any(map(str.isdecimal, key)):  # a day may have no note
+            values = properties.values(name)
+            if key not in [*map(property_key, values)] and (near := _near(key, values)):
+                raise NotFound(f"value of {name}", key, suggestions=near)
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
