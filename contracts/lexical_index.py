@@ -71,8 +71,9 @@ class LexicalMatchingContract(VaultContract):
 
     @needs(Capability.STEMMING)
     def test_inflections_meet(self, vault: Vault) -> None:
-        """English words match by their stem, in both directions."""
-        assert_told_apart(vault, [("running", "run"), ("budgets", "budget"), ("connected", "connection")])
+        """English words match by their stem, in both directions; the forms of function words match themselves alone."""
+        inflected = [("running", "run"), ("budgets", "budget"), ("connected", "connection")]
+        assert_told_apart(vault, [*inflected, ("ines", "ine"), ("inqx",), ("canned",), ("canqx",)])
 
     @needs(Capability.PREFIX)
     def test_prefix_stands_for_every_word_with_it(self, vault: Vault) -> None:

@@ -34,6 +34,9 @@ TITLE_WEIGHT = 2  # one occurrence in the title counts like two in the text
 _LATIN_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")  # diacritics, in the decomposed form of a text
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST, _LONGEST = 2, 64  # letters; FTS5 stems only words between
+WORD_FORM = (
+    "2"  # of the words of entries, as `clawmem.domain.text.words` writes them; indexes of another are rebuilt
+)
 
 
 def surfaces(text: str) -> list[str]:
@@ -131,6 +134,14 @@ class SpellingIndex(Protocol):
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         """Return the terms that no document contains, by their text."""
+
+
+@runtime_checkable
+class FormedIndex(Protocol):
+    """Lexical index that records the form of its words."""
+
+    def is_outdated(self) -> bool:
+        """Whether the words have another form than `WORD_FORM`."""
 
 
 class VectorSearch(SearchIndex, Protocol):

@@ -11,7 +11,7 @@ import apsw
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.store import Store, documents_in, pack, span, unpack
-from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
+from clawmem.ports.indexes import TITLE_WEIGHT, WORD_FORM, UnknownWord
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 # One table for each granularity; the number of a row is the packed key of the fragment.
@@ -37,6 +37,7 @@ _EVERY = "and +hits.rowid in (select rowid from {table} where {table} match :eve
 # this many matches, the others are omitted.
 _MOST_MATCHES = 8_000
 _MARKER = "marker_lexical"
+_PUT_FORM = "insert or replace into meta values ('lexical_form', ?)"
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the schema
 _ONLY_TOKENS = {"include_offsets": False, "include_colocated": False}
 _SPELLINGS = f"create virtual table temp.spellings using fts5vocab (main, {TABLES[Grain.DOCUMENT]}, row)"
@@ -160,6 +161,7 @@ class SqliteLexicalIndex(Store):
                 drop_virtual_table(self._db, table)
                 self._db.write(definition)
             self._db.write("delete from meta where name = ?", (_MARKER,))
+            self._db.write(_PUT_FORM, (WORD_FORM,))
 
     def optimize(self) -> None:
         """Merge the segments of each table into one."""
@@ -168,7 +170,12 @@ class SqliteLexicalIndex(Store):
                 self._db.write(f"insert into {table} ({table}) values ('optimize')")
 
     def faults(self) -> list[str]:
-        return [f"{table} is broken" for table in broken_tables(self._db, TABLES.values())]
+        if broken := broken_tables(self._db, TABLES.values()):
+            return [f"{table} is broken" for table in broken]
+        return ["its words have the form of an earlier clawmem"] if self.is_outdated() else []
+
+    def is_outdated(self) -> bool:
+        return self._db.meta("lexical_form") != WORD_FORM
 
     def _counts(self, terms: Sequence[Term], grain: Grain) -> tuple[int, dict[Term, int]]:
         """Return the number of entries, and of those that contain each of *terms* that has a letter or digit."""

@@ -4,6 +4,7 @@ from importlib.resources import files
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import NotAVault, VaultError
+from clawmem.ports.indexes import WORD_FORM
 
 LATEST = 1
 APPLICATION_ID = 0x434C574D  # "CLWM", see `vault.sql`
@@ -40,6 +41,7 @@ def create(db: Database) -> None:
         if not version(db):
             db.write(script)
             db.write(f"pragma user_version = {LATEST}")
+            db.write("insert into meta values ('lexical_form', ?)", (WORD_FORM,))
 
 
 def refuse_foreign(path: str, application_id: int, schema: int) -> None:

@@ -7,6 +7,7 @@ lines, so that every line of a document can be found.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import groupby
 
 from clawmem.domain.documents.markdown import BlockKind, Markdown, is_machine_text
@@ -101,7 +102,7 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
     that names the subject therefore finds lines that do not repeat it.
     """
     head = "\n".join([*document.tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
-    names, titles = searchable_names(document), dict[str, str]()
+    names, titles, indexed = searchable_names(document), dict[str, str](), cache(index_text)
     for part in fragments:
         if part.heading not in titles:  # a first heading equal to the title counts once
             above = f"{part.heading} › ".removeprefix(f"{document.title} › ").removesuffix(" › ")
@@ -109,7 +110,8 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
         if part.kind in GRAIN_OF:
             is_row = part.kind is FragmentKind.LINE and part.context
             title = titles[part.heading] + (f" {index_text(part.context)}" if is_row else "")
-            text = index_text(f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text)
+            text = f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text
+            text = "\n".join(map(indexed, text.split("\n")))  # each line is in three entries
             key, grain = FragmentKey(document.id, part.seq), GRAIN_OF[part.kind]
             yield LexicalEntry(key, grain, document.collection, title, text, document.authored_at)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, classify_intent
-from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.vocabulary import function_words
 from clawmem.domain.text.words import is_unspaced, words
 from clawmem.ports.models import JsonSchema
 
@@ -105,7 +105,8 @@ def plan(query: str) -> tuple[Clause, ...]:
             for sentence in _QUESTION_END.split(query)
             for part in _JOIN.split(sentence)
         )
-        parts = list(dict.fromkeys(part for part in split if not STOP_WORDS.issuperset(words(part))))
+        topical = (part for part in split if set(words(part)) - function_words(words(part)))
+        parts = list(dict.fromkeys(topical))
         if len(parts) < 2:
             return (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
     by_meaning = parts

@@ -8,19 +8,20 @@ identifiers of a longer question, whose words must be adjacent.
 """
 
 import re
-from collections.abc import Mapping
-from itertools import takewhile
+from collections.abc import Iterator, Mapping
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
 from clawmem.domain.text.vocabulary import FORMER, NEWEST, STOP_WORDS, function_words
-from clawmem.domain.text.words import fold, is_unspaced, normalise, words
+from clawmem.domain.text.words import fold, has_function_stem, is_unspaced, normalise, search_text, words
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
 MAX_TERMS = 64  # distinct words that are searched; further words of a long text are ignored
 MAX_BARE_TERMS = 3
+MAX_QUOTED = 8  # quotations; pasted data has more
 
 # Words that tell which of several answers a question wants, but not its topic: a note that contains "latest" is no better
 # answer to "the latest price".
@@ -50,7 +51,7 @@ _IDENTIFIER = re.compile(
 SHORT, LONG = 5, 8  # letters
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
 _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
-_PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200})[\"”“»](?!\w)")
+_PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{2,200})[\"”“»](?!\w)")
 
 
 class QueryForms(NamedTuple):
@@ -58,13 +59,16 @@ class QueryForms(NamedTuple):
     The forms of one query: ``precise`` requires every term, as a prefix or as a phrase; ``relaxed`` any term, if there
     is one.
 
-    ``words`` are marked in snippets and explanations. Notes with one of ``excluded`` are no answers.
+    ``words`` are marked in snippets and explanations. Notes with one of ``excluded`` are no answers. An answer has the
+    words of each of ``phrases`` in a row; those of ``quoted`` phrases come first in exactly this form.
     """
 
     words: tuple[str, ...]
     relaxed: LexicalQuery
     precise: LexicalQuery | None = None
     excluded: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    quoted: tuple[tuple[str, ...], ...] = ()
 
 
 def query_forms(query: str) -> QueryForms:
@@ -85,32 +89,38 @@ def query_forms(query: str) -> QueryForms:
     is_name = is_precise(text)
     left_out = _UNSEARCHED if is_name else _UNSEARCHED | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
-    phrases = _phrases(text, with_numbers=is_name)
-    adjacent = {word for phrase in phrases for word in phrase.split()}
+    quotations = (words(match["phrase"]) for match in islice(_PHRASE.finditer(text), MAX_QUOTED))
+    quoted = tuple(tuple(phrase) for phrase in quotations if phrase)
+    phrases = tuple(dict.fromkeys((*quoted, *_adjacent_names(text, with_numbers=is_name))))
+    adjacent = {word for phrase in phrases for word in phrase}
     singles = [word for word in every if word not in adjacent] if is_name else []
     required = (
-        *(Term(fold(phrase)) for phrase in phrases),
+        *(Term(search_text(" ".join(phrase))) for phrase in phrases),
         *(_term(word, prefix=True) for word in singles[:MAX_TERMS]),
     )
     return QueryForms(
         words=content,
-        relaxed=LexicalQuery(tuple(_term(word, prefix=is_name) for word in content)),
+        relaxed=LexicalQuery(
+            tuple(_term(word, prefix=is_name and (word,) not in quoted) for word in content)
+        ),
         precise=LexicalQuery(required, every=True) if required else None,
         excluded=tuple(words(query[len(text) :])),
+        phrases=phrases,
+        quoted=quoted,
     )
 
 
-def _phrases(text: str, *, with_numbers: bool) -> list[str]:
+def _adjacent_names(text: str, *, with_numbers: bool) -> Iterator[tuple[str, ...]]:
     """
-    Return the words of quoted phrases and of identifiers such as ``auth_session`` and ``2.10.3-rc.1``, adjacent.
+    Yield the words of identifiers such as ``auth_session`` and ``2.10.3-rc.1``, which are adjacent.
 
     Abbreviations ("i.e.") are none, and numbers and dates ("5.3.0") only where the whole text is a name.
     """
-    quoted = [match["phrase"] for match in _PHRASE.finditer(text)]
-    names = [name for name in identifiers(text) if re.search(r"[_\d:\\@#]|\w\.\w", name)]
     least = r"\d|\w\w" if with_numbers else r"[^\W\d_]{2}"
-    phrases = [words(phrase) for phrase in (*quoted, *(name for name in names if re.search(least, name)))]
-    return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if 1 < len(phrase) <= MAX_TERMS))
+    for name in identifiers(text):
+        parts = words(name)
+        if 1 < len(parts) <= MAX_TERMS and re.search(r"[_\d:\\@#]|\w\.\w", name) and re.search(least, name):
+            yield tuple(parts)
 
 
 def content_words(text: str) -> tuple[str, ...]:
@@ -124,7 +134,8 @@ def is_precise(query: str) -> bool:
     """Whether *query* is a name rather than a question: only identifiers and numbers, or up to three bare terms."""
     typed = normalise(query).rstrip()
     parts = typed.split()
-    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in _UNSEARCHED for part in parts):
+    bare = [part.lower().strip("?!.,;:'\"") for part in parts]
+    if typed.endswith("?") or not (_UNSEARCHED | function_words(bare)).isdisjoint(bare):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(
         part.isdigit() or _IDENTIFIER.fullmatch(part) for part in parts
@@ -141,7 +152,9 @@ def _term(word: str, *, prefix: bool) -> Term:
     # A single character of an unspaced script is searched as the prefix of an indexed pair. A single letter would match a
     # tenth of the vocabulary.
     alone = is_unspaced(word) and len(word) == 1
-    return Term(fold(word), prefix=alone or (prefix and len(word) > 1 and not is_unspaced(word)))
+    # Indexes compare beginnings with stems: every word with "in" begins as the stem of "Ines" does.
+    is_start = prefix and len(word) > 1 and not is_unspaced(word) and not has_function_stem(fold(word))
+    return Term(fold(word), prefix=True) if alone or is_start else Term(search_text(word))
 
 
 def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:

@@ -155,8 +155,7 @@ class Question:
     @cached_property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
         """Words that must be adjacent in an answer: quotations, identifiers such as JX-14, and a named day."""
-        precise = self.forms.precise.terms if self.forms.precise else ()
-        phrases = [tuple(term.text.split()) for term in precise if " " in term.text]
+        phrases = list(self.forms.phrases)
         if self.named_time and self.named_time.is_day:
             phrases.append(tuple(words(self.text[self.named_time.start : self.named_time.end])))
         return tuple(phrases)

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
-from clawmem.domain.text.words import fold, normalise, words
+from clawmem.domain.text.words import FUNCTION_FORMS, fold, normalise, words
 from clawmem.ports.records import Document
 
 _CONFLICT = (
@@ -170,6 +170,6 @@ def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] 
 
     def is_there(word: str) -> bool:
         alike = by_initials.get(word[:_INITIALS], set())
-        return word in alike or any(is_same_word(word, other) for other in alike)
+        return word in alike or any(is_same_word(word, other) for other in alike - FUNCTION_FORMS.keys())
 
     return [word not in lacking and is_there(fold(word)) for word in asked]

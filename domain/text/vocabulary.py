@@ -65,6 +65,11 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     }.items()
 }
 STOP_WORDS = FUNCTION_WORDS["en"]
+# Function words of other languages that are English words with further forms ("wars"), of the 40 000 most frequent ones.
+_INFLECTED = """
+    ad ai bin come comment con den dies dove era für hat hay man nun par pour sin son sue ton war
+    """
+UNINFLECTED = frozenset().union(*FUNCTION_WORDS.values()).difference(_INFLECTED.split())
 
 
 def _numbered(text: str, first: int = 1) -> dict[str, int]:
@@ -169,12 +174,16 @@ def language_of(words: Collection[str]) -> str:
 
 def function_words(words: Collection[str]) -> frozenset[str]:
     """
-    Return the function words of the language of a question: English, and another language if it has more of them.
+    Return the function words of the languages of a question: English, another language if it has more of them, and
+    each that has two of the other words.
 
     Args:
         words: The words of the question, in lower case.
     """
-    return STOP_WORDS | FUNCTION_WORDS[language_of(words) or "en"]
+    functional = STOP_WORDS | FUNCTION_WORDS[language_of(words) or "en"]
+    while language := language_of(UNINFLECTED.intersection(words) - functional):
+        functional |= FUNCTION_WORDS[language]
+    return functional
 
 
 def any_of(names: Iterable[str]) -> str:

@@ -5,6 +5,8 @@ import unicodedata
 from hashlib import sha1
 from itertools import pairwise
 
+from clawmem.domain.text.vocabulary import UNINFLECTED
+
 # Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are indexed
 # as overlapping pairs of characters, which needs no dictionary and is exact for two-character words.
 _RANGES = (
@@ -19,6 +21,8 @@ _WORD = re.compile(f"[{''.join(_RANGES)}]+|[^\\W_{''.join(_RANGES)}]+")
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
 _SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
+_SEPARATED = {code: " " for code in range(128) if not chr(code).isalnum()}
+_ENDINGS = ("e", "s", "es", "ed", "ing")  # that a stemmer takes off
 CHARACTERS_A_TOKEN = 4  # the estimate of all budgets
 # Unicode's Default_Ignorable_Code_Point, apart from the selectors of variants; for a set of a pattern.
 IGNORABLE = (
@@ -111,17 +115,46 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", decomposed.translate(_FOLDED))
 
 
+# Forms of function words in an index.
+FUNCTION_FORMS = {fold(word): f"{fold(word)}qx" for word in UNINFLECTED if len(word) > 1}
+
+
 def index_text(text: str) -> str:
     """
     Return *text* for a lexical index: folded, and runs of an unspaced script as overlapping pairs.
 
     ``東京都`` becomes ``東京 京都 都``. Every two-character word inside is one indexed word, and a single character
     is found as the prefix of one. Emoji and the signs of names such as ``C++``, ``C#`` and ``.NET`` are spelled out.
+    Function words have a form that is no stem of another word; see `search_text`.
     """
     folded = fold(_with_signs(normalise(text)))
     if folded.isascii():
-        return folded
-    return _UNSPACED.sub(lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", folded)
+        form = FUNCTION_FORMS.get
+        return " ".join([form(word, word) for word in folded.translate(_SEPARATED).split()])
+    return _UNSPACED.sub(
+        lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", _in_function_forms(folded)
+    )
+
+
+def search_text(text: str) -> str:
+    """
+    Return the words of a question as `index_text` has them: folded, and function words in their own form.
+
+    The stem of "Ines" is "in", and that of "canned" is "can": a search for them would find the function words.
+    """
+    return _in_function_forms(fold(text))
+
+
+def _in_function_forms(folded: str) -> str:
+    return _ASCII_WORD.sub(lambda match: FUNCTION_FORMS.get(match[0], match[0]), folded)
+
+
+def has_function_stem(word: str) -> bool:
+    """Whether the stem of *word*, which is none itself, is a function word: "ines", "wills", "canned"."""
+    stems = (word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))
+    return word not in FUNCTION_FORMS and any(
+        stem in FUNCTION_FORMS or (stem[-2:-1] == stem[-1:] and stem[:-1] in FUNCTION_FORMS) for stem in stems
+    )
 
 
 def words(text: str) -> list[str]:

@@ -1,9 +1,13 @@
-"""Words in other spellings on the command line: accents, vowel signs, local letters, emoji."""
+"""Words on the command line: other spellings, other forms, and words with a function word as their stem."""
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
+import apsw
 import pytest
-from command_line import Invoke, found_paths
+from command_line import Invoke, ask_json, found_paths
 
 NOTES = {
     "athens.md": "# Αθήνα\n\nΤο ξενοδοχείο έχει θέα στην Ακρόπολη.\n",
@@ -14,6 +18,12 @@ NOTES = {
     "beach.md": "# Trip\n\nThe beach day: 🏖️ and a soft\u00adhyphen.\n",
     "paper.md": "# A\n\nThe résumé of Zoë.\n",
     "return.md": "# B\n\nThe resume of Zoe.\n",
+    "ward.md": "With Ines since August.\n",
+    "sister.md": "# Sister\n\nIn the ward, in the night, an apple in an insurance.\n",
+    "lawyer.md": "Wills has the deed. Ans paid for danse and for the canned fruit.\n",
+    "plan.md": "I will go, you will go, she can and will, dans la ville, dans la rue.\n",
+    "park.md": "Running, running, running: the park is for running.\n",
+    "cron.md": "The job on the old server runs at night, after the copy of the disk and the mail.\n",
 }
 
 
@@ -37,3 +47,31 @@ def test_a_word_is_found_in_another_spelling_and_first_in_its_own(
     indexed: Invoke, question: str, name: str
 ) -> None:
     assert found_paths(indexed, "search", question)[0] == f"{name}.md"
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [(form, "ward") for form in ("Ines", '"Ines"', "ines august")]
+    + [(form, "lawyer") for form in ("Wills", "Ans", "danse", '"canned"')]
+    + [('"runs"', "cron"), ('"running"', "park"), ('"will go"', "plan")],
+)
+def test_a_name_is_no_form_of_a_function_word_and_a_quoted_word_is_first(
+    indexed: Invoke, question: str, name: str
+) -> None:
+    assert found_paths(indexed, "search", question)[0] == f"{name}.md"
+
+
+@pytest.mark.parametrize("question", ["mir die das", "wo ist le de la", "with in the"])
+def test_function_words_alone_have_no_answer(indexed: Invoke, question: str) -> None:
+    assert all(result["confidence"] == 0 for result in ask_json(indexed, "query", question)["results"])
+
+
+def test_an_index_with_words_in_a_former_form_is_rebuilt(indexed: Invoke, vault_file: Path) -> None:
+    with closing(apsw.Connection(str(vault_file))) as vault:
+        vault.execute("delete from meta where name = 'lexical_form'; delete from lexical_document")
+    assert "its words have the form of an earlier clawmem" in indexed("doctor").stdout
+
+    indexed("update")
+
+    assert found_paths(indexed, "search", "Ines") == ["ward.md"]
+    assert "earlier clawmem" not in indexed("doctor").stdout

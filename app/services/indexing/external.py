@@ -25,6 +25,7 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.indexes import (
     DerivedIndex,
+    FormedIndex,
     LexicalIndex,
     Outbox,
     SpellingIndex,
@@ -278,7 +279,7 @@ class ExternalIndexes:
 
     def keep_up(self, progress: Progress = lambda done, total: None) -> None:
         """
-        Bring every index up to date with the records; rebuild damaged or missing ones.
+        Bring every index up to date with the records; rebuild damaged, missing and outdated ones.
 
         Also deletes retired indexes.
         """
@@ -287,7 +288,11 @@ class ExternalIndexes:
         indexes: tuple[ExternalIndex[Any], ...] = (self.words, self.meaning)
         for index in indexes:
             try:
-                before = index.record()
+                before, own = index.record(), self._records.lexical
+                if index is self.words and isinstance(own, FormedIndex) and own.is_outdated():
+                    self.rebuild(index.role, progress, patience_s=0.0)
+                    self.healed.append(index.role)
+                    continue
                 try:
                     opened = index.index()
                     if before and opened is not None:

@@ -32,7 +32,7 @@ from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.schedule import newest_first
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.redaction import redact
-from clawmem.domain.text.words import fold
+from clawmem.domain.text.words import search_text
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
@@ -217,7 +217,7 @@ class Enrich:
         keywords = enrichment.keywords(
             reading.title,
             reading.body,
-            lambda word: rarity(count, self.lexical.holding(Term(fold(word)), Grain.DOCUMENT)),
+            lambda word: rarity(count, self.lexical.holding(Term(search_text(word)), Grain.DOCUMENT)),
         )
         resolve = self._resolve(reading)
         entities = resolve.all(

@@ -26,7 +26,7 @@ from clawmem.domain.lifecycle.marks import (
     sentences_of,
 )
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
-from clawmem.domain.text.words import fold, words
+from clawmem.domain.text.words import search_text, words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
@@ -199,7 +199,7 @@ class Forgetting:
 
         def served_with(phrase: str) -> set[str]:
             """Return the paths of served documents that contain *phrase*; an external index may lag."""
-            query = LexicalQuery((Term(fold(phrase)),))
+            query = LexicalQuery((Term(search_text(phrase)),))
             hits = self.vault.lexical.search(query, Grain.DOCUMENT, len(ids) + _OTHERS)
             known = self.vault.documents.many({hit.key.document_id for hit in hits} - ids).values()
             return {document.display_path for document in known if document.inactive is None}

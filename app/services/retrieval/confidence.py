@@ -15,7 +15,7 @@ from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
-from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.vocabulary import function_words
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex
@@ -157,7 +157,8 @@ def passages_of(
     shared = {key: 1 - math.fsum(rest) / (total or 1.0) for key, rest in lost.items()}
     least_miss = min((max(rest, default=0.0) for rest in lost.values()), default=math.inf)
     equal_words = Passages(shared, shared, least_miss, total, is_task=is_task)
-    if STOP_WORDS.issuperset(words(question.text)):
+    every = words(question.text)
+    if function_words(every).issuperset(every):
         return equal_words._replace(specificity=0.0, by_meaning=late is not None)
     if late is None:
         return equal_words

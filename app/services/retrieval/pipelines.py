@@ -60,7 +60,7 @@ from clawmem.domain.retrieval.query_forms import (
     with_corrections,
 )
 from clawmem.domain.text.dates import days_text
-from clawmem.domain.text.words import fold, words
+from clawmem.domain.text.words import search_text, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
@@ -89,7 +89,7 @@ class Pipeline:
             lexical, corrected = self.stores.lexical, dict[str, str]()
             with suppress(ClawmemError):  # the lexical retriever reports it
                 question = request.question
-                topic = frozenset(map(fold, question.topic))
+                topic = frozenset(map(search_text, question.topic))
                 # Beside a named time, words such as "passiert" are no misspelt words of notes.
                 every = question.forms.relaxed.terms
                 terms = [term for term in every if not question.named_time or term.text in topic]
@@ -283,7 +283,7 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
 
     def with_every_word(request: RetrievalRequest, work: Work) -> RetrieverResult:
         every = dict.fromkeys(words(request.question.text))  # function words included
-        query = LexicalQuery(tuple(Term(fold(word)) for word in every)[:MAX_TERMS], every=True)
+        query = LexicalQuery(tuple(Term(search_text(word)) for word in every)[:MAX_TERMS], every=True)
         depth = CANDIDATES_PER_RESULT * request.limit
         return answered({PASSAGE: partial(stores.lexical.search, query, Grain.PASSAGE, depth, request.scope)})
 

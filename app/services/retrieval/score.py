@@ -1,6 +1,7 @@
 """The one score of a candidate, in which metadata decides near-ties, and the end of the list."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
@@ -34,10 +35,16 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     for number, body in work.texts.bodies(c.document_id for c in work.candidates[:COMPARED]).items():
         if body.isascii() and "".join(asked).isascii():
             continue
-        exact, folded = normalise(body).lower(), fold(body)
-        if any(word not in exact and fold(word) in folded for word in asked):
+        lower, folded = normalise(body).lower(), fold(body)
+        if any(word not in lower and fold(word) in folded for word in asked):
             respelt.add(number)
-    scored = []
+    quoted, scored = [r"[\W_]+".join(phrase) for phrase in question.forms.quoted], []
+    exact = {
+        number
+        for number, body in (work.texts.bodies(documents) if quoted else {}).items()
+        if (text := normalise(f"{documents[number].title}\n{body}").lower())
+        and all(re.search(rf"(?<![^\W_]){phrase}(?![^\W_])", text) for phrase in quoted)
+    }
     for candidate in work.candidates:
         if candidate.document_id not in served:
             continue
@@ -68,6 +75,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
                 terms["time"] = 1.0
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
+            if candidate.document_id in exact:
+                terms["quoted"] = 1.0
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)

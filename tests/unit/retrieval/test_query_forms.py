@@ -11,7 +11,7 @@ from clawmem.domain.retrieval.query_forms import (
     is_precise,
     query_forms,
 )
-from clawmem.domain.text.words import fold, is_unspaced, words
+from clawmem.domain.text.words import is_unspaced, search_text, words
 
 QUERIES = st.text() | st.text("ab AB12_./\\:#@-?!\"'*()京都 什么İ\0\n", max_size=40)
 
@@ -31,10 +31,9 @@ def test_nothing_that_is_typed_fails(query: str) -> None:
     forms = query_forms(query)
     texts = [term.text for term in forms.relaxed.terms]
 
-    assert texts == list(dict.fromkeys(map(fold, forms.words)))
+    assert [*map(search_text, texts)] == [*map(search_text, forms.words)]
     assert all(texts)
     assert len(texts) == len(set(texts)) <= MAX_TERMS
-    assert set(texts) <= set(map(fold, words(query)))
     assert bool(texts) is bool(words(query))
 
 
@@ -46,9 +45,8 @@ def test_the_precise_form_asks_for_more(query: str) -> None:
     assert not forms.relaxed.every
     if forms.precise is not None:
         assert forms.precise.every
-        assert {word for term in forms.precise.terms for word in term.text.split()} <= set(
-            map(fold, words(query))
-        )
+        searched = {word for term in forms.precise.terms for word in search_text(term.text).split()}
+        assert searched <= set(map(search_text, words(query)))
 
 
 @given(QUERIES)

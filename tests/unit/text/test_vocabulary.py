@@ -33,6 +33,8 @@ from clawmem.domain.text.words import words
         ("when did the plants die in the cold", ("plants", "die", "cold")),
         ("who won the race in Los Angeles", ("race", "los", "angeles")),
         ("Wann ist das?", ("wann", "ist", "das")),  # nothing else to search for
+        ("wo ist le budget de la fête", ("budget", "fête")),  # of two languages
+        ("where is the hat bin", ("hat", "bin")),
     ],
 )
 def test_searched_words(question: str, searched: tuple[str, ...]) -> None:
