@@ -79,6 +79,16 @@ def test_a_turn_is_captured(provider: Any, remembered: Invoke, home: Path) -> No
     assert any(one["file"].startswith("_clawmem/") for one in found)
 
 
+def test_two_sessions_keep_their_own_state(provider: Any) -> None:
+    """Also one that is resumed after the other."""
+    questions = {"s1": "Where should the ledger live?", "S1": "Where should the archive live?"}
+    for session, question in [*questions.items(), *questions.items()][:3]:
+        provider.on_session_switch(session)
+        provider.sync_turn(question, "In Postgres.")
+        state = provider.on_pre_compress([])
+        assert [other for other in questions.values() if other in state] == [question]
+
+
 def test_tools(provider: Any) -> None:
     """Each tool answers with JSON; a wrong call with an error that names the mistake."""
     names = [one["name"] for one in provider.get_tool_schemas()]

@@ -17,9 +17,7 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, run_hooks
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, HookEvent
-from clawmem.ports.sessions import session_key
 
-STATE = f"precompact-state-{session_key('5f0c')}.md"
 CHECKS = "session-bootstrap,staleness-check"
 DUE = "---\nreview_by: 2024-01-01\n---\n# Plan\n\nText of it.\n"
 LESSON = "---\ncontent_type: decision\n---\n# Never format the migrations\n\nschema_v2.sql must keep its line ends.\n"
@@ -101,26 +99,6 @@ def test_a_session_from_stop_to_the_next_start(
     sessions = json.loads(remembered("sessions", "--json").stdout)
     assert "5f0c" in {one["id"] for one in sessions["sessions"]}
     assert list((state_folder(home / ".cache/clawmem/index.sqlite") / "transcripts").iterdir())
-
-
-def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
-    """
-    PreCompact saves beside the transcript; the start that follows brings it back, another start does not.
-    """
-    file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
-    saved = ask(
-        environ, home, "precompact-extract", event("PreCompact", transcript_path=str(file), trigger="auto")
-    )
-    assert (saved.code, saved.log) == (0, "")
-    assert "And the tests?" in (file.parent / "memory" / STATE).read_text("utf-8")
-
-    told = event("SessionStart", transcript_path=str(file), source="compact")
-    back = ask(environ, home, "postcompact-inject", told)
-    other = ask(environ, home, "postcompact-inject", {**told, "source": "startup"})
-
-    assert back.context.startswith("<vault-postcompact>\n")
-    assert "And the tests?" in back.context
-    assert not other.context
 
 
 def test_the_plugin_says_what_set_up_says() -> None:

@@ -147,6 +147,31 @@ def test_a_session_is_captured_once(host: Host, remembered: Invoke, home: Path) 
     assert sum("-decision-" in one["file"] for one in found) == 1
 
 
+def test_two_sessions_keep_their_own_state(host: Host, remembered: Invoke, home: Path) -> None:
+    """Also one that is resumed after the other; each hands over by itself."""
+    subjects = {"agent:main:first": "ledger", "agent-main-first": "archive"}
+    steps = []
+    for session, subject in [*subjects.items(), *subjects.items()][:3]:
+        talk = (
+            ("user", f"Where should the {subject} live?"),
+            ("assistant", f"We decided to use Postgres for the {subject}."),
+        )
+        compaction = {
+            "do": "hook",
+            "name": "before_compaction",
+            "event": {},
+            "ctx": {"agentId": "main", "sessionId": session},
+        }
+        steps += [turn(*talk, sessionId=session), compaction]
+    host(*steps)
+
+    states = [state.read_text("utf-8") for state in home.rglob("precompact-state-*.md")]
+    found = [[subject for subject in subjects.values() if subject in state] for state in states]
+    assert sorted(found) == [["archive"], ["ledger"]]
+    listed = ask_json(remembered, "list", "--collection", "_clawmem")["documents"]
+    assert sum("Handoff of session" in note["title"] for note in listed) == 2
+
+
 def test_memory_tools_have_the_contract_of_openclaw(host: Host) -> None:
     """Results have a path and lines that memory_get reads; errors are part of the answer."""
     found, read, part, missing, empty = host(

@@ -16,6 +16,7 @@ from waiting import eventually
 
 HOST = Path(__file__).parents[1] / "data" / "opencode_host.mjs"
 QUESTION = "Where do login sessions live, and for how many days?"
+OTHER = "Where does the captain keep the spare key?"
 DECIDED = "We decided to use Postgres for the queue because one database is enough."
 
 Host = Callable[..., list[Any]]
@@ -65,28 +66,29 @@ def idle(session: str = "ses_1") -> dict[str, Any]:
 
 
 def test_a_session(host: Host, remembered: Invoke, home: Path) -> None:
-    """The block is a hidden part of the prompt; the turn is captured, and its state goes into a compaction."""
+    """The block is a hidden part of the prompt; the turn is captured, and the session's own state goes into a compaction."""
     edit = {"tool": "edit", "sessionID": "ses_1", "callID": "c1", "args": {"filePath": "/work/queue.py"}}
-    compaction = {
-        "hook": "experimental.session.compacting",
-        "input": {"sessionID": "ses_1"},
-        "output": {"context": []},
-    }
+    hook = "experimental.session.compacting"
+    compactions = [
+        {"hook": hook, "input": {"sessionID": name}, "output": {"context": []}} for name in ("ses_1", "SES_1")
+    ]
 
     known, *_ = host(
-        message(f'"{QUESTION}"'), {"hook": "tool.execute.after", "input": edit, "output": {}}, answer(DECIDED), idle()
+        message(f'"{QUESTION}"'), message(OTHER, "SES_1"), {"hook": "tool.execute.after", "input": edit, "output": {}},
+        answer("In a drawer.", "SES_1"), answer(DECIDED), idle("SES_1"), idle(),
     )  # fmt: skip
 
     own, added = known["parts"]
     assert own["text"] == f'"{QUESTION}"'  # as `opencode run` writes it
     assert "Redis for 14 days" in added["text"]
     assert added["synthetic"] is True and added["id"] > own["id"] and added["messageID"] == "msg_1"
-    contexts: list[str] = []
     # On a busy machine the hook may reach its deadline before it has saved the state.
-    eventually(lambda: contexts.extend(host(compaction)[0]["context"]) or contexts, 120)
-    assert QUESTION in contexts[0] and "/work/queue.py" in contexts[0]
+    eventually(lambda: all(compaction["context"] for compaction in host(*compactions)), 120)
+    states = ["".join(compaction["context"]) for compaction in host(*compactions)]
+    expected = (QUESTION, "/work/queue.py", OTHER)
+    assert [[words in state for words in expected] for state in states] == [[1, 1, 0], [0, 0, 1]]
     eventually(lambda: "Postgres for the queue" in remembered("list").output)
-    [transcript] = home.rglob("transcript.jsonl")
+    [transcript] = home.rglob("ses_1-*/transcript.jsonl")
     assert transcript.stat().st_mode & 0o777 == 0o600
     assert "Redis" not in transcript.read_text("utf-8")
     assert f'"content":"{QUESTION}"' in transcript.read_text("utf-8")

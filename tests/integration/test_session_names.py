@@ -1,14 +1,11 @@
-"""Handoffs, summaries and states of sessions whose ids begin alike."""
+"""Handoffs of sessions whose ids begin alike."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from capture_world import World
-from command_line import Invoke
-from hook_process import Hook, transcript
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -57,29 +54,3 @@ def test_two_sessions_of_one_minute_leave_two_handoffs(world: World, sessions: t
         entry = world.vault.sessions.get(session_id)
         assert entry and entry.handoff_path == document.display_path
         assert ("ten years" in body) == (session_id == sessions[0])
-
-
-def test_sessions_of_a_project_get_their_own_state_back(remembered: Invoke, hook: Hook, home: Path) -> None:
-    """Their transcripts share a folder. A session that saved no state is told none, and old states are deleted."""
-    states = home / "projects/memory"
-    states.mkdir(parents=True)
-    (states / "precompact-state-0123456789abcdef.md").write_text("## Last User Request\n\nLong ago.\n")
-    os.utime(states / "precompact-state-0123456789abcdef.md", (0, 0))
-    conversations = [
-        {"session_id": session_id, "transcript_path": str(transcript(home / f"projects/{session_id}.jsonl", talk))}
-        for session_id, talk in zip(SESSIONS["Claude Code"], ((one, "Fine.") for one in STATEMENTS), strict=True)
-    ]  # fmt: skip
-    for conversation in conversations:
-        hook("precompact-extract", "PreCompact", **conversation)
-
-    told = [
-        hook("postcompact-inject", "SessionStart", source="compact", **conversation).context
-        for conversation in (*conversations, {**conversations[0], "session_id": "another"})
-    ]
-
-    assert [[statement in context for statement in STATEMENTS] for context in told] == [
-        [True, False],
-        [False, True],
-        [False, False],
-    ]
-    assert len(list(states.iterdir())) == 2

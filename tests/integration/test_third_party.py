@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "tests" / "third_party" / "acme-memory"
-NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "*.sqlite*")
+NOT_SOURCE = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
 
 # A lease that lives a millisecond too long, and tokens that are given twice.
 BROKEN = {
@@ -41,16 +41,6 @@ pytestmark = [
 ]
 
 
-def wheel_of(tree: Path, folder: Path) -> Path:
-    """Build a copy of *tree* in *folder*, with what is installed here and without a network."""
-    shutil.copytree(tree, folder / "checkout", ignore=NOT_SOURCE)
-    options = ("--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", folder)
-    done = run(sys.executable, "-m", "pip", "wheel", *options, folder / "checkout", cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (built,) = folder.glob("*.whl")
-    return built
-
-
 def run(*command: object, cwd: Path) -> Process:
     """A process that sees nothing of how this run finds its packages."""
     kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
@@ -67,7 +57,12 @@ def run(*command: object, cwd: Path) -> Process:
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment in which both wheels are installed, and what they need can be found."""
-    wheels = [wheel, wheel_of(PROJECT, tmp_path_factory.mktemp("acme"))]
+    folder = tmp_path_factory.mktemp("acme")
+    shutil.copytree(PROJECT, folder / "checkout", ignore=NOT_SOURCE)
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", folder)
+    done = run(sys.executable, "-m", "pip", "wheel", *options, folder / "checkout", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    wheels = [wheel, *folder.glob("*.whl")]
     place = tmp_path_factory.mktemp("environment")
     venv.create(place, symlinks=True)
     interpreter = place / "bin" / "python"
