@@ -314,6 +314,24 @@ def test_moved_and_changed_files(
     assert "0 added, 0 updated, 0 removed" in world("update").stdout
 
 
+@pytest.mark.parametrize("twin", ["a/s.md", ""])
+def test_the_time_of_a_file_tells_a_note_from_its_copy(world: Invoke, folder: Path, twin: str) -> None:
+    """Whether the copy was known before, or came with the move."""
+    times = {"s.md": 1_700_000_000, "a/s.md": 1_700_009_999}
+    for path in filter(None, ("s.md", twin)):
+        write_file(folder / path, SAUNA)
+        os.utime(folder / path, (times[path], times[path]))
+    world("update")
+    number = known("desk/s.md").id
+    world("pin", "desk/s.md")
+    move(folder, "s.md", "z/a/t.md")
+    move(folder, twin, "b/s.md") if twin else write_file(folder / "b/s.md", SAUNA)
+
+    world("update")
+
+    assert (known("desk/z/a/t.md").id, known("desk/b/s.md").is_pinned) == (number, False)
+
+
 @pytest.mark.parametrize("names", [("aaa", "zzz"), ("zzz", "aaa")])
 def test_a_note_moved_to_another_collection(
     world: Invoke, folder: Path, tmp_path: Path, names: tuple[str, str]

@@ -21,6 +21,7 @@ from clawmem.app.services.progress import Progress
 from clawmem.domain.documents import identity
 from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.domain.documents.names import read_address
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.text.likeness import edit_similarity, likeness
 from clawmem.ports.clock import Clock
@@ -276,6 +277,7 @@ class _Pass:
         self._new: list[_Change] = []  # files that may be those of notes which are gone
         self._gone: list[Document] = []
         self._changed: dict[str, SourceFile] = {}  # new and changed files
+        self._at_time: dict[str, list[str]] = defaultdict(list)  # their paths
         self._texts: dict[str, str] = {}
         self._saved: list[tuple[Document, Sequence[Fragment]]] = []  # in this transaction
         self._taken: set[int] = set()  # documents that moved
@@ -308,6 +310,8 @@ class _Pass:
             for file in scan.files
             if file.path not in known or known[file.path].stamp != file.stamp
         }
+        for path, file in self._changed.items():
+            self._at_time[_time(file)].append(path)
         if self._changed:
             self._mark(UNFINISHED)
         paths = {file.path for file in scan.files}
@@ -372,10 +376,10 @@ class _Pass:
 
     def _former(self, file: SourceFile, known: Document | None, document: Document) -> Document | None:
         """
-        Return the record that moved to *file*: one with the text of *document* that has left its place, the nearest by path.
+        Return the record that moved to *file*: one with the text of *document* that has left its place, see `_nearness`.
 
-        A served one goes before a removed one. Of several new files with this text, the first one is the document, and
-        the others are copies. Without a text, the whole file is compared, such as a picture.
+        A served one goes before a removed one. Of several new files with this text, the one with the time of the
+        record, else the first, is the document. Without a text, the whole file is compared, such as a picture.
         """
         if known and known.inactive is None and known.hash == document.hash:
             return None
@@ -389,6 +393,13 @@ class _Pass:
         elif not any(self._text_at(path) == known.hash for path in self._changed if moved):
             return None  # the former text of this file is nowhere else, so it was replaced
         nearest = max(moved, key=lambda note: _nearness(note, file), default=None)
+        others = (
+            self._at_time.get(nearest.modified_at, ())
+            if nearest and not known and document.body_length
+            else ()
+        )
+        if file.path not in others and document.hash in map(self._text_at, others):
+            return None  # a copy, and the other file is the one that moved
         return nearest if nearest and (known is None or known.id != nearest.id) else None
 
     def _has_left(self, note: Document) -> bool:
@@ -544,10 +555,14 @@ class _Pass:
         self.report.problems.append(problem)
 
 
-def _nearness(note: Document, file: SourceFile) -> tuple[bool, float]:
-    """Return whether *note* has the name of *file*, and the likeness of their paths."""
+def _nearness(note: Document, file: SourceFile) -> tuple[bool, bool, float]:
+    """Return whether *note* has the time of *file*, which a move keeps, and its name, and the likeness of their paths."""
     is_namesake = basename(note.path) == basename(file.path)
-    return is_namesake, edit_similarity(note.path, file.path)
+    return note.modified_at == _time(file), is_namesake, edit_similarity(note.path, file.path)
+
+
+def _time(file: SourceFile) -> str:
+    return iso_utc(file.stamp.mtime_ns // 1_000_000)
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:
