@@ -310,7 +310,7 @@ class UseCases(containers.DeclarativeContainer):
         inbox=option.inbox,
         lock_file=Factory(remember_lock, option.vault),
     )
-    withheld: Withheld = use_case("capture.visibility:Withheld", private=option.private_collections)
+    withheld: Withheld = use_case("capture.visibility:Withheld", collections=option.privacy)
     reminders: Reminders = use_case("surfacing.reminders:Reminders")
     briefings: Briefings = use_case("capture.briefing:Briefings")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,6 +35,7 @@ from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.settings.config_file import (
     existing_folder,
     fault_of_name,
+    read_config,
     remove_collection,
     set_value,
     typed_folder,
@@ -299,8 +301,9 @@ def collection_add(
         raise ConfirmationMissing(lines, {"name": name, "path": str(folder)})
     entry = known.model_dump(mode="json", exclude_unset=True) if known else {}
     entry |= {"path": str(folder), "pattern": pattern}
-    given = {"exclude": exclude, "project": project, "kind": kind if kind == "git" else ""}
+    given: dict[str, Any] = {"exclude": exclude, "project": project, "kind": kind if kind == "git" else ""}
     given["trust"] = "assistant" if client else ""
+    given["private"] = services.is_open and services.withheld.covers(name)
     entry |= {key: value for key, value in given.items() if value}
     set_value(settings.config_file, ("collections", name), entry, is_new=known is None)
     remarks = tuple(
@@ -333,12 +336,11 @@ def bootstrap(
     names = [key for key, root in folders.items() if real_path(root) == folder and name in (None, key)]
     added = names[0] if names else ""
     if is_new := not added or confirm is False:
-        if is_there(settings.vault):
-            with open_services(settings):  # raises if the file is no vault, before it is configured
-                pass
         before = [file for file in (settings.vault, settings.config_file) if is_there(file)]
-        added = collection_add(services, folder, name, confirm=confirm).name
-        configured = CollectionSettings(path=folder)
+        # One that is open raises if the file is no vault, before it is configured.
+        with open_services(settings) if settings.vault in before else nullcontext(services) as known:
+            added = collection_add(known.called_by(services.caller), folder, name, confirm=confirm).name
+        configured = CollectionSettings(**read_config(settings.config_file)["collections"][added])
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
     try:
         with open_services(settings, create=True) as opened:

@@ -312,9 +312,9 @@ class Settings(BaseModel):
         return {name: folder.root for name, folder in self.collections.items()}
 
     @property
-    def private_collections(self) -> frozenset[str]:
-        """The configured collections whose notes no model sees unasked."""
-        return frozenset(name for name, folder in self.collections.items() if folder.private)
+    def privacy(self) -> dict[str, bool]:
+        """Whether no model sees the notes of a collection unasked, for each configured one."""
+        return {name: folder.private for name, folder in self.collections.items()}
 
     def context_of(self, collection: str, path: str) -> str | None:
         """Return the descriptions of everything, and of the folders above *path*; ``None`` without any."""

@@ -242,3 +242,15 @@ class TestPrivate:
         start = {"hook_event_name": "SessionStart", "session_id": "s9", "source": "startup"}
         assert "4200" not in ask_inside(environ, "session-bootstrap", start).context
         assert "Private: kept out of prompts" in invoke("get", "diary/knee.md").stdout
+
+        whole = config.read_text("utf-8")
+        knee = "Who treats the knee?"
+        for rest in (whole.partition("  diary:")[0], "collections: [", None):
+            config.unlink() if rest is None else config.write_text(rest, "utf-8")
+            assert "Ruth Amsel" not in hook(knee, "s3")  # private also after its settings are lost
+        invoke("bootstrap", notes)
+        invoke("collection", "add", home / "diary")
+        invoke("update")
+        assert "Ruth Amsel" not in hook(knee, "s4")
+        config.write_text(config.read_text("utf-8").replace("private: true", "private: false"), "utf-8")
+        assert "Ruth Amsel" in hook(knee, "s5")

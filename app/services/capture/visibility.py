@@ -17,10 +17,12 @@ from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, Property, PropertyStore, SuccessionStore
 from clawmem.ports.journal import Act, ActJournal
 from clawmem.ports.records import Document, Scope
+from clawmem.ports.sessions import CaptureStore
 
 PROJECT = "project"  # property of a memory: the project of its session
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
 DAY = len("2026-03-31")
+PRIVATE = "private"  # a property of notes, and the cursor of a collection: whether its settings said so last
 CITES = "cites"  # property of a memory: a path in the work tree, perhaps lines, and the hash of what is there
 CHANGED = "the file changed since"
 MOST_CITED, MOST_BYTES = 5, 1 << 20  # files of a sentence, and bytes of each
@@ -84,22 +86,30 @@ class Withheld:
     """
     Selection of the notes that no model sees unasked.
 
+    The notes of a collection that is no longer configured stay private if it was.
+
     Args:
-        private: Collections of which every note is private.
+        collections: Whether every note is private, for each configured collection.
     """
 
     documents: DocumentStore
     properties: PropertyStore
     acts: ActJournal
-    private: frozenset[str] = frozenset()
+    captures: CaptureStore
+    collections: Mapping[str, bool]
+
+    def covers(self, collection: str) -> bool:
+        """Whether every note of *collection* is private, or was before its settings were lost."""
+        return self.collections.get(collection, self.captures.cursor(collection, PRIVATE).line > 0)
 
     def __call__(self, project: str = "") -> frozenset[int]:
         """Return the ids of private notes, and of memories that apply to other projects than *project* alone."""
-        marks, is_public = self.properties.named("private").items(), frozenset({"false", "no", "0", ""})
+        marks, is_public = self.properties.named(PRIVATE).items(), frozenset({"false", "no", "0", ""})
+        private = frozenset(filter(self.covers, self.documents.collections()))
         local = self.properties.named(APPLIES_TO).items() if project else ()
         return frozenset().union(
             (number for number, values in marks if is_public.isdisjoint(value.key for value in values)),
-            self.documents.ids(Scope(self.private)) if self.private else (),
+            self.documents.ids(Scope(private)) if private else (),
             made_private(self.acts),
             (number for number, values in local if all(value.value != project for value in values)),
         )

@@ -70,6 +70,7 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
                 include=tuple(name.strip("/") for name in collection.include),
                 gitignore=collection.gitignore,
                 project=collection.project,
+                private=collection.private,
                 has_commits=collection.kind == "git",
                 about=partial(path_context, contexts=collection.context),
                 extract=extract,

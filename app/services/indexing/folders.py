@@ -47,7 +47,7 @@ class Folder:
     ``only`` limits a pass to these paths; no other file is read, and no other document removed.
     ``about`` returns the description of the folders above a path, which is embedded with its text.
     ``extract`` returns the text of attachments; without it every file is read as text.
-    ``project`` is that of its notes that name none. ``has_commits`` is whether its notes are commits of a repository.
+    ``project`` is that of its notes that name none. ``private`` is whether all are. ``has_commits`` is whether its notes are commits of a repository.
     ``split`` returns the fragments of a body that begins on a line; by default those of clawmem.
     """
 
@@ -60,6 +60,7 @@ class Folder:
     include: tuple[str, ...] = ()
     gitignore: bool = True
     project: str = ""
+    private: bool = False
     has_commits: bool = False
     only: frozenset[str] | None = None
     about: Callable[[str], str | None] = field(default=lambda path: "", compare=False, repr=False)

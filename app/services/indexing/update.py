@@ -13,6 +13,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.services.capture.visibility import PRIVATE
 from clawmem.app.services.indexing.collections import record_trust
 from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
@@ -312,8 +313,9 @@ class _Pass:
         }
         for path, file in self._changed.items():
             self._at_time[_time(file)].append(path)
+        self._mark(PRIVATE, Cursor(int(folder.private)))
         if self._changed:
-            self._mark(UNFINISHED)
+            self._mark(READER, UNFINISHED)
         paths = {file.path for file in scan.files}
         served = [note for note in known.values() if note.inactive is None and note.stamp]
         self._gone = [
@@ -336,14 +338,14 @@ class _Pass:
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
         report.problems += update.claims.aim(update.transactions, folder.name)
-        self._mark(Cursor())
+        self._mark(READER, Cursor())
 
-    def _mark(self, mark: Cursor) -> None:
-        """Record whether the folder is being read; a killed pass leaves `UNFINISHED`."""
+    def _mark(self, reader: str, mark: Cursor) -> None:
+        """Record whether the folder is being read, and is private; a killed pass leaves `UNFINISHED`."""
         captures, name = self._update.captures, self._folder.name
-        if self._folder.only is None and captures.cursor(name, READER) != mark:
+        if self._folder.only is None and captures.cursor(name, reader) != mark:
             with self._update.transactions.writing():
-                captures.advance(name, READER, mark)
+                captures.advance(name, reader, mark)
 
     def _visit(self, file: SourceFile, known: Document | None) -> None:
         """Read and parse a file, outside of transactions, unless its record is that of the file as it is now."""
