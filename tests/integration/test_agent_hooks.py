@@ -97,7 +97,7 @@ def test_two_sessions_of_a_project(
     os.utime(old, (0, 0))
     sessions = (("ses_4b2cAb", "ledger"), ("ses_4b2cab", "archive"))  # alike but for a letter's case
     agents = {subject: Agent(name, tmp_path, environ, session, subject) for session, subject in sessions}
-    for kind in ("prompt", "end", "compaction", "start", "compaction"):
+    for kind in ("prompt", "end", "compaction", "start", "end", "compaction"):
         for agent in agents.values() if kind in EVENTS[name] else ():
             answer = agent.send(kind, QUESTION, **({"source": "resume"} if kind == "start" else {}))
             assert kind == "prompt" or "Saved before compaction" not in context_of(answer)
@@ -112,4 +112,8 @@ def test_two_sessions_of_a_project(
     assert "Saved before compaction" not in context_of(Agent(name, tmp_path, environ).send("back"))
     assert not old.exists()
     listed = ask_json(remembered, "list", "--collection", "_clawmem")["documents"]
-    assert sum("Handoff of session" in note["title"] for note in listed) == 2
+    files = [note["file"] for note in listed if "Handoff of session" in note["title"]]
+    assert sorted(others(ask_json(remembered, "get", file)["text"]) for file in files) == [
+        ["archive"],
+        ["ledger"],
+    ]

@@ -79,14 +79,16 @@ def test_a_turn_is_captured(provider: Any, remembered: Invoke, home: Path) -> No
     assert any(one["file"].startswith("_clawmem/") for one in found)
 
 
-def test_two_sessions_keep_their_own_state(provider: Any) -> None:
-    """Also one that is resumed after the other."""
+def test_two_sessions_keep_their_own_state(provider: Any, remembered: Invoke) -> None:
+    """Also one that is resumed after the other; each hands over by itself."""
     questions = {"s1": "Where should the ledger live?", "S1": "Where should the archive live?"}
     for session, question in [*questions.items(), *questions.items()][:3]:
         provider.on_session_switch(session)
-        provider.sync_turn(question, "In Postgres.")
+        provider.sync_turn(question, "We decided to use Postgres because one database is enough.")
         state = provider.on_pre_compress([])
         assert [other for other in questions.values() if other in state] == [question]
+    listed = ask_json(remembered, "list", "--collection", "_clawmem")["documents"]
+    assert sum("Handoff of session" in note["title"] for note in listed) == 2
 
 
 def test_tools(provider: Any) -> None:
