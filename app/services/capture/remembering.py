@@ -74,15 +74,12 @@ class SavedNote(DocumentReference):
 def _statements(document: Document, body: str) -> Iterator[str]:
     """Yield the title, and then each block with the title, the headings and the list items above it."""
     yield document.title
-    above: list[tuple[int, str]] = []  # list items with their indentation
+    above: list[str] = []  # list items, each indented less than the next
     for block in Markdown(body).blocks:
         text = body[block.start : block.end]
-        indentation = len(text) - len(text.lstrip())
-        above = [item for item in above if item[0] < indentation]
-        items = [item for _, item in above]
-        yield "\n".join([document.title, block.above, *items, block.label, text])
-        if block.kind is BlockKind.ITEM:
-            above.append((indentation, text))
+        above = [item for item in above if len(item) - len(item.lstrip()) < len(text) - len(text.lstrip())]
+        yield "\n".join([document.title, block.above, *above, block.label, text])
+        above += [text] if block.kind is BlockKind.ITEM else []
 
 
 @dataclass(frozen=True, slots=True)
