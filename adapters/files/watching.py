@@ -14,6 +14,7 @@ GATHER_MS = 200  # changes within this time are reported together
 STEP_MS = 50
 TURN_MS = 100  # after which a stop is noticed
 POLL_MS = 2_000
+UNNAMED = "Unable to decode path"  # error that ends watchfiles, of a file whose name is not UTF-8
 ATTEMPTS = 5  # folders may be deleted between listing and registration
 
 Changes = set[tuple[Change, str]]
@@ -40,18 +41,24 @@ class WatchedFolders:
     def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
         end = time.monotonic() + seconds
         events, self._pending = self._pending, set()
-        while not events and not stop.is_set() and (left := end - time.monotonic()) > 0:
+        replaced = False
+        while not (events or replaced or stop.is_set()) and (left := end - time.monotonic()) > 0:
             if self._turns is None:
                 stop.wait(left)
-            else:
+                continue
+            try:
                 events = next(self._turns)
+            except RuntimeError as error:
+                if UNNAMED not in str(error):
+                    raise
+                replaced = True
         changes = set()
         for path in {path for _, path in events}:
             is_folder = path in self._watched or _is_folder(path)
             for root, real in self._roots.items():
                 if (below := _below(path, real)) is not None:
                     changes.add(PathChange(str(Path(root, below)), is_folder))
-        replaced = any(folder_identity(root) != self._identities[root] for root in self._roots)
+        replaced |= any(folder_identity(root) != self._identities[root] for root in self._roots)
         if replaced or any(self._moves_folders(kind, path) for kind, path in events):
             self._start()
             changes |= {PathChange(root, folder=True) for root in self._roots}  # changes since then
@@ -96,16 +103,19 @@ class WatchedFolders:
                 return
             except (FileNotFoundError, PermissionError):
                 continue
-            except (OSError, RuntimeError):  # more than the operating system allows a user to watch
+            except (OSError, RuntimeError) as error:
+                if UNNAMED in str(error):
+                    continue
                 if self.polling:
                     raise
-                self.polling = True
+                self.polling = True  # more than the operating system allows a user to watch
 
     def _folders(self, real: str) -> Iterator[str]:
-        """Iterate over *real* and the folders below it that may be entered; links are not followed."""
+        """Iterate over *real* and the folders below it with names in UTF-8 that may be entered; links are not followed."""
         for folder, names, _ in os.walk(real):
             yield folder
-            paths = {name: _below(str(Path(folder, name)), real) for name in names}
+            utf8 = [name for name in names if name.encode("utf-8", "replace").decode() == name]
+            paths = {name: _below(str(Path(folder, name)), real) for name in utf8}
             names[:] = [name for name, path in paths.items() if self._enter(path or "")]
 
 

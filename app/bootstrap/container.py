@@ -267,6 +267,7 @@ class UseCases(containers.DeclarativeContainer):
     watching: Callable[..., None] = function(
         "indexing.watching:keep_watch", lease=Factory(work_lease, "watch")
     )
+    watch_state: Callable[[], str] = function("indexing.watching:watch_state")
     explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
     verify: Verify = use_case("maintenance.doctor:Verify")
 

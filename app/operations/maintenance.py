@@ -104,7 +104,8 @@ def doctor(services: Services) -> Examination:
         archived = f"{len(sizes)} archived, {size(sum(sizes))} of {archive.most_mb} MB; in {archive.folder}"
     except OSError as error:
         is_readable, archived = False, f"{error.filename} cannot be read. Check its permissions."
-    known = [CheckResult("transcripts", is_readable, archived)]
+    known = [CheckResult("watcher", True, services.watch_state())]
+    known.append(CheckResult("transcripts", is_readable, archived))
     known += [CheckResult("memories of agents", True, fact) for fact in facts]
     findings = [*machine, *services.doctor(), permissions, *agents, *known]
     return Examination(ok=all(check.ok for check in findings), findings=findings)

@@ -168,16 +168,17 @@ def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -
         record |= {"url": server.url, "pid": server.pid, "version": server.version}
         lines = [f"{vault} is served at {server.url} by process {server.pid} ({server.version})."]
     lines.append("Hooks start a server when none runs." if automatic else "Hooks start no server.")
-    show_outcome(ctx, record, "\n".join(lines))
     faults = [fault] if fault else []
     if server_file(vault, "server-start").exists():
         log = server_file(vault, "server-log")
         faults.append(f"A hook started a server that does not answer yet. See {log}")
     try:
-        with open_services(settings_of(ctx), read_only=True):
-            pass
+        with open_services(settings_of(ctx), read_only=True) as services:
+            lines.append(services.watch_state())
+            record["watcher"] = lines[-1]
     except ClawmemError as error:
         faults.append(str(error))
+    show_outcome(ctx, record, "\n".join(lines))
     for text in faults:
         typer.echo(text, err=True)
     if faults or not server:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command_process import run_process
 from server_process import serving
 from watch_process import Home, Watcher, soon, watching
 
@@ -20,6 +21,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
 MOST_RSS_MB, MOST_DESCRIPTORS = 155, 1_000  # with the static model, which makes the vectors
+STATUS = ("serve", "--status")
 Measured = tuple[int, int, float]
 
 
@@ -129,6 +131,22 @@ class TestTrouble:
 
         assert soon(lambda: f"locked-{seconds}.md" in home.served("notes"), 20)
 
+    def test_names_that_are_not_utf8(self, home: Home, watcher: Watcher) -> None:
+        """A file and a folder with such a name are reported, and what is saved later is read, while they come and go."""
+        before = set(home.served("notes"))
+        file, folder = (home.home / "notes" / os.fsdecode(name) for name in (b"caf\xe9.md", b"b\xff"))
+        file.write_text("# Coffee\n", "utf-8")
+        assert soon(lambda: any("not UTF-8" in text for text in watcher.told("problem")))
+        folder.mkdir()
+        (folder / "inside.md").write_text("# Inside\n", "utf-8")
+        home.write("notes/after.md", "# After\n")
+        assert home.serves("notes", *before, "after.md")
+        file.unlink()
+        shutil.rmtree(folder)
+        (home.home / "notes/after.md").unlink()
+        assert home.serves("notes", *before)
+        assert str(watcher.process.pid) in run_process("doctor", environ=home.environ, cwd=home.home).stdout
+
     def test_a_root_that_vanishes(self, home: Home, watcher: Watcher) -> None:
         """Its documents are kept, and it is watched again as soon as it is back."""
         since = len(watcher.news)
@@ -198,8 +216,10 @@ class TestTheProcess:
         with serving(home.environ, home.home) as server:
             home.write("notes/second.md", "# Second\n")
             assert home.serves("notes", "first.md", "second.md")
+            assert "reads changed files" in run_process(*STATUS, environ=home.environ, cwd=home.home).stdout
             assert server.end() == 0
         with serving(home.environ, home.home, "--no-watch", "--port", "0"):
             home.write("notes/third.md", "# Third\n")
             time.sleep(1.0)
             assert "third.md" not in home.served("notes")
+            assert "No process watches" in run_process(*STATUS, environ=home.environ, cwd=home.home).stdout

@@ -16,6 +16,7 @@ from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.files import FolderWatcher, StopSignal
+from clawmem.ports.storage import LeaseStore
 
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # interval of checking the settings, the roots and the lease
@@ -91,15 +92,25 @@ def keep_watch(
             reason = str(error)
         if not reason:
             turn = _Turn(watcher, update, lease, watched, stop)
-            # Another process may take the lease during a suspension or a long pass.
-            with suppress(LeaseLost, _Ended), closing(watcher):
-                turn.run()
-            if not turn.is_locked:  # otherwise releasing the lease would wait for the writing process
-                lease.release()
+            try:
+                # Another process may take the lease during a suspension or a long pass.
+                with suppress(LeaseLost, _Ended), closing(watcher):
+                    turn.run()
+            finally:
+                if not turn.is_locked:  # otherwise releasing the lease would wait for the writing process
+                    lease.release()
         elif reason != former:
             watched.tell(WatchEvent("waiting", reason))
         stop.wait(LOOKS_UP_S)
     watched.tell(WatchEvent("ended", "No longer watched."))
+
+
+def watch_state(leases: LeaseStore, is_gone: Callable[[str], bool]) -> str:
+    """Return a sentence that names the process that watches the vault, or says that none does."""
+    lease = leases.current("watch", now_ms=0)  # an expired one is that of a long pass
+    if lease and not is_gone(lease.holder):
+        return f"{lease.holder} reads changed files as they are saved."
+    return "No process watches the folders. To read changed files, run: clawmem update"
 
 
 @dataclass(slots=True)
