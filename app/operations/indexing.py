@@ -175,10 +175,11 @@ def reading_text(result: Reading) -> Iterator[str]:
     """Yield lines with the results of the passes and the next step."""
     for report in result.collections:
         yield str(report)
-        if report.excluded:
-            rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
+        excluded = report.excluded if report.has_other_exclusions else {}
+        if excluded:
+            rules = few([f"{count} by {rule}" for rule, count in excluded.items()], 5)
             yield f"Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
-        unread = [rule for rule in report.excluded if rule.startswith("the pattern ")]
+        unread = [rule for rule in excluded if rule.startswith("the pattern ")]
         endings = ",".join(["md", *(rule.rpartition(".")[2].rstrip(")") for rule in unread)])
         if unread:
             yield f"To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"

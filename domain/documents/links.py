@@ -98,12 +98,13 @@ def link_key(target: str) -> str:
 
 def part_line(part: str, note: Markdown) -> int | None:
     """
-    Return the line of the heading or ``^block`` that *part* names in *note*; ``None`` if there is none.
+    Return the line of the heading, or of the block with ``^id`` or ``id::``, that *part* names; ``None`` if there is none.
 
     Of a path of headings, ``Above#Below``, each is below the one before. Punctuation and case do not count.
     """
     if part.startswith("^"):
-        marker = re.compile(rf"(?:^|\s)\^{re.escape(part[1:].strip())}[ \t]*$", re.IGNORECASE | re.MULTILINE)
+        name = re.escape(part[1:].strip())
+        marker = re.compile(rf"(?:(?:^|\s)\^|\bid:: *){name}[ \t]*$", re.IGNORECASE | re.MULTILINE)
         match = marker.search(note.prose)
         return note.line_at(match.end()) if match else None
     wanted = [words(name) for name in part.split("#") if name.strip()]

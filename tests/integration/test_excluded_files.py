@@ -98,7 +98,8 @@ def test_an_ignore_file_withdraws_notes_and_its_end_brings_them_back(invoke: Inv
 
     assert served(invoke) == {"keep.md", "private/open.md", "work/plan.md"}
     assert "2 removed" in done and "1 by .gitignore, 1 by work/.clawmemignore" in done
-    assert "Excluded files" in invoke("update").stdout
+    assert "Excluded files" not in invoke("update").stdout  # said before
+    assert ask_json(invoke, "update")["collections"][0]["excluded"]
     assert invoke("doctor", "--verify").exit_code == 0
 
     (vault / ".gitignore").unlink()

@@ -20,7 +20,7 @@ def lookup(vault: Vault) -> Lookup:
 
 
 def lookup_below(vault: Vault, roots: dict[str, str]) -> Lookup:
-    return Lookup(vault.documents, vault.successions, vault.journal, vault.acts, roots)
+    return Lookup(vault.documents, vault.successions, vault.links, vault.journal, vault.acts, roots)
 
 
 def put(vault: Vault, name: str, source: str | None = None) -> Document:

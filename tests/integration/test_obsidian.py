@@ -65,6 +65,11 @@ def test_forms_of_links(read: Invoke) -> None:
         ("manual.pdf#page=3", "", None),
     ]
     assert {one["kind"] for one in ask_json(read, "links", "Harbour")["links"][-3:]} == {"embed"}
+    block = ask_json(read, "get", "((6512AB34-0c1d-4e5f-8a9b-0123456789ab))")
+    assert (block["file"], block["text"].splitlines()[0]) == (
+        "boats/Blocks.md",
+        "- The mooring costs 900 a year",
+    )
 
 
 def test_broken_links(read: Invoke) -> None:

@@ -31,7 +31,7 @@ from clawmem.domain.documents.names import (
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
 from clawmem.domain.text.written_dates import day_in, day_named
-from clawmem.ports.documents import DocumentStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, LinkStore, NameKind, SuccessionStore
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
 from clawmem.ports.journal import ActJournal, Journal
 from clawmem.ports.records import Document, InactiveReason
@@ -100,6 +100,7 @@ class Lookup:
 
     documents: DocumentStore
     successions: SuccessionStore
+    links: LinkStore
     journal: Journal
     acts: ActJournal
     roots: Mapping[str, str]
@@ -116,6 +117,11 @@ class Lookup:
             Ambiguous: several documents match; documents with the same content count separately.
             InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
         """
+        block = text.strip("() \n").lower()  # ((id)) of Logseq
+        named = self.links.named([block]).get(block, ())
+        if holders := [note.document_id for note in named if note.kind is NameKind.BLOCK]:
+            found = self.documents.many(holders)
+            return self._only(text, [*found.values()]), Address(block, part=f"^{block}")
         readings = read_address(text)  # the most literal first
         name = readings[0].name
         linked = read_address(f"[[{name}]]") if "#" in name[1:] else ()  # note#heading

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from posixpath import basename, dirname
 from typing import Annotated
+from zlib import crc32
 
 from pydantic import Field
 
@@ -48,6 +49,7 @@ BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
 
 READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
+EXCLUDED = "excluded"  # the cursor with a checksum of what the last pass excluded
 
 # A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
 LEAST_LOST = 10  # documents; fewer are removed without a question
@@ -176,8 +178,8 @@ class PassReport:
     Counts of one pass; ``problems`` are sentences about files that were not indexed, or about their references.
 
     ``unread`` files and folders could not be read, or have lost all files; their documents are kept.
-    ``excluded`` are the files and folders that were left out, by the file or setting with the rule. ``lost_pins`` are the
-    problems of pinned documents whose files are gone, by document; the pass of another collection may find their files.
+    ``excluded`` are the files and folders that were left out, by the file or setting with the rule, and
+    ``has_other_exclusions`` is whether they are others than in the pass before. ``lost_pins`` are the problems of pinned documents whose files are gone, by document; the pass of another collection may find their files.
     """
 
     collection: str
@@ -187,6 +189,7 @@ class PassReport:
     removed: int = 0
     unread: int = 0
     excluded: dict[str, int] = field(default_factory=dict)
+    has_other_exclusions: Annotated[bool, Field(exclude=True)] = False
     problems: list[str] = field(default_factory=list)
     lost_pins: Annotated[dict[int, str], Field(exclude=True)] = field(default_factory=dict)
 
@@ -338,10 +341,13 @@ class _Pass:
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
         report.problems += update.claims.aim(update.transactions, folder.name)
+        excluded = Cursor(crc32(repr(sorted(report.excluded.items())).encode()))
+        report.has_other_exclusions = update.captures.cursor(folder.name, EXCLUDED) != excluded
+        self._mark(EXCLUDED, excluded)
         self._mark(READER, Cursor())
 
     def _mark(self, reader: str, mark: Cursor) -> None:
-        """Record whether the folder is being read, and is private; a killed pass leaves `UNFINISHED`."""
+        """Record whether the folder is being read, is private, and what is excluded; a killed pass leaves `UNFINISHED`."""
         captures, name = self._update.captures, self._folder.name
         if self._folder.only is None and captures.cursor(name, reader) != mark:
             with self._update.transactions.writing():
