@@ -13,11 +13,10 @@ from typing import Any, TypeAlias
 import apsw
 
 from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors
-from clawmem.adapters.sqlite.vault_file import log_is_empty
+from clawmem.adapters.sqlite.vault_file import log_is_empty, refuse_special
 from clawmem.ports.errors import (
     ExtensionMissing,
     InterruptedAfterCommit,
-    NotAVault,
     VaultLocked,
     VaultReadOnly,
 )
@@ -119,8 +118,7 @@ class Database:
     def __init__(
         self, path: str, *, read_only: bool = False, open_main: Callable[[str], apsw.Connection] = open_writer
     ) -> None:
-        if os.path.isdir(path):  # noqa: PTH112
-            raise NotAVault(path, "it is a folder, and a vault is a file")
+        refuse_special(path)
         self.path = path
         self.read_only = read_only
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`

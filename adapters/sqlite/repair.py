@@ -15,7 +15,7 @@ from clawmem.adapters.sqlite.documents import NOTHING
 from clawmem.adapters.sqlite.schema import APPLICATION_ID, NEW_ID, prepare, record_tables, refuse_foreign
 from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors, write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.adapters.sqlite.vault_file import is_empty, is_text
+from clawmem.adapters.sqlite.vault_file import is_empty, kind_of_stranger, refuse_special
 from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
 
@@ -75,8 +75,7 @@ def _reading(vault: str) -> Iterator[apsw.Connection | None]:
     if is_empty(vault):
         yield None
         return
-    if Path(vault).is_dir():
-        raise NotAVault(vault, "it is a folder, and a vault is a file")
+    refuse_special(vault)
     with ExplainedErrors(vault, read_only=False):
         connection = apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)
     with closing(connection) as old:
@@ -92,8 +91,8 @@ def _reading(vault: str) -> Iterator[apsw.Connection | None]:
         except apsw.BusyError as error:
             raise VaultLocked(vault) from error
         except apsw.NotADBError as error:
-            if is_text(vault):
-                raise NotAVault(vault, "it is a text file") from error
+            if kind := kind_of_stranger(vault):
+                raise NotAVault(vault, kind) from error
             yield None
             return
         except apsw.Error:

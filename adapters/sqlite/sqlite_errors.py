@@ -6,7 +6,7 @@ from types import TracebackType
 
 import apsw
 
-from clawmem.adapters.sqlite.vault_file import is_text, log_is_empty
+from clawmem.adapters.sqlite.vault_file import kind_of_stranger, log_is_empty
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
@@ -23,7 +23,6 @@ _FULL = ("disk is full", "Could not insert a new vector chunk")
 _BROKEN = ("invalid fts5 file format", "vtable constructor failed")
 _REFUSED = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_TRUNCATE)
 _NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE)
-_HEADER = b"SQLite format 3\0"
 _LARGEST = 2**63 - 1  # the largest integer that SQLite stores
 
 
@@ -68,12 +67,9 @@ def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         return _unopened(path, read_only=read_only)
     is_corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
     if is_corrupt or any(words in message for words in _BROKEN):
-        with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-            if file.read(len(_HEADER)) != _HEADER:
-                remedy = "If it was a vault before, it is damaged. Run: clawmem doctor --repair"
-                if is_text(path):
-                    return NotAVault(path, "it is a text file")
-                return NotAVault(path, "it is not a SQLite database", remedy)
+        with suppress(OSError):
+            if kind := kind_of_stranger(path):
+                return NotAVault(path, kind)
         return VaultDamaged(path, "it is not a SQLite database, or a broken one")
     return VaultError(path, f"{path} cannot be used: {error}. Look at it, or choose another --vault.")
 

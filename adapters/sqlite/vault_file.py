@@ -7,12 +7,13 @@ from stat import S_ISREG
 
 import apsw
 
-from clawmem.ports.errors import VaultDamaged
+from clawmem.ports.errors import NotAVault, VaultDamaged
 
 CHECKPOINT_WAIT_MS = 50  # no other process can write during the checkpoint, so the wait is short
 # A vault that another process is creating is empty for some milliseconds.
 _PATIENCE_S = 3.0
 _POLL_S = 0.01
+_HEADER = b"SQLite format 3\0"
 
 
 def log_is_empty(path: str) -> bool:
@@ -31,10 +32,24 @@ def is_empty(path: str) -> bool:
     return False
 
 
-def is_text(path: str) -> bool:
-    """Whether the file at *path* has no NUL byte, which every database has."""
+def refuse_special(path: str) -> None:
+    """Raise `NotAVault` for a folder, or what would block or swallow everything, such as a FIFO or device."""
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
+        kind = "a folder" if os.path.isdir(path) else "no regular file"  # noqa: PTH112
+        raise NotAVault(path, f"it is {kind}, and a vault is a file")
+
+
+def kind_of_stranger(path: str) -> str:
+    """Return what the file at *path*, which SQLite cannot read, is; empty if its bytes or neighbours show a vault."""
+    if any(os.path.exists(f"{path}{ending}") for ending in (".forgotten", ".indexes", "-wal")):  # noqa: PTH110
+        return ""
+    is_binary = False
     with open(path, "rb") as file:  # noqa: PTH123
-        return not any(b"\0" in part for part in iter(lambda: file.read(65_536), b""))
+        for part in iter(lambda: file.read(1 << 20), b""):
+            if part.startswith(_HEADER) or b"references documents (id)" in part:  # of most tables
+                return ""
+            is_binary |= b"\0" in part
+    return "it is not a SQLite database" if is_binary else "it is a text file"
 
 
 def refuse_empty(path: str) -> None:

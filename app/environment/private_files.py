@@ -28,7 +28,7 @@ OTHERS = 0o077  # the permissions of all users but the owner; as a umask it remo
 
 def state_folder(vault: Path) -> Path:
     """Return the folder of hook files of *vault*, which may not exist."""
-    return vault.with_name(f"{vault.name}.hooks")
+    return Path(f"{vault}.hooks")
 
 
 def transcript_folder(vault: Path) -> Path:
@@ -155,7 +155,7 @@ def sweep_drafts(place: Path) -> None:
 
 def files_of_vault(vault: Path) -> Iterator[Path]:
     """Yield *vault*, its SQLite side files, and the files and folders named like the vault plus a dot and a suffix."""
-    yield from (vault.with_name(f"{vault.name}{ending}") for ending in ("", "-wal", "-shm", "-journal"))
+    yield from (Path(f"{vault}{ending}") for ending in ("", "-wal", "-shm", "-journal"))
     with suppress(OSError):
         yield from (path for path in vault.parent.iterdir() if path.name.startswith(f"{vault.name}."))
 

@@ -23,7 +23,7 @@ LOCK_S = 10.0  # patience with another process that changes the same config file
 
 def config_of(vault: Path) -> Path:
     """Return the path of the config file of a vault that has its own collections."""
-    return vault.with_name(f"{vault.name}.yaml")
+    return Path(f"{vault}.yaml")  # a folder without a name, such as / or ., is refused when it is opened
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from contextlib import closing
@@ -210,24 +211,29 @@ class TestTheCommand:
         assert done.stdout == "No damage found. Nothing was changed.\n"
         assert home.vault.read_bytes() == home.content and not [*home.vault.parent.glob("*damaged*")]
 
-    def test_a_note_in_place_of_a_vault(self, invoke: Invoke, tmp_path: Path) -> None:
-        """A mistyped --vault turns no text file into a vault."""
-        note, before = tmp_path / "plan.md", b"# Plan\n\nPaint the boat.\n"
-        note.write_bytes(before)
+    def test_what_was_no_vault(self, invoke: Invoke, tmp_path: Path) -> None:
+        """A mistyped --vault turns no note and no picture into a vault; a FIFO blocks nothing."""
+        note = tmp_path / "plan.md"
+        for before, kind in (
+            (b"# Plan\n\nPaint the boat.\n", "a text file"),
+            (b"\x89PNG\0", "not a SQLite database"),
+        ):
+            note.write_bytes(before)
+            for verb in ("status", "doctor --repair --yes"):
+                result = invoke("--vault", note, *verb.split())
+                assert (result.exit_code, f"it is {kind}. Nothing was changed" in result.stderr) == (5, True)
+                assert "doctor --repair" not in result.stderr
+            assert note.read_bytes() == before and not [*note.parent.glob("*damaged*")]
 
+        note.write_bytes(b"")
         result = invoke("--vault", note, "doctor", "--repair", "--yes")
+        assert (result.exit_code, "is a new, empty vault" in result.stderr) == (0, True)  # no bytes, no loss
+        assert invoke("--vault", note, "status").exit_code == 0
 
-        assert (result.exit_code, "it is a text file. Nothing was changed" in result.stderr) == (5, True)
-        assert note.read_bytes() == before and not [*note.parent.glob("*damaged*")]
-
-        for content, exit_code in (
-            (random.Random(2).randbytes(50_000), 5),
-            (b"", 0),
-        ):  # nothing is lost of no bytes
-            note.write_bytes(content)
-            result = invoke("--vault", note, "doctor", "--repair", "--yes")
-            assert (result.exit_code, "is a new, empty vault" in result.stderr) == (exit_code, True)
-            assert invoke("--vault", note, "status").exit_code == 0
+        os.mkfifo(tmp_path / "fifo.db")
+        for place in (tmp_path / "fifo.db", "/"):
+            for verb in ("status", "search x", "doctor --repair --yes", f"backup {tmp_path / 'copy'}"):
+                assert "a vault is a file. Nothing was changed" in invoke("--vault", place, *verb.split()).stderr
 
 
 def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
