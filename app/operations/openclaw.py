@@ -113,7 +113,7 @@ class SavedSession(Result):
 def session_note(
     services: Services,
     transcript: Annotated[PathText, "Absolute path of the transcript, a .jsonl file."],
-    workspace: Annotated[PathText, "Folder of the agent."],
+    workspace: Annotated[ExistingFolder, "Folder of the agent."],
 ) -> SavedSession:
     """Save the last 15 messages of a session, once, as memory/YYYY-MM-DD-SLUG.md of a workspace."""
     return SavedSession(path=services.save_session(transcript, workspace))
@@ -138,14 +138,17 @@ def prune_context(
     return Pruned({}, size, size)
 
 
-def _existing(text: str) -> str:
+def _existing(text: str, *, is_folder: bool = True) -> str:
     path = real_path(Path(text).expanduser())
-    if not path.exists():
-        raise ValueError(f"{text} does not exist. Create it, or give another path")
+    if not (path.is_dir() or (path.is_file() and not is_folder)):
+        raise ValueError(
+            f"{text} is no {'folder' if is_folder else 'file or folder'}. Create it, or give another path"
+        )
     return str(path)
 
 
-ExistingPath = Annotated[str, AfterValidator(_existing)]
+ExistingFolder = Annotated[PathText, AfterValidator(_existing)]
+ExistingPath = Annotated[PathText, AfterValidator(partial(_existing, is_folder=False))]
 Agent = Annotated[  # without capitals no two agents share a file
     str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,63}$", description="Id of the agent; its memory is its own.")
 ]
@@ -208,7 +211,9 @@ of_agent = partial(operation, Effect.REPEATABLE, any_vault=False, opens=Opening.
 def index_agent(
     services: Services,
     agent: Agent = "main",
-    workspace: Annotated[ExistingPath | None, "Its folder, with MEMORY.md and memory/; needed once."] = None,
+    workspace: Annotated[
+        ExistingFolder | None, "Its folder, with MEMORY.md and memory/; needed once."
+    ] = None,
     extra: Annotated[list[ExistingPath] | None, "More files or folders of notes; may be repeated."] = None,
     sessions: Annotated[bool | None, "Index its sessions.", Option(("--sessions/--no-sessions",))] = None,
     all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,

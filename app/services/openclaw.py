@@ -188,7 +188,14 @@ class AgentMemory:
         Documents of a source that is no longer one are removed.
         """
         update = self.update_from(files=self.files)
-        reports = [update(folder) for folder in self._folders()]
+        reports = []
+        for folder in self._folders():
+            reports.append(update(folder))
+            if not Path(folder.root).is_dir():
+                remedy = "run: clawmem openclaw index, with its new place as --workspace or --extra"
+                reports[-1].problems = [
+                    f"{folder.root} is no folder any more. Its notes are kept. If it moved, {remedy}"
+                ]
         files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=all_sessions)
         if self.settings.sessions:
             folder = self._folder(SESSIONS, str(self.settings.workspace), "*.jsonl", Origin.ASSISTANT)

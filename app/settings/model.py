@@ -50,8 +50,14 @@ MOST_DAYS = 36_500  # of a retention: a hundred years
 MOST_NUMBER = 1_000_000_000  # seconds or prompts: larger ones do not fit into times
 
 
+def _without_nul(text: str) -> str:
+    if "\0" in text:  # the system refuses it in every path and command
+        raise ValueError("must not contain a NUL character")
+    return text
+
+
 def _absolute(path: Path) -> Path:
-    path = Path(os.path.expanduser(path))  # noqa: PTH111  which accepts an unknown user
+    path = Path(os.path.expanduser(_without_nul(str(path))))  # noqa: PTH111  which accepts an unknown user
     if not path.is_absolute():
         raise ValueError("must be an absolute path")
     return path
@@ -60,7 +66,7 @@ def _absolute(path: Path) -> Path:
 def _inside(folder: str) -> str:
     if ".." in Path(folder).parts:
         raise ValueError("must not contain '..'")
-    return os.path.expanduser(folder) if folder.strip() else ""  # noqa: PTH111
+    return os.path.expanduser(_without_nul(folder)) if folder.strip() else ""  # noqa: PTH111
 
 
 def _glob(pattern: str) -> str:
@@ -120,7 +126,9 @@ class CollectionSettings(Section):
     project: str = (
         ""  # the project of its notes that name none; `update --all` applies a change to known notes
     )
-    update: str | None = None  # shell command of `update --pull`, run in the folder
+    update: Annotated[str, AfterValidator(_without_nul)] | None = (
+        None  # shell command of `update --pull`, run in the folder
+    )
     # Trust in its notes; those that are shared or from outside are quoted in prompts.
     trust: Literal["user", "assistant", "shared", "outside"] = "user"
     # Whether its notes are kept out of prompts, profile, briefings and questions to models.
@@ -171,9 +179,13 @@ class LaneSettings(Section):
     contradictions: Policy = Policy.LINK  # treatment of contradicting notes
 
     @model_validator(mode="after")
-    def _whole_window(self) -> Self:
+    def _consistent(self) -> Self:
         if (self.window_start is None) != (self.window_end is None):
             raise ValueError("must have window_start and window_end, or neither of them")
+        if self.window_start == self.window_end is not None:
+            raise ValueError("must have a window_end other than window_start, or the heavy lane never runs")
+        if self.merge_normal > self.merge_strict:
+            raise ValueError("must have a merge_strict of at least merge_normal")
         return self
 
     @property

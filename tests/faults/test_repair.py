@@ -233,7 +233,9 @@ class TestTheCommand:
         os.mkfifo(tmp_path / "fifo.db")
         for place in (tmp_path / "fifo.db", "/"):
             for verb in ("status", "search x", "doctor --repair --yes", f"backup {tmp_path / 'copy'}"):
-                assert "a vault is a file. Nothing was changed" in invoke("--vault", place, *verb.split()).stderr
+                assert (
+                    "a vault is a file. Nothing was changed" in invoke("--vault", place, *verb.split()).stderr
+                )
 
 
 def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:

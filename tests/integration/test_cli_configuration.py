@@ -82,6 +82,11 @@ def test_a_file_is_read(config: Path) -> None:
         ("colections: {}\n", "'colections' is not known"),
         ("vault: /x\n", "'vault' is not known"),
         ("inbox: ../../etc\n", "must not contain '..'."),
+        ('inbox: "a\\0b"\n', "must not contain a NUL character"),
+        ('vaults: {work: "/a\\0b"}\n', "must not contain a NUL character"),
+        ('collections: {a: {path: /a, update: "a\\0b"}}\n', "must not contain a NUL character"),
+        ("lanes: {window_start: 5, window_end: 5}\n", "never runs"),
+        ("lanes: {merge_normal: 0.99}\n", "at least merge_normal"),
         ("collections: {a/b: {path: /a}}\n", "collections.a/b in "),
         ("? [a]\n: 3\n", "the key '[a]' is not known"),
         ("collections: 7\n", "collections"),
@@ -116,6 +121,28 @@ def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str
     assert str(config) in str(refused.value)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_settings_without_effect(invoke: Invoke, home: Path, notes: Path) -> None:
+    """Paths that lead nowhere, or twice to one folder, are named by `doctor`; commands go on."""
+    folders = f"a: {{path: {notes}, context: {{/: x, gone: x, ../..: x}}}}, b: {{path: {notes}}}"
+    write_file(
+        home / ".config/clawmem/config.yaml",
+        f"collections: {{{folders}}}\ninbox: /etc\nvaults: {{work: {notes}}}\n",
+    )
+    assert invoke("update").exit_code == 0
+
+    output = invoke("doctor").stdout
+
+    for fault in (
+        "'gone' is no",
+        "'../..' is no",
+        "b has the same files as a",
+        "inbox: /etc",
+        "is a folder, and",
+    ):
+        assert fault in output
+    assert "'/' is no" not in output
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe"])

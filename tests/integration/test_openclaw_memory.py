@@ -112,6 +112,12 @@ def test_only_memory_files_and_extra_paths_are_read(agent: Invoke, workspace: Pa
     assert path == str(tmp_path / "more" / "trains.md") and "at nine" in text
     assert path not in {one["path"] for one in found(agent, "night trains leave nine")}
 
+    refused = agent("openclaw", "index", "--workspace", workspace / "MEMORY.md")
+    assert (refused.exit_code, "MEMORY.md is no folder" in refused.stderr) == (2, True)
+    workspace.rename(tmp_path / "moved")
+    kept = agent("openclaw", "search", "train", "--min-score", "0")
+    assert "MEMORY.md" in kept.stdout and "run: clawmem openclaw index" in kept.stderr
+
 
 def test_sessions_are_read_when_they_have_grown(agent: Invoke, home: Path) -> None:
     """A new session at once, then after fifty messages; secrets and silent replies are not indexed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from clawmem.app.environment.places import real_path
@@ -131,6 +132,28 @@ def policy_faults(settings: Settings, documents: DocumentStore) -> list[str]:
         for name in getattr(policy, key)
         if name not in known
     ]
+
+
+def settings_faults(settings: Settings) -> list[str]:
+    """Return a sentence that names the paths of the settings without effect, of any kind; none without such paths."""
+    places: dict[tuple[Path, str, str], str] = {}
+    faults = [
+        f"vaults.{name}: {path} is a folder, and a vault is a file"
+        for name, path in settings.vaults.items()
+        if path.is_dir()
+    ]
+    for name, folder in settings.collections.items():
+        root = real_path(folder.path)
+        if (first := places.setdefault((root, folder.pattern, folder.kind), name)) != name:
+            faults.append(f"collections.{name} has the same files as {first}")
+        for place in folder.context if root.is_dir() else ():
+            described = real_path(root / place.strip("/"))
+            if not (described.is_relative_to(root) and described.exists()):
+                faults.append(f"collections.{name}.context: {place!r} is no file or folder of the collection")
+    inbox, roots = Path(settings.inbox), [folder.path for folder in settings.collections.values()]
+    if inbox.is_absolute() and not any(map(inbox.is_relative_to, roots)):
+        faults.append(f"inbox: {inbox} is in no collection, so no note can be remembered in it")
+    return [f"{settings.config_file}: {'; '.join(faults)}"] if faults else []
 
 
 def memory_advice(clients: Clients, settings: Settings) -> list[str]:

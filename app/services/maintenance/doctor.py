@@ -147,6 +147,7 @@ class Doctor:
     folders: Sequence[Folder]
     leftovers: Callable[[], Mapping[str, int]] = dict
     policy_faults: Callable[[], Sequence[str]] = tuple
+    settings_faults: Callable[[], Sequence[str]] = tuple
     withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
     language_advice: Callable[[], str] = str
@@ -167,7 +168,11 @@ class Doctor:
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
             "collections": partial(
                 _without,
-                lambda: [*starmap(leftover_sentence, self.leftovers().items()), *self.policy_faults()],
+                lambda: [
+                    *starmap(leftover_sentence, self.leftovers().items()),
+                    *self.policy_faults(),
+                    *self.settings_faults(),
+                ],
                 "every collection of files is configured",
             ),
             "front matter": self._front_matter,
