@@ -298,7 +298,9 @@ class UseCases(containers.DeclarativeContainer):
     )
     tasks_first: Callable[..., Answer] = function("retrieval.pipelines:tasks_first")
     find_similar: Callable[..., Answer] = function("retrieval.pipelines:find_similar")
-    recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
+    recalls: Recalls = use_case(
+        "retrieval.receipts:Recalls", enabled=Factory(all, providers.List(option.telemetry, forgets))
+    )
     prompt_surfacing: Callable[..., SurfaceContext] = function("surfacing.surface:SurfaceContext")
     explain: Callable[..., Receipt] = function("retrieval.receipts:explain")
 
@@ -312,7 +314,7 @@ class UseCases(containers.DeclarativeContainer):
         inbox=option.inbox,
         lock_file=Factory(remember_lock, option.vault),
     )
-    withheld: Withheld = use_case("capture.visibility:Withheld", collections=option.privacy)
+    withheld: Withheld = use_case("capture.visibility:Withheld")
     reminders: Reminders = use_case("surfacing.reminders:Reminders")
     briefings: Briefings = use_case("capture.briefing:Briefings")
 

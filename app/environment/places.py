@@ -145,6 +145,11 @@ def _own_folder(env: Mapping[str, str], variable: str) -> Path:
     return below_home(XDG[variable], env) / "clawmem"
 
 
+def agent_vaults(env: Mapping[str, str]) -> Path:
+    """Return the folder of the vaults of OpenClaw's agents."""
+    return below_home(env.get("OPENCLAW_STATE_DIR") or "~/.openclaw", env) / "clawmem"
+
+
 def session_places(env: Mapping[str, str]) -> list[Path]:
     """Return the folders and databases in which agents on this machine record their sessions."""
     opencode = below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "opencode"

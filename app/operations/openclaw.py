@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import real_path
+from clawmem.app.environment.places import agent_vaults, real_path
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
@@ -174,8 +174,7 @@ class AgentAnswer(Result):
 
 def _vault_of(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
-    folder = os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw"
-    vault = Path(folder).expanduser() / "clawmem" / f"{request.agent}.sqlite"
+    vault = agent_vaults(os.environ) / f"{request.agent}.sqlite"
     stored_settings(vault, workspace=getattr(request, "workspace", None))
     own: dict[str, Any] = {"collections": {}, "named": None, "global_context": "", "backend": None}
     return settings.model_copy(update={**own, "vault": vault, "ranking": "openclaw"})

@@ -227,6 +227,8 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
         raise InvalidInput("INVALID_PATH", reason)
     is_own = load_settings(lenient=True).owns(place) or settings.owns(place)
     is_own |= any(is_there(Path(f"{place}{ending}")) for ending in VAULT_ENDINGS)
+    stems = {str(place).removesuffix(ending) for ending in VAULT_ENDINGS} - {str(place)}
+    is_own |= any(Path(stem).is_file() for stem in stems)
     for name, folder in settings.roots.items():
         if place.is_relative_to(root := real_path(folder)):
             note = services.vault.documents.at(name, place.relative_to(root).as_posix())

@@ -291,14 +291,13 @@ def watch(
 
     Only one of several watchers of a vault works; the others wait for its end. With --json each line is an object.
     """
-    from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
-    from clawmem.app.serve.background import watch as watch_vault
+    from clawmem.app.serve import background
 
     settings = settings_of_usual(ctx, "watch")
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):  # early, because a signal may arrive during startup
         signal.signal(number, lambda *_: stop.set())
-    lanes = lane_threads(settings, lambda lane, error: typer.echo(f"{lane}: {error}", err=True))
+    lanes = background.lane_threads(settings, lambda lane, error: typer.echo(f"{lane}: {error}", err=True))
     with open_services(settings):
         pass  # a missing vault is created
 
@@ -312,8 +311,8 @@ def watch(
             show(event.text)
         sys.stdout.flush()
 
-    with at_work(lanes):
-        work_on_vault(settings, partial(watch_vault, tell=tell, every_s=every), stop)
+    with background.at_work(lanes):
+        background.work_on_vault(settings, partial(background.watch, tell=tell, every_s=every), stop)
 
 
 @cli.command("install-service")

@@ -27,6 +27,7 @@ from pydantic_core import ErrorDetails
 
 from clawmem.app.environment.places import (
     HOOK_SETTINGS,
+    agent_vaults,
     below_home,
     config_folder,
     default_vault,
@@ -323,11 +324,6 @@ class Settings(BaseModel):
         """The folder of each configured collection."""
         return {name: folder.root for name, folder in self.collections.items()}
 
-    @property
-    def privacy(self) -> dict[str, bool]:
-        """Whether no model sees the notes of a collection unasked, for each configured one."""
-        return {name: folder.private for name, folder in self.collections.items()}
-
     def context_of(self, collection: str, path: str) -> str | None:
         """Return the descriptions of everything, and of the folders above *path*; ``None`` without any."""
         configured = self.collections.get(collection)
@@ -340,15 +336,11 @@ class Settings(BaseModel):
         return True in wishes if wishes else None
 
     @property
-    def records_questions(self) -> bool:
-        """Whether telemetry is written."""
-        return self.telemetry and not self.read_only
-
-    @property
     def own_files(self) -> list[Path]:
         """The files and folders of clawmem itself, which are never read into a vault, and never replaced by an export."""
         vaults = [self.vault, default_vault(os.environ), *self.vaults.values()]
-        return [*vaults, self.config_file, config_folder(os.environ), self.models, self.topics]
+        folders = [config_folder(os.environ), self.models, self.topics, agent_vaults(os.environ)]
+        return [*vaults, self.config_file, *folders]
 
     def fault_of_collection(self, name: str, folder: Path, pattern: str, kind: str) -> str:
         """Return why *name* cannot be the collection of *folder*, a path without links; empty if it can."""
@@ -367,13 +359,13 @@ class Settings(BaseModel):
         """
         Return whether *place*, without links, belongs to clawmem, its vaults or its collections.
 
-        It is, or is inside of, a file or folder of clawmem, or is a folder inside of or above a collection.
+        It is, or is inside of, a file or folder of clawmem, or is its folder ``clawmem``, or inside of or above a collection.
         """
-        own = (real_path(path) for file in self.own_files for path in files_of_vault(file))
+        own = [real_path(path) for file in self.own_files for path in files_of_vault(file)]
         roots = [*map(real_path, self.roots.values())] if place.is_dir() else []
-        return any(map(place.is_relative_to, [*own, *roots])) or any(
-            root.is_relative_to(place) for root in roots
-        )
+        inner = [*roots, *(own if place.name == "clawmem" else ())]
+        is_around = any(path.is_relative_to(place) for path in inner)
+        return is_around or any(map(place.is_relative_to, [*own, *roots]))
 
     @property
     def folders_for_programs(self) -> list[Path]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from clawmem.app.environment.places import real_path
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.settings.model import Settings
 from clawmem.domain.retrieval.versions import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import is_private
@@ -87,20 +88,18 @@ class Withheld:
     Selection of the notes that no model sees unasked.
 
     The notes of a collection that is no longer configured stay private if it was.
-
-    Args:
-        collections: Whether every note is private, for each configured collection.
     """
 
     documents: DocumentStore
     properties: PropertyStore
     acts: ActJournal
     captures: CaptureStore
-    collections: Mapping[str, bool]
+    settings: Settings
 
     def covers(self, collection: str) -> bool:
         """Whether every note of *collection* is private, or was before its settings were lost."""
-        return self.collections.get(collection, self.captures.cursor(collection, PRIVATE).line > 0)
+        folder = self.settings.collections.get(collection)
+        return folder.private if folder else self.captures.cursor(collection, PRIVATE).line > 0
 
     def __call__(self, project: str = "") -> frozenset[int]:
         """Return the ids of private notes, and of memories that apply to other projects than *project* alone."""
