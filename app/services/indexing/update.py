@@ -16,7 +16,14 @@ from pydantic import Field
 
 from clawmem.app.services.capture.visibility import PRIVATE
 from clawmem.app.services.indexing.collections import record_trust
-from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
+from clawmem.app.services.indexing.folders import (
+    Exclusions,
+    Folder,
+    Ownership,
+    is_hidden,
+    root_of,
+    scan_folder,
+)
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
 from clawmem.app.services.progress import Progress
@@ -281,7 +288,6 @@ class _Pass:
         self._new: list[_Change] = []  # files that may be those of notes which are gone
         self._gone: list[Document] = []
         self._changed: dict[str, SourceFile] = {}  # new and changed files
-        self._at_time: dict[str, list[str]] = defaultdict(list)  # their paths
         self._texts: dict[str, str] = {}
         self._saved: list[tuple[Document, Sequence[Fragment]]] = []  # in this transaction
         self._taken: set[int] = set()  # documents that moved
@@ -314,8 +320,6 @@ class _Pass:
             for file in scan.files
             if file.path not in known or known[file.path].stamp != file.stamp
         }
-        for path, file in self._changed.items():
-            self._at_time[_time(file)].append(path)
         self._mark(PRIVATE, Cursor(int(folder.private)))
         if self._changed:
             self._mark(READER, UNFINISHED)
@@ -324,7 +328,9 @@ class _Pass:
         self._gone = [
             note for note in served if note.path not in paths and not is_hidden(note.path, scan.unreadable)
         ]
-        for done, file in enumerate(scan.files, start=1):
+        left = {note.modified_at for note in self._gone}  # a moved file keeps its time, a copy does not
+        files = sorted(scan.files, key=lambda file: _time(file) not in left) if left else scan.files
+        for done, file in enumerate(files, start=1):
             self._visit(file, known.get(file.path))
             characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
             if len(self._batch) >= BATCH_NOTES or characters >= BATCH_CHARACTERS:
@@ -401,13 +407,6 @@ class _Pass:
         elif not any(self._text_at(path) == known.hash for path in self._changed if moved):
             return None  # the former text of this file is nowhere else, so it was replaced
         nearest = max(moved, key=lambda note: _nearness(note, file), default=None)
-        others = (
-            self._at_time.get(nearest.modified_at, ())
-            if nearest and not known and document.body_length
-            else ()
-        )
-        if file.path not in others and document.hash in map(self._text_at, others):
-            return None  # a copy, and the other file is the one that moved
         return nearest if nearest and (known is None or known.id != nearest.id) else None
 
     def _has_left(self, note: Document) -> bool:
@@ -594,11 +593,6 @@ def is_forgotten_file(
     return forgotten.holds(body) and not any(
         forgotten.holds(documents.body(document.id) or "") for document in records if document
     )
-
-
-def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
-    """Whether *path* is one of the *unreadable* folders, or below one."""
-    return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
 
 
 def has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:

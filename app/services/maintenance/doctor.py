@@ -21,10 +21,10 @@ from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import all_below, files_of_vault, make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
-from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder
+from clawmem.app.services.indexing.folders import Exclusions, Folder, is_hidden, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
-from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file, is_hidden
+from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
 from clawmem.app.services.models import NONE
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.fragments import GRAIN_OF

@@ -1,7 +1,6 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.app.services.capture.visibility import CHANGED, CITES, day_of, is_outdated, shown_successor
@@ -9,23 +8,21 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
 from clawmem.domain.briefing.blocks import shortened
-from clawmem.domain.documents.markdown import Markdown, header_at
+from clawmem.domain.documents.markdown import header_at
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.snippets import ELLIPSIS, intent_terms, snippet
-from clawmem.domain.security.injections import has_injection
+from clawmem.domain.retrieval.snippets import intent_terms, snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
+from clawmem.domain.surfacing.passages import Passage, by_document, entries_of, longer_passages
 from clawmem.domain.text.words import token_count, words
-from clawmem.ports.records import EVERYTHING, Document, Scope, Span, one_line
+from clawmem.ports.records import EVERYTHING, Document, Scope, one_line
 
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
-# Empty lines and headings above a text.
-_ABOVE_TEXT = re.compile(r"\A(?:[^\S\n]*(?:#[^\n]*)?(?:\n|\Z))*")
 
 
 class Quotation(NamedTuple):
@@ -46,29 +43,6 @@ class BlockContent(NamedTuple):
     lines: tuple[tuple[int, int], ...]
 
 
-class _Passage(NamedTuple):
-    """
-    Part of a document to be shown.
-
-    Attributes:
-        candidate: The ranked candidate.
-        head: Entry of its document, without text.
-        body: Text of its document.
-        span: Position of the part in the body; None if the fragment no longer exists.
-        text: What is shown of the part, safe; empty if only the note is named.
-        lines: First and last file line of ``text``.
-        header: Header of the table, if ``text`` begins with a table row.
-    """
-
-    candidate: Candidate
-    head: blocks.Entry
-    body: str
-    span: Span | None
-    text: str = ""
-    lines: tuple[int, int] = (0, 0)
-    header: str = ""
-
-
 def compose(
     stores: RetrievalStores,
     work: Work,
@@ -84,7 +58,7 @@ def compose(
     Of the passages that *known* contains, only note and place are named. Successors in *withheld* are not named.
     Memories that cite a file in *folder* are marked if it changed.
     """
-    candidates = work.candidates
+    candidates, by_key = work.candidates, {c.best: c for c in work.candidates}
     best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
@@ -101,26 +75,26 @@ def compose(
     # The threshold already dropped weak candidates; the tier only limits the length of the text.
     passages = [
         _cut(
-            _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), spans.get(c.best)),
+            Passage(c.best, heads[c.document_id], bodies.get(c.document_id, ""), spans.get(c.best)),
             request,
             0 if c.best in quoted else quoted_characters(c.score / best),
         )
         for c in candidates
     ]
-    count = pack(len(passages), lambda n: SEPARATOR.join(_entries(passages[:n])), budget)
+    count = pack(len(passages), lambda n: SEPARATOR.join(entries_of(passages[:n])), budget)
     shown = passages[:count]
-    for together in _by_document(shown):
-        for longer in _longer(together):
+    for together in by_document(shown):
+        for longer in longer_passages(together):
             place = shown.index(together[0])
             others = [[p for p in part if p not in together] for part in (shown[:place], shown[place:])]
             cut = [_cut(p, request, FULL_CHARACTERS) if p.text else p for p in longer]
             extended = [*others[0], *cut, *others[1]]
-            if token_count(SEPARATOR.join(_entries(extended))) <= budget:
+            if token_count(SEPARATOR.join(entries_of(extended))) <= budget:
                 shown = extended
                 break
-    entries = _entries(shown)
+    entries = entries_of(shown)
     # Relations to texts of others are omitted.
-    titles = {p.candidate.document_id: p.head.title for p in shown if not p.head.lead}
+    titles = {p.key.document_id: p.head.title for p in shown if not p.head.lead}
     among = Scope(EVERYTHING.collections, documents=frozenset(titles))
     relations = stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
     newest = sorted(relations, key=lambda r: r.created_at, reverse=True)
@@ -129,7 +103,7 @@ def compose(
     left = budget - token_count(SEPARATOR.join(entries))
     packed = pack_lines(lines, left, blocks.RELATIONS_FRAME)
     lines_of = tuple(p.lines if p.text else (0, 0) for p in shown)
-    return BlockContent(tuple(entries), tuple(packed), tuple(p.candidate for p in shown), lines_of)
+    return BlockContent(tuple(entries), tuple(packed), tuple(by_key[p.key] for p in shown), lines_of)
 
 
 def _heads(
@@ -182,7 +156,7 @@ def _heads(
     return heads
 
 
-def _cut(passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
+def _cut(passage: Passage, request: RetrievalRequest, room: int) -> Passage:
     """Return *passage* with at most *room* characters of its best matching lines."""
     body, span = passage.body, passage.span
     if span is None or not room:
@@ -201,82 +175,3 @@ def _cut(passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
     header = "\n".join(header_at(body, span.start) or ()) if is_row else ""
     header = safe(redact_part(header, 0, len(header)))
     return passage._replace(text=safe(text), lines=(first, last), header=header)
-
-
-def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:
-    """
-    Yield longer replacements for the passages of a note: the whole note, the section of the best one, all uncut.
-
-    The whole must be short, longer than the passages in it, and of a known author. It does not replace rows of a
-    table, because other rows would be noise.
-    """
-    first, body, span = together[0], together[0].body, together[0].span
-    if span and first.text and not first.head.lead and not any(passage.header for passage in together):
-        headings = Markdown(body).headings
-        above = _ABOVE_TEXT.match(body)
-        below = max((heading.end for heading in headings if heading.end <= span.start), default=0)
-        next_start = min(
-            (heading.start for heading in headings if heading.start > span.start), default=len(body)
-        )
-        section = body[below:next_start]
-        start_of_section = below + len(section) - len(section.lstrip())
-        for start, end in (
-            (above.end() if above else 0, len(body.rstrip())),
-            (start_of_section, below + len(section.rstrip())),
-        ):
-            inside = []
-            for passage in together:
-                place = passage.span or span
-                last = place.start + len(body[place.start : place.end].rstrip())
-                if passage.span and place.start < end and start < last <= end:
-                    inside.append(passage)
-            length = sum(p.span.end - p.span.start for p in inside if p.span)
-            is_longer = length + 10 < end - start <= FULL_CHARACTERS
-            if is_longer and not has_injection(body[start:end]):
-                line = span.start_line - body.count("\n", start, span.start)
-                whole = first._replace(span=span._replace(start=start, end=end, start_line=line))
-                yield [whole, *(p for p in together if p not in inside)]
-    yield [*together]
-
-
-def _entries(passages: Sequence[_Passage]) -> list[str]:
-    """
-    Return an entry for each document: its passages one below the other, with an ellipsis where text is left out.
-
-    Rows of one table stand together below its header.
-    """
-    entries = []
-    for together in _by_document(passages):
-        head, lines = together[0].head, [passage.lines for passage in together if passage.text]
-        first, last = min((line for line, _ in lines), default=0), max((line for _, line in lines), default=0)
-        if not lines and (span := together[0].span):  # without shown text, the line that was found
-            first = last = span.start_line
-        place = f":{first}-{last}" if last > first else f":{first}" if first else ""
-        text, before = "", None
-        for passage in sorted((p for p in together if p.text), key=lambda p: p.lines):
-            gap, content = "", f"{passage.header}\n{passage.text}" if passage.header else passage.text
-            if before is not None:
-                skipped = passage.lines[0] - before.lines[1] - 1
-                if passage.header and (
-                    passage.header == before.header or before.text.endswith(passage.header)
-                ):
-                    gap, content = "\n", passage.text
-                elif passage.span is None or skipped < 0:
-                    gap = f"\n{ELLIPSIS}\n"
-                else:
-                    above = passage.span.start_line - passage.body.count("\n", 0, passage.span.start)
-                    line = passage.lines[0] - above
-                    between = passage.body.split("\n")[max(0, line - skipped) : line]
-                    is_left_out = any(map(str.strip, between))
-                    gap = f"\n{ELLIPSIS}\n" if is_left_out else "\n" * (1 + min(skipped, 1))
-            text, before = text + gap + content, passage
-        entries.append(blocks.entry_text(head._replace(place=f"{head.place}{place}", text=text)))
-    return entries
-
-
-def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:
-    """Group *passages* by document; each group takes the position of its best passage."""
-    grouped: dict[int, list[_Passage]] = {}
-    for passage in passages:
-        grouped.setdefault(passage.candidate.document_id, []).append(passage)
-    return list(grouped.values())
