@@ -69,6 +69,16 @@ def discard_vault(path: str) -> None:
         Path(f"{path}{end}").unlink(missing_ok=True)
 
 
+def discard_unused_vault(path: str) -> None:
+    """Delete the vault at *path* and its log, unless another process has it open."""
+    with closing(apsw.Connection(path)) as connection:
+        try:
+            connection.execute("pragma journal_mode = delete")  # needs every lock of the file
+        except apsw.BusyError:
+            return
+    discard_vault(path)
+
+
 @contextmanager
 def _reading(vault: str) -> Iterator[apsw.Connection | None]:
     """Open *vault* without changing it, and keep other writers out for the block; None if SQLite can read nothing."""

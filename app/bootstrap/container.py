@@ -188,6 +188,7 @@ class Gateways(containers.DeclarativeContainer):
     copy_vault: Callable[..., bool] = gateway("sqlite.repair:copy_vault", place)
     back_up: Callable[[str], int] = gateway("sqlite.repair:back_up_vault", place)
     discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
+    discard_unused_vault: Callable[[], None] = gateway("sqlite.repair:discard_unused_vault", place)
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
     vault_records: Callable[[], AbstractContextManager[VaultRecords]] = gateway(
         "sqlite.records:open_records", place

@@ -113,8 +113,9 @@ def withdraw_empty(settings: Settings, name: str, before: Collection[Path]) -> N
                 return
             is_used = bool(documents.latest(limit=1) or documents.latest(limit=1, active=False))
         if not (is_used or vault in before or is_running(vault)):
-            opened.discard_vault()
-            rmtree(vault.with_name(f"{vault.name}.indexes"), ignore_errors=True)
+            opened.discard_unused_vault()
+            if not is_there(vault):
+                rmtree(vault.with_name(f"{vault.name}.indexes"), ignore_errors=True)
     remove_collection(config, name)
     with locked_config(config):
         if config not in before and not read_config(config):

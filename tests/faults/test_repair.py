@@ -15,7 +15,7 @@ from command_line import Invoke
 from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
 
-from clawmem.adapters.sqlite.repair import repair_vault
+from clawmem.adapters.sqlite.repair import discard_unused_vault, repair_vault
 from clawmem.adapters.sqlite.schema import record_tables
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.vault import Vault
@@ -250,3 +250,13 @@ def _owners(home: Home) -> list[tuple[int, str]]:
     file.write_bytes(home.content)
     with closing(apsw.Connection(str(file))) as connection:
         return [(page, name) for page, name in connection.execute("select pageno, name from dbstat")]
+
+
+def test_a_vault_that_is_open_is_not_discarded(tmp_path: Path) -> None:
+    """Its process would go on writing into a file without a name."""
+    file = tmp_path / "vault.sqlite"
+    with closing(open_vault(str(file))):
+        discard_unused_vault(str(file))
+        assert file.exists()
+    discard_unused_vault(str(file))
+    assert not [*tmp_path.iterdir()]
