@@ -105,8 +105,7 @@ def plan(query: str) -> tuple[Clause, ...]:
             for sentence in _QUESTION_END.split(query)
             for part in _JOIN.split(sentence)
         )
-        topical = (part for part in split if set(words(part)) - function_words(words(part)))
-        parts = list(dict.fromkeys(topical))
+        parts = [part for part in dict.fromkeys(split) if set(words(part)) - function_words(words(part))]
         if len(parts) < 2:
             return (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
     by_meaning = parts

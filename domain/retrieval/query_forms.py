@@ -8,13 +8,13 @@ identifiers of a longer question, whose words must be adjacent.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice, takewhile
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from clawmem.domain.text.vocabulary import FORMER, NEWEST, STOP_WORDS, function_words
+from clawmem.domain.text.vocabulary import FORMER, NEWEST, function_words
 from clawmem.domain.text.words import fold, has_function_stem, is_unspaced, normalise, search_text, words
 from clawmem.ports.records import LexicalQuery, Term
 
@@ -30,7 +30,6 @@ _ASKING_WORDS = (
     | {word for word in FORMER if word.endswith("ly")}
     | set("now nowadays currently presently recent recently lately must might shall much many".split())
 )
-_UNSEARCHED = STOP_WORDS | _ASKING_WORDS
 
 # Words that ask for a note, and articles; they are no part of its topic.
 _NO_TOPIC = frozenset(
@@ -50,6 +49,7 @@ _IDENTIFIER = re.compile(
 )
 SHORT, LONG = 5, 8  # letters
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
+_INFLECTED = ("s", "ed", "ing")
 _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{2,200})[\"”“»](?!\w)")
 
@@ -87,40 +87,33 @@ def query_forms(query: str) -> QueryForms:
     text = rest if words(rest) else query
     every = list({fold(word): word for word in words(text)}.values())
     is_name = is_precise(text)
-    left_out = _UNSEARCHED if is_name else _UNSEARCHED | function_words(every)
+    left_out = _ASKING_WORDS | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
     quotations = (words(match["phrase"]) for match in islice(_PHRASE.finditer(text), MAX_QUOTED))
     quoted = tuple(tuple(phrase) for phrase in quotations if phrase)
-    phrases = tuple(dict.fromkeys((*quoted, *_adjacent_names(text, with_numbers=is_name))))
+    # Abbreviations ("i.e.") are no phrases, and numbers and dates ("5.3.0") only where the whole text is a name.
+    least = r"\d|\w\w" if is_name else r"[^\W\d_]{2}"
+    names = [
+        name for name in identifiers(text) if re.search(r"[_\d:\\@#]|\w\.\w", name) and re.search(least, name)
+    ]
+    parts = (tuple(words(name)) for name in names)
+    phrases = tuple(dict.fromkeys((*quoted, *(part for part in parts if 1 < len(part) <= MAX_TERMS))))
     adjacent = {word for phrase in phrases for word in phrase}
     singles = [word for word in every if word not in adjacent] if is_name else []
     required = (
         *(Term(search_text(" ".join(phrase))) for phrase in phrases),
         *(_term(word, prefix=True) for word in singles[:MAX_TERMS]),
     )
+    # An inflected word is written to its end: "mars" is no beginning of "market", which begins with its stem.
+    begun = {word for word in content if is_name and (word,) not in quoted and not word.endswith(_INFLECTED)}
     return QueryForms(
         words=content,
-        relaxed=LexicalQuery(
-            tuple(_term(word, prefix=is_name and (word,) not in quoted) for word in content)
-        ),
+        relaxed=LexicalQuery(tuple(_term(word, prefix=word in begun) for word in content)),
         precise=LexicalQuery(required, every=True) if required else None,
         excluded=tuple(words(query[len(text) :])),
         phrases=phrases,
         quoted=quoted,
     )
-
-
-def _adjacent_names(text: str, *, with_numbers: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield the words of identifiers such as ``auth_session`` and ``2.10.3-rc.1``, which are adjacent.
-
-    Abbreviations ("i.e.") are none, and numbers and dates ("5.3.0") only where the whole text is a name.
-    """
-    least = r"\d|\w\w" if with_numbers else r"[^\W\d_]{2}"
-    for name in identifiers(text):
-        parts = words(name)
-        if 1 < len(parts) <= MAX_TERMS and re.search(r"[_\d:\\@#]|\w\.\w", name) and re.search(least, name):
-            yield tuple(parts)
 
 
 def content_words(text: str) -> tuple[str, ...]:
@@ -135,7 +128,7 @@ def is_precise(query: str) -> bool:
     typed = normalise(query).rstrip()
     parts = typed.split()
     bare = [part.lower().strip("?!.,;:'\"") for part in parts]
-    if typed.endswith("?") or not (_UNSEARCHED | function_words(bare)).isdisjoint(bare):
+    if typed.endswith("?") or not (_ASKING_WORDS | function_words(bare)).isdisjoint(bare):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(
         part.isdigit() or _IDENTIFIER.fullmatch(part) for part in parts
@@ -177,7 +170,6 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
         if (
             edits <= most
             and (documents > 1 or (is_long and edits == 1))
-            and stored not in STOP_WORDS
             and not word.startswith(stored)
             and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
         ):

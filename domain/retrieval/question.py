@@ -155,10 +155,9 @@ class Question:
     @cached_property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
         """Words that must be adjacent in an answer: quotations, identifiers such as JX-14, and a named day."""
-        phrases = list(self.forms.phrases)
-        if self.named_time and self.named_time.is_day:
-            phrases.append(tuple(words(self.text[self.named_time.start : self.named_time.end])))
-        return tuple(phrases)
+        named = self.named_time
+        days = [tuple(words(self.text[named.start : named.end]))] if named and named.is_day else []
+        return (*self.forms.phrases, *days)
 
     @cached_property
     def newest(self) -> NewestQuestion | None:

@@ -22,7 +22,10 @@ _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
 _SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
 _SEPARATED = {code: " " for code in range(128) if not chr(code).isalnum()}
-_ENDINGS = ("e", "s", "es", "ed", "ing")  # that a stemmer takes off
+_ENDINGS, _VOWELS = (
+    ("e", "s", "es", "ed", "ing"),
+    "aeiouy",
+)  # that a stemmer takes off, and by which it decides
 CHARACTERS_A_TOKEN = 4  # the estimate of all budgets
 # Unicode's Default_Ignorable_Code_Point, apart from the selectors of variants; for a set of a pattern.
 IGNORABLE = (
@@ -150,11 +153,17 @@ def _in_function_forms(folded: str) -> str:
 
 
 def has_function_stem(word: str) -> bool:
-    """Whether the stem of *word*, which is none itself, is a function word: "ines", "wills", "canned"."""
-    stems = (word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))
-    return word not in FUNCTION_FORMS and any(
-        stem in FUNCTION_FORMS or (stem[-2:-1] == stem[-1:] and stem[:-1] in FUNCTION_FORMS) for stem in stems
-    )
+    """Whether the stem of *word*, which is none itself, is a function word: "ines", "wills", "canned", but not "note"."""
+    for ending in _ENDINGS:
+        stem = word.removesuffix(ending)
+        # The stem of "note" and "noted" is "note".
+        is_closed = [letter in _VOWELS for letter in stem[-3:]] == [False, True, False] and stem[
+            -1
+        ] not in "wx"
+        is_doubled = stem[-2:-1] == stem[-1:] and stem[:-1] in FUNCTION_FORMS
+        if stem != word and (is_doubled or (stem in FUNCTION_FORMS and not (is_closed and ending != "s"))):
+            return word not in FUNCTION_FORMS
+    return False
 
 
 def words(text: str) -> list[str]:

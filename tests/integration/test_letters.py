@@ -22,6 +22,8 @@ NOTES = {
     "sister.md": "# Sister\n\nIn the ward, in the night, an apple in an insurance.\n",
     "lawyer.md": "Wills has the deed. Ans paid for danse and for the canned fruit.\n",
     "plan.md": "I will go, you will go, she can and will, dans la ville, dans la rue.\n",
+    "planet.md": "The planet Mars was bright tonight over the hill behind the old house of the neighbours.\n",
+    "market.md": "# March\n\nMarket in March: Mark markets the market.\n",
     "park.md": "Running, running, running: the park is for running.\n",
     "cron.md": "The job on the old server runs at night, after the copy of the disk and the mail.\n",
 }
@@ -52,6 +54,7 @@ def test_a_word_is_found_in_another_spelling_and_first_in_its_own(
 @pytest.mark.parametrize(
     ("question", "name"),
     [(form, "ward") for form in ("Ines", '"Ines"', "ines august")]
+    + [("Mars", "planet"), ("mar", "market")]
     + [(form, "lawyer") for form in ("Wills", "Ans", "danse", '"canned"')]
     + [('"runs"', "cron"), ('"running"', "park"), ('"will go"', "plan")],
 )

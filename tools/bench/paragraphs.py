@@ -7,7 +7,7 @@ from itertools import accumulate, product
 from pathlib import Path
 from random import Random
 
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
 
 WORDS = 40_000
 PARAGRAPHS, LENGTH = 9, 130  # of a note, characters of a paragraph

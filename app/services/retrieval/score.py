@@ -12,12 +12,14 @@ from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standin
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, asks_for_recent, has_recency_intent
+from clawmem.domain.retrieval.query_forms import is_precise
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
 
-# Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), of so many notes.
+# Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), and given to one
+# with exactly the words of a name, of so many notes.
 RESPELT, COMPARED = 0.05, 20
 
 
@@ -31,20 +33,19 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
     places = {key: place for place, key in enumerate(work.by_date.order)}
-    asked, named, respelt = question.forms.words, question.named_time, set[int]()
-    for number, body in work.texts.bodies(c.document_id for c in work.candidates[:COMPARED]).items():
-        if body.isascii() and "".join(asked).isascii():
-            continue
-        lower, folded = normalise(body).lower(), fold(body)
+    asked, named, quoted = question.forms.words, question.named_time, question.forms.quoted
+    phrases = quoted or (zip(asked) if is_precise(question.text) else ())
+    patterns = [r"(?<![^\W_])" + r"[\W_]+".join(phrase) + r"(?![^\W_])" for phrase in phrases]
+    compared = documents if quoted else [c.document_id for c in work.candidates[:COMPARED]]
+    exact, respelt, scored = set[int](), set[int](), []
+    for number, body in work.texts.bodies(compared).items():
+        title = documents[number].title if number in documents else ""
+        lower = normalise(f"{title}\n{body}").lower()
+        if patterns and all(re.search(pattern, lower) for pattern in patterns):
+            exact.add(number)
+        folded = lower if f"{lower}{asked}".isascii() else fold(body)
         if any(word not in lower and fold(word) in folded for word in asked):
             respelt.add(number)
-    quoted, scored = [r"[\W_]+".join(phrase) for phrase in question.forms.quoted], []
-    exact = {
-        number
-        for number, body in (work.texts.bodies(documents) if quoted else {}).items()
-        if (text := normalise(f"{documents[number].title}\n{body}").lower())
-        and all(re.search(rf"(?<![^\W_]){phrase}(?![^\W_])", text) for phrase in quoted)
-    }
     for candidate in work.candidates:
         if candidate.document_id not in served:
             continue
@@ -76,7 +77,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
             if candidate.document_id in exact:
-                terms["quoted"] = 1.0
+                terms["exact"] = 1.0 if quoted else RESPELT
         scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from clawmem.domain.retrieval.query_forms import (
     MAX_BARE_TERMS,
     MAX_TERMS,
-    STOP_WORDS,
     is_precise,
     query_forms,
 )
+from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import is_unspaced, search_text, words
 
 QUERIES = st.text() | st.text("ab AB12_./\\:#@-?!\"'*()京都 什么İ\0\n", max_size=40)

@@ -13,7 +13,7 @@ from clawmem.domain.retrieval.query_forms import best_spelling, full_words, with
         ("porbe", "porb", "probe", 9, True),
         ("porbe", "porb", "probe", 1, False),  # of one note alone: maybe a misspelling itself
         ("house", "hous", "hors", 9, False),
-        ("wheat", "wheat", "what", 9, False),
+        ("wheat", "wheat", "whatqx", 9, False),
         ("jolk", "jolk", "joke", 9, False),
         ("qx7841b", "qx7841b", "qx784lb", 9, False),
         ("printf", "printf", "print", 9, False),
