@@ -367,3 +367,7 @@ class Scan(NamedTuple):
     links: tuple[str, ...] = ()
     special: tuple[str, ...] = ()
     problem: str = ""
+
+    def hides(self, path: str) -> bool:
+        """Whether *path* is one of the unreadable folders, or below one."""
+        return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in self.unreadable)

@@ -276,8 +276,3 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
         links=tuple(links),
         special=tuple(filter(is_wanted, scan.special)),
     )
-
-
-def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
-    """Whether *path* is one of the *unreadable* folders, or below one."""
-    return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)

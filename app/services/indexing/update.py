@@ -16,14 +16,7 @@ from pydantic import Field
 
 from clawmem.app.services.capture.visibility import PRIVATE
 from clawmem.app.services.indexing.collections import record_trust
-from clawmem.app.services.indexing.folders import (
-    Exclusions,
-    Folder,
-    Ownership,
-    is_hidden,
-    root_of,
-    scan_folder,
-)
+from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
 from clawmem.app.services.progress import Progress
@@ -325,9 +318,7 @@ class _Pass:
             self._mark(READER, UNFINISHED)
         paths = {file.path for file in scan.files}
         served = [note for note in known.values() if note.inactive is None and note.stamp]
-        self._gone = [
-            note for note in served if note.path not in paths and not is_hidden(note.path, scan.unreadable)
-        ]
+        self._gone = [note for note in served if note.path not in paths and not scan.hides(note.path)]
         left = {note.modified_at for note in self._gone}  # a moved file keeps its time, a copy does not
         files = sorted(scan.files, key=lambda file: _time(file) not in left) if left else scan.files
         for done, file in enumerate(files, start=1):

@@ -21,7 +21,7 @@ from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import all_below, files_of_vault, make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
-from clawmem.app.services.indexing.folders import Exclusions, Folder, is_hidden, scan_folder
+from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
@@ -486,7 +486,7 @@ class Verify:
         present = {file.path for file in scan.files}
         for path, document in sorted(sources.items()):
             is_missing = document.inactive is None and document.stamp and path not in present
-            if is_missing and not is_hidden(path, scan.unreadable):
+            if is_missing and not scan.hides(path):
                 yield f"{document.display_path} is in the vault, but its file is gone."
 
     def _is_found(self, document: Document) -> bool | None:
