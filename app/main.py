@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 
 from clawmem.app.environment.places import complete
 
@@ -23,6 +25,7 @@ def main() -> None:
     # Or pydantic would read the metadata of every installed package to find plug-ins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _open_closed_streams()
+    sys.unraisablehook = _repeat_interrupt
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
         from clawmem.app.interfaces.hooks.process import run_process
 
@@ -32,6 +35,14 @@ def main() -> None:
     with in_order(sys.argv[1:]):
         complete(os.environ)
     cli()
+
+
+def _repeat_interrupt(ignored: sys.UnraisableHookArgs) -> None:
+    """Send a Ctrl-C again that came while an object was deleted: Python ignores exceptions there."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _open_closed_streams() -> None:

@@ -221,7 +221,9 @@ def mcp(
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
     vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
-    if not (ctx.obj.alone or ctx.obj.backend) and forwarded(vault, chosen):
+    wire = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no child process reads it
+    if not (ctx.obj.alone or ctx.obj.backend) and forwarded(vault, chosen, wire):
         return
     from clawmem.app.interfaces.mcp.server import MemoryServer
     from clawmem.app.operations.dispatch import Dispatcher
@@ -236,7 +238,7 @@ def mcp(
             err=True,
         )
     with at_work(lanes):
-        MemoryServer(Dispatcher(lambda: settings_of(ctx)), chosen).run("stdio")
+        MemoryServer(Dispatcher(lambda: settings_of(ctx)), chosen, wire).run("stdio")
     # Threads may still work for cancelled requests. Ending now is safe, because every write is atomic.
     os._exit(0)
 

@@ -112,7 +112,9 @@ def test_the_first_prompt_starts_a_server(here: Home) -> None:
 
 
 def test_tools_start_a_server(here: Home) -> None:
-    """The assistant's first request is forwarded: the MCP library is not imported by its process."""
+    """The assistant's first request is forwarded: the MCP library is not imported by its process. No session needs none."""
+    assert run_process("mcp", environ=here.environ, cwd=here.home, input="").returncode == 0
+    assert not here.note.exists() and here.starts() == 0
     call = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": call}) + "\n"
     done = run_process("mcp", environ=here.environ, cwd=here.home, input=line)

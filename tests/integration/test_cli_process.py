@@ -130,6 +130,29 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
     assert run("search", "redis").returncode == 0
 
 
+def test_an_interrupt_while_an_object_is_deleted(environ: dict[str, str]) -> None:
+    """Python swallows it there, as in libraries that are being imported; it arrives all the same."""
+    program = """
+import os, sys, time
+from clawmem.app.main import main
+sys.argv[1:] = ["--version"]
+try:
+    main()
+except SystemExit:
+    pass
+class Group:
+    def __del__(self):
+        os.kill(os.getpid(), 2)
+        time.sleep(0.01)
+Group()
+time.sleep(20)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, env=environ, capture_output=True, text=True
+    )
+    assert done.stderr.endswith("KeyboardInterrupt\n") and "ignored" not in done.stderr
+
+
 def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:
     """Neither which vault is asked, nor which others there are, nor which server is told what the notes say."""
     settled = run("vault", "path").stdout

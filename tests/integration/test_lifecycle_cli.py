@@ -154,6 +154,12 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     assert OLD in done(invoke("restore", "--all"))
     assert "0 removed" in done(invoke("update"))
 
+    done(invoke("archive", OLD, "--why", "moved"))
+    done(invoke("collection", "remove", "notes", "--yes"))
+    for words in ("--all", f"notes/{OLD}"):
+        refused = invoke("restore", words)
+        assert (refused.exit_code, "collection add FOLDER --name notes" in refused.stderr) == (1, True)
+
 
 def test_an_answer_counts_as_an_access(remembered: Invoke) -> None:
     """A note that a question found was accessed then; the others never were."""

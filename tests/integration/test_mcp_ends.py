@@ -26,6 +26,7 @@ WRONG = (
     b"\xff\xfe",
     b'[{"jsonrpc":"2.0","id":10,"method":"ping"}]',
     b'{"jsonrpc":"1.0","id":11,"method":"ping"}',
+    b'{"id":"five","method":"ping"}',
     b'{"jsonrpc":"2.0","id":12,"method":7}',
     b'{"jsonrpc":"2.0","id":[13],"method":"ping"}',
     b'{"jsonrpc":"2.0","id":14}',
@@ -95,6 +96,8 @@ class TestEnds:
         assert "structuredContent" in results[99]
         assert "U+FFFD stands for it" in json.dumps(results[98])
         faults = Counter(answer["error"]["code"] for answer in answers if "error" in answer)
+        named = {str(answer["id"]) for answer in answers if "error" in answer}
+        assert named == {"8", "11", "12", "14", "five", "None"}
         assert b"-32600" in server.ask("POST", "/mcp", []).body
         assert faults == {-32_700: 3, -32_600: len(WRONG) - 4}  # the surrogate is no fault
 

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPException
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,16 @@ PATIENCE_S = 10.0  # for a server that computes for several requests, and for ru
 AWAY = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."
 
 
-def forwarded(named: Path | None, tools: ToolSet) -> bool:
-    """Forward the session to a server of the vault *named*, which is started if hooks may; return whether there is one."""
+def forwarded(named: Path | None, tools: ToolSet, wire: BufferedReader) -> bool:
+    """
+    Forward the messages of *wire* to a server of the vault *named*; return whether there is one.
+
+    It is started if hooks may, but for no session without a message.
+    """
     environ = {**os.environ, "INDEX_PATH": str(named or default_vault(os.environ))}
     # a server has its own folder of files, and one that hangs would block the assistant
-    server = None if os.environ.get(FILES_VARIABLE) else found_or_started(environ)
+    is_apart = os.environ.get(FILES_VARIABLE) or not wire.peek(1)
+    server = None if is_apart else found_or_started(environ)
     if server is None or fault_of_server(server):
         return False
     version, writing = "", threading.Lock()  # the negotiated version of the protocol
@@ -49,7 +55,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
                 except OSError as error:
                     failures.append(error)
 
-    for line in filter(bytes.strip, map(paired, sys.stdin.buffer)):
+    for line in filter(bytes.strip, map(paired, wire)):
         is_first = _object(line).get("method") == "initialize"
         request = threading.Thread(target=forward, args=(line, is_first), daemon=True)
         request.start()
@@ -102,18 +108,22 @@ def paired(line: bytes) -> bytes:
 
 def fault_of_message(line: bytes) -> dict[str, Any] | None:
     """Return the answer to *line* if it is no message of JSON-RPC: the library of the protocol answers none to most."""
-    message, code, number = _object(line), -32_600, None
+    message, code = _object(line), -32_600
+    number, has_number = message.get("id"), type(message.get("id", 0)) in (int, str)
     is_call = type(message.get("method", "")) is str and {"method", "result", "error"} & message.keys()
-    if message.get("jsonrpc") == "2.0" and type(message.get("id", 0)) in (int, str):
-        number = message.get("id")
-        if is_call and isinstance(message.get("params"), dict | None):
-            return None
+    if (
+        message.get("jsonrpc") == "2.0"
+        and is_call
+        and isinstance(message.get("params"), dict | None)
+        and has_number
+    ):
+        return None
     try:
         json.loads(line)
     except (ValueError, RecursionError):
         code = -32_700
     text = "Send one JSON-RPC 2.0 message and no batch; its id is a text or a whole number."
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
+    return {"jsonrpc": "2.0", "id": number if has_number else None, "error": {"code": code, "message": text}}
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import AsyncIterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn, cast
 from urllib.parse import unquote
 
 import anyio
@@ -222,7 +221,9 @@ class OperationTool:
 class MemoryServer(MCPServer[Any]):
     """The official server with the tools of one set, and the errors of clawmem: a sentence with the next step."""
 
-    def __init__(self, dispatcher: Dispatcher, tools: ToolSet = ToolSet.CLAWMEM) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, tools: ToolSet = ToolSet.CLAWMEM, wire: BinaryIO | None = None
+    ) -> None:
         is_daily, is_files = tools is ToolSet.CLAWMEM, tools is ToolSet.FILES
         pages = Apps()
         html = Path(__file__).with_name("results.html").read_text("utf-8")
@@ -239,7 +240,7 @@ class MemoryServer(MCPServer[Any]):
             extensions=[] if is_files else [pages],
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
-        self._dispatcher = dispatcher
+        self._dispatcher, self._wire = dispatcher, wire
         self.protocol: Any = self._lowlevel_server  # communicates with a transport
         every = [guide, *(operation for operation in all_operations() if operation.name in TOOLS)]
         daily = [operation for operation in every if operation.name in DAILY]
@@ -261,12 +262,10 @@ class MemoryServer(MCPServer[Any]):
                 return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
 
     async def run_stdio_async(self) -> None:
-        """Run the server on stdin and stdout; child processes do not read this stdin."""
-        wire = os.fdopen(os.dup(0), "rb")
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        """Run the server on its wire and stdout."""
 
         async def lines() -> AsyncIterator[str]:
-            async for line in anyio.wrap_file(wire):
+            async for line in anyio.wrap_file(cast(BinaryIO, self._wire)):
                 if line.strip() and (fault := fault_of_message(line)):
                     await streams[1].send(SessionMessage(JSONRPCError.model_validate(fault)))
                 else:

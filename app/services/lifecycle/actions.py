@@ -278,8 +278,10 @@ class Lifecycle:
         such as forgotten ones, are left unchanged.
         """
         # The next pass keeps a document whose file cannot be read.
-        roots = {folder.name: folder.root for folder in self.folders}
-        gone = {note.id for note in documents if note.inactive and has_lost_file(self.files, roots, note)}
+        roots, served = {folder.name: folder.root for folder in self.folders}, self.documents.collections()
+        removed = {note.id for note in documents if note.stamp and note.collection not in {*roots, *served}}
+        lost = {note.id for note in documents if note.inactive and has_lost_file(self.files, roots, note)}
+        gone = removed | lost
         known = self.documents.many(note.id for note in documents if note.id not in gone)
         archived = [note for note in known.values() if note.inactive is InactiveReason.ARCHIVED]
         archived.sort(key=attrgetter("id"))
@@ -289,10 +291,16 @@ class Lifecycle:
             for document in archived:
                 self.publisher.publish_again(document)
                 self.usage.note([document.id], now)
-        problem = "{} stays archived: its file is gone. Put the file back, then restore it again."
-        problems = [problem.format(note.display_path) for note in documents if note.id in gone]
-        served = [titled_file(note) for note in known.values() if note.inactive is None]
-        return RestoreReport([*map(titled_file, archived)], problems, served)
+        again = "collection is not configured any more. Run: clawmem collection add FOLDER --name"
+        problems = [
+            f"{note.display_path} stays archived: its {again} {note.collection}"
+            if note.id in removed
+            else f"{note.display_path} stays archived: its file is gone. Put the file back, then restore it again."
+            for note in documents
+            if note.id in gone
+        ]
+        active = [titled_file(note) for note in known.values() if note.inactive is None]
+        return RestoreReport([*map(titled_file, archived)], problems, active)
 
     def latest(self, limit: int) -> list[RecordedAct]:
         """Return the latest acts, the last one first."""
