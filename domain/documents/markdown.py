@@ -249,7 +249,7 @@ def is_machine_text(text: str) -> bool:
     return all(line in "-*+" or _MACHINE_LINE.fullmatch(line.lstrip("-*+> ")) for line in lines)
 
 
-def is_field(line: str, name: str = r"[^\W\d_][\w -]{0,40}") -> bool:
+def is_field(line: str, name: str = r"[^\W\d_][\w .-]{0,40}") -> bool:
     """Whether *line* is the field ``name:: value`` of Dataview or Logseq, by default of any name."""
     return "::" in line and re.match(rf"\s*(?:[-*+] )?{name}::\s", line) is not None
 

@@ -285,6 +285,10 @@ def test_a_conflicting_version_is_below_its_original(invoke: Invoke, tmp_path: P
         f"Trip{mark}.md" for mark in marks[:2]
     }
     assert not any(result["authored_at"].startswith("2026-10-02") for result in results)
+    assert (
+        "copy 2026-10-02).md:3-5, perhaps no longer so, see n/Trip.md"
+        in invoke("surface", "ferry hotel").stdout
+    )
 
 
 def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Path) -> None:

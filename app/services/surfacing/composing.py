@@ -64,6 +64,10 @@ def compose(
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
     spans |= {c.best: c.span for c in candidates if c.span}
     heads = _heads(stores, documents, bodies, request, withheld, folder)
+    for c in candidates:
+        if c.changed_by and c.changed_by.id not in withheld:
+            head, doubt = heads[c.document_id], f"perhaps no longer so, see {c.changed_by.display_path}"
+            heads[c.document_id] = head._replace(remarks=(*head.remarks, safe(doubt)))
     quoted = {
         c.best
         for c in candidates
