@@ -30,7 +30,6 @@ from clawmem.app.services.indexing.collections import (
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.settings.config_file import (
     existing_folder,
@@ -40,7 +39,7 @@ from clawmem.app.settings.config_file import (
     set_value,
     typed_folder,
 )
-from clawmem.app.settings.model import CollectionSettings, Settings, of_vault
+from clawmem.app.settings.model import CollectionSettings, Settings, load_settings, of_vault, set_apart
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.eligibility import check_pattern, collection_name
 from clawmem.domain.security.origin import TRUST
@@ -427,20 +426,14 @@ def trust_set(
 
 
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
-    """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
-    check_pattern(request.pattern)
-    name, folder = request.vault, str(request.content_root)
-    file, is_new = (settings.vault.parent / f"{name}.sqlite").absolute(), name not in settings.vaults
-    if is_new and caller == PERSON:
+    """Return the settings of the vault into which a folder is read, also of a new one of the command line."""
+    name = request.vault
+    if name not in settings.vaults and caller == PERSON:
         if fault := fault_of_name(name, "vault"):
             raise InvalidInput("INVALID_INPUT", fault)
-        if is_there(file):
+        if is_there(file := (settings.vault.parent / f"{name}.sqlite").absolute()):
             remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
             raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
-    allowed = None if caller == PERSON else settings.folders_for_programs  # a person may read every folder
-    admitted(folder, settings.home, own=settings.own_files, allowed=allowed)
-    if is_new and caller == PERSON:
-        set_value(settings.config_file, ("vaults", name), str(file), is_new=True)
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
     return of_vault(settings, name)
 
@@ -461,16 +454,20 @@ def vault_sync(
     Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
     command line is a file next to the usual vault, and its name is written to the config file.
     """
-    collection = collection_name or vault
-    allowed = None if services.caller == PERSON else services.settings.folders_for_programs
-    with services.progress(f"Reading {content_root}") as step:
-        report = services.sync(
-            str(content_root), collection, pattern, allowed=allowed, allow_empty=allow_empty, progress=step
-        )
-    if not (allow_empty or report.removed or services.vault.documents.collections().get(collection)):
-        fault = f"No readable file of {content_root} matches {pattern}. Choose another pattern."
-        raise InvalidInput("NOTHING_INDEXED", fault)
+    collection, settings = collection_name or vault, services.settings
+    allowed = None if services.caller == PERSON else settings.folders_for_programs
+    try:
+        with services.progress(f"Reading {content_root}") as step:
+            place = str(content_root), collection, pattern
+            report = services.sync(*place, allowed=allowed, allow_empty=allow_empty, progress=step)
+        if services.caller == PERSON and vault not in (usual := load_settings()).vaults:
+            set_value(usual.config_file, ("vaults", vault), str(settings.vault), is_new=True)
+            set_apart(settings)
+    except BaseException:  # an interruption, too
+        if services.is_new:
+            services.discard_vault()
+        raise
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     if services.is_new:
-        reading.remarks.append(f"Made the vault {vault} in {services.settings.vault}.")
+        reading.remarks.append(f"Made the vault {vault} in {settings.vault}.")
     return reading

@@ -113,6 +113,8 @@ class TestSyncing:
         (notes / "none").mkdir()
         empty = invoke("vault", "sync", "work", notes / "none", "--collection", "none")
         assert (empty.exit_code, "No readable file" in empty.stderr) == (2, True)
+        emptied = invoke("vault", "sync", "work", notes / "none")
+        assert (emptied.exit_code, "--allow-empty" in emptied.stderr) == (2, True)
         assert json.loads(first.stdout)["added"] == 3
         assert "work: 0 added, 0 updated, 1 removed, 2 unchanged\nVectors: " in second.stdout
         assert invoke("--vault", "work", "collection", "add", notes / "decisions").exit_code == 0
@@ -135,20 +137,23 @@ class TestSyncing:
             (("work", ".."), 2, "leads upwards"),
             (("work", "~/nothing"), 2, "is not a folder"),
             (("new", "~/nothing", "--pattern", "../*"), 2, "'../*' matches no file"),
+            (("new", "{notes}", "--pattern", "["), 2, "No readable file"),
+            (("new", "{notes}", "--collection", "a/b"), 2, "is no name for a collection"),
+            (("n" * 300, "{notes}"), 2, "is longer than 100 bytes"),
             (("work", "~/notes/../notes"), 2, "leads upwards"),
         ],
     )
     def test_what_is_refused_makes_no_vault(
-        self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch,
+        self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, notes: Path,
         arguments: tuple[str, ...], code: int, said: str,
     ) -> None:  # fmt: skip
         """Nothing was read, and there is no file that was not there before."""
         monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
 
-        refused = invoke("vault", "sync", *arguments)
+        refused = invoke("vault", "sync", *(word.replace("{notes}", str(notes)) for word in arguments))
 
         assert (refused.exit_code, said in refused.stderr) == (code, True), refused.output
-        assert list(home.iterdir()) == []
+        assert not [path for path in home.rglob("*") if path.is_file()]
 
     def test_credentials_and_own_files_are_skipped_by_name_and_content(
         self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
@@ -241,8 +246,11 @@ class TestSyncing:
                 admitted(str(home / name), home)
         with pytest.raises(InvalidInput, match="not a folder"):
             admitted(str(home / "loop"), home)
-        with open_services(load(tmp_path)) as services:
-            assert services.sync(str(home / "notes"), "notes").added == 0
+        with (
+            open_services(load(tmp_path)) as services,
+            pytest.raises(InvalidInput, match="No readable file"),
+        ):
+            services.sync(str(home / "notes"), "notes")
         # Where the home itself is a link, either of its names will do.
         assert admitted("~/notes", tmp_path / "alias") == home / "notes"
         assert admitted(str(home / "notes"), tmp_path / "alias") == home / "notes"

@@ -133,9 +133,8 @@ def opened_for(
         settings = own
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
-    if opens is Opening.CREATED:
-        if not operation.settings:  # the folder of a vault of its own is made with it
-            require_folder(settings)
+    if opens is Opening.CREATED and not operation.settings:  # a vault of its own is made with its folder
+        require_folder(settings)
         set_apart(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})

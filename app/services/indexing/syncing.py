@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
-from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name, typed_folder
+from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.secrets import key_material_in
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
@@ -31,6 +33,7 @@ def sync_folder(
     pattern: str = "**/*.md",
     *,
     update_alone: Callable[..., UpdateCollection],
+    documents: DocumentStore,
     files: FileSource,
     single_files: FileSource,
     home: Path,
@@ -42,7 +45,8 @@ def sync_folder(
     """
     Synchronize *collection* with *folder*. Documents of the collection that are not in *folder* are removed.
 
-    Credentials and clawmem's own files in the folder are skipped; the report names them.
+    Credentials and clawmem's own files in the folder are skipped; the report names them. A folder without any file to
+    read empties no collection, unless *allow_empty*: it may be mistyped.
 
     Args:
         update_alone: Makes an `UpdateCollection` over ``files``.
@@ -54,19 +58,27 @@ def sync_folder(
 
     Raises:
         RestrictedFolder: *folder*, or the target of its links, must not be read.
-        InvalidInput: invalid folder, collection name or pattern.
+        InvalidInput: invalid folder, collection name or pattern, or no file to read.
         VaultError: earlier commits are kept.
     """
     if fault := fault_of_name(collection):
         raise InvalidInput("INVALID_INPUT", fault)
+    check_pattern(pattern)
     root = admitted(folder, home, own=own, allowed=allowed)
-    source = files if allowed is None else single_files
-    guarded = GuardedFiles(source, home, [real_path(path) for path in own])
-    report = update_alone(files=guarded)(
-        Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress
+    guarded = GuardedFiles(
+        files if allowed is None else single_files, home, [real_path(path) for path in own]
     )
-    report.problems.extend(guarded.skipped.values())
-    return report
+    source = Folder(collection, str(root), pattern)
+    if allow_empty or scan_folder(guarded, source).files:
+        report = update_alone(files=guarded)(source, allow_empty=allow_empty, progress=progress)
+        report.problems.extend(guarded.skipped.values())
+        if allow_empty or documents.collections().get(collection):
+            return report
+    fault = f"No readable file of {root} matches {pattern}. Give another folder or --pattern."
+    emptied = f" To remove all documents of {collection}, add --allow-empty."
+    raise InvalidInput(
+        "NOTHING_INDEXED", fault + (emptied if documents.collections().get(collection) else "")
+    )
 
 
 def admitted(
