@@ -194,7 +194,7 @@ def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict
     """Return the steps from one relevance to the list: dates, score, supersession, confidence and cut."""
     return {
         "dates": partial(select_by_date, stores),
-        "score": score,
+        "score": partial(score, stores.properties),
         "supersede": partial(supersede, stores),
         "changes": mark_changes,
         "confidence": partial(confidence, stores.lexical, late),

@@ -123,7 +123,7 @@ class QueryPlan:
             "clauses": partial(self.search_clauses, clauses),
             "merge": partial(merge_clauses, clauses),
             "floor": above_floor,
-            "score": score,
+            "score": partial(score, self.stores.properties),
             "supersede": partial(supersede, self.stores),
             "cut": cut,
         }
