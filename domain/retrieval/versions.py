@@ -7,9 +7,9 @@ says that something changed: "As of June it is Rust".
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import chain, combinations
+from itertools import combinations
 from typing import TypeVar
 
 from clawmem.domain.retrieval.query_forms import content_words
@@ -46,7 +46,7 @@ _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+
 # Words of the question and of the older passage that the sentence has at least, one of them of both. Half of the
 # question's words are enough, if they are two; a single one opens the sentence.
 SHARED_WITH_CHANGE, ASKED = 3, 2
-_REACH = 300  # characters of the sentence before and after the marker
+LEAST_CHANGE = 2.75  # weight of the words that a sentence found elsewhere shares, in words of a single note
 
 CHANGE = re.compile(
     rf"""
@@ -60,6 +60,8 @@ CORRECTION = re.compile(  # the beginning of a note
     r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich|doch nicht)\b", re.IGNORECASE
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
+# A number with its currency, or the words after it; a date or a version has none.
+_VALUE = re.compile(r"([$€£¥])?\s?(?<![\w./-])(\d[\d.,:]*)(?:\s?([$€£¥%°]))?((?:[ /-]{1,2}[^\W\d_]+){0,3})")
 
 
 class Wanted(StrEnum):
@@ -166,17 +168,72 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
 
     *topic* are the content words of the question, which the older passage answers.
     """
-    known, body = frozenset(content_words(older)), body.lstrip()
-    for marker in chain(CORRECTION.finditer(body), CHANGE.finditer(body)):
-        before = body[max(0, marker.start() - _REACH) : marker.start()]
-        after = body[marker.start() : marker.end() + _REACH]
-        sentence = content_words(_END.split(before)[-1] + _END.split(after, 1)[0])
-        asked = [word for word in topic if any(is_same_word(word, other) for other in sentence)]
-        also = [w for w in sentence if w in known and not any(is_same_word(w, other) for other in asked)]
-        is_topic = len(asked) >= ASKED and 2 * len(asked) >= len(topic)
-        is_topic &= any(is_same_word(word, other) for word in asked for other in known)
+    known = content_words(older)
+    for sentence in (content_words(sentence) for sentence, _ in _changes(body)):
+        asked = _shared(topic, sentence)
+        also = [word for word in sentence if word in known and not _shared([word], asked)]
+        is_topic = _are_topic(asked, topic) and bool(_shared(asked, known))
         if asked and len(topic) == 1:
             is_topic = is_same_word(asked[0], sentence[0])  # "Standup moved to 10:15"
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False
+
+
+def weight_of_change(title: str, body: str, topic: Collection[str], weights: Mapping[str, float]) -> float:
+    """
+    Return the most weight of known words in a sentence of *body*, a newer note, that has a marker of change.
+
+    *weights* are those of the words of the question, its *topic*, and of the passage that answers it; the sentence has
+    some of both. Words of the title and of the sentence before count half.
+    """
+    most = 0.0
+    for sentence, before in _changes(body):
+        own = {*_shared(weights, content_words(sentence))}
+        near = {*_shared(weights, content_words(f"{title} {before}"))} - own
+        if 0 < sum(word in topic for word in own | near) < len(own | near):
+            most = max(most, sum(weights[word] for word in own) + sum(weights[word] for word in near) / 2)
+    return most
+
+
+def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
+    """
+    Whether a sentence of *body*, a newer note, gives another number for what the passage *older* answers.
+
+    Both have words of *topic*, those of the question, and numbers in one unit: "The rent is €780 a month", "It goes to
+    €865 a month". Several numbers in a unit are a list of other things.
+    """
+    answers = [sentence for sentence in _END.split(older) if _shared(topic, content_words(sentence))]
+    known = _values("\n".join(answers))
+    for sentence in _END.split(body):
+        single = {unit: numbers for unit, numbers in _values(sentence).items() if len(numbers) == 1}
+        is_other = any(single[unit].isdisjoint(known[unit]) for unit in single.keys() & known.keys())
+        asked = _shared(topic, content_words(sentence)) if is_other else []
+        if _are_topic(asked, topic) and _shared(asked, content_words(older)):
+            return True
+    return False
+
+
+def _changes(body: str) -> Iterator[tuple[str, str]]:
+    """Yield the sentences of *body* with a marker of change, or that open it with a correction, and the ones before."""
+    sentences = _END.split(body.lstrip())
+    for before, sentence in zip(["", *sentences], sentences, strict=False):
+        if CHANGE.search(sentence) or (not before and CORRECTION.match(sentence)):
+            yield sentence, before
+
+
+def _values(text: str) -> dict[str, set[str]]:
+    """Return the numbers of *text* by their units: signs of currencies, and the content words after a number."""
+    values: dict[str, set[str]] = defaultdict(set)
+    for sign, number, sign_after, following in _VALUE.findall(text):
+        for unit in {sign, sign_after, *content_words(following)} - {"", *MONTHS}:
+            values[unit].add(number.rstrip(".,:"))
+    return values
+
+
+def _shared(topic: Iterable[str], others: Collection[str]) -> list[str]:
+    return [word for word in topic if any(is_same_word(word, other) for other in others)]
+
+
+def _are_topic(asked: Collection[str], topic: Collection[str]) -> bool:
+    return len(asked) >= ASKED and 2 * len(asked) >= len(topic)

@@ -114,9 +114,27 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
     assert "stack/go.md" in [note["path"] for note in past[:2]]
 
 
+def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None:
+    """A newer note is found by the words of the older passage, and stands above it."""
+    family = world.home / "notes" / "family"
+    family.mkdir()
+    (family / "teeth.md").write_text(
+        "---\ndate: 2026-01-29\n---\n# Orthodontist\n\nJoris has his braces. Mrs Pell, Unthank Road, every six weeks.\n"
+    )
+    (family / "2026-10-05.md").write_text(
+        "Mrs Pell is retiring! From now on Joris goes to her successor Dr Vasquez, only every eight weeks.\n"
+    )
+    world.cli("update")
+    first, second = world.json("query", "where is the orthodontist of Joris")["results"][:2]
+    assert (first["path"], second["path"]) == ("family/2026-10-05.md", "family/teeth.md")
+    assert second["changed_by"]["file"] == "notes/family/2026-10-05.md"
+    assert second["likelihood"] != "likely"
+
+
 def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
     """
-    A memory that supersedes a page comes first where a question is about it, and below where the page says more.
+    A memory that supersedes a page comes first where a question is about it, or where it shares a word with the line that
+    answers, and below where another line answers.
 
     A shorter copy of the page does not come above it, a prompt reads the memory with the page, and a new name of the
     page changes nothing.
@@ -136,6 +154,14 @@ def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
         for question in ("number of the exceptional permit of the van", "who is the driver of the van")
     }
     assert [file.endswith("van.md") for file in first.values()] == [True, False], first
+    (world.home / "notes" / "pressure.md").write_text(
+        "# Blood pressure\n\nThe cuff gave 151 over 94 on average, at night barely any dip. So now tablets: ramipril 5 mg, one in"
+        " the morning.\n\nDoctor says: less salt, less liquorice, walk. Own readings go into the blue book by the phone.\n"
+    )
+    world.cli("update")
+    world.cli("remember", "I take candesartan, not ramipril any more.", "--supersedes", "notes/pressure.md")
+    answer = world.json("query", "which blood pressure tablet am I on")["results"]
+    assert "candesartan" in answer[0]["file"] and answer[0]["confidence"] >= answer[1]["confidence"]
     block = world.hook(
         "context-surfacing", "UserPromptSubmit", prompt="number of the exceptional permit of the van"
     )

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.supersede import SUCCESSION
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval import relevance
@@ -54,8 +53,8 @@ def confidence(
 
     If the probability that any of them does is below the request's floor, the answer is empty. Without *late*, which
     compares words by meaning, or if it fails, only equal words count. If an index is unavailable, no probability is
-    computed. No document is less likely than its date tells, or than one that follows it, except one that comes first
-    because it supersedes another and hardly matches. A note that a newer one may have changed is at most possible.
+    computed. No document is less likely than its date tells, or than one that follows it. A note that a newer one may have
+    changed is at most possible.
     """
     if not work.candidates:
         return work
@@ -74,12 +73,7 @@ def confidence(
         own, least = answered * relevance.place_probability(place), by_date.confidence.get(c.document_id)
         confidences.append(min(own, by_date.others) if least is None else max(own, least))
     if request.unit is Unit.DOCUMENT:
-        raised = [*accumulate(reversed(confidences), max)][::-1]
-        best = max(c.relevance for c in work.candidates)
-        confidences = [  # not fitted: below a quarter, a successor is about another part of the note
-            own if SUCCESSION in c.terms and not (c.legs and c.relevance >= 0.25 * best) else least
-            for c, own, least in zip(work.candidates, confidences, raised, strict=True)
-        ]
+        confidences = [*accumulate(reversed(confidences), max)][::-1]
     candidates = [
         c._replace(confidence=min(number, relevance.CHANGED) if c.changed_by else number)
         for c, number in zip(work.candidates, confidences, strict=True)

@@ -13,6 +13,7 @@ from clawmem.app.services.documents.days import within_days
 from clawmem.app.services.documents.listing import documents_with
 from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, describe
+from clawmem.app.services.retrieval.changes import mark_changes
 from clawmem.app.services.retrieval.compare import compare, fuse, nearest, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
 from clawmem.app.services.retrieval.dates import BY_TIME_OF_FILE, select_by_date
@@ -38,7 +39,7 @@ from clawmem.app.services.retrieval.retrieve import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.score import cut, score
-from clawmem.app.services.retrieval.supersede import mark_changes, supersede
+from clawmem.app.services.retrieval.supersede import supersede
 from clawmem.app.services.retrieval.work import (
     Candidate,
     LoadedTexts,
@@ -196,7 +197,7 @@ def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict
         "dates": partial(select_by_date, stores),
         "score": partial(score, stores.properties),
         "supersede": partial(supersede, stores),
-        "changes": mark_changes,
+        "changes": partial(mark_changes, stores),
         "confidence": partial(confidence, stores.lexical, late),
         "cut": cut,
     }

@@ -1,0 +1,156 @@
+"""Notes whose text says that an older note is no longer right."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.supersede import ABOVE
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
+from clawmem.domain.retrieval import versions
+from clawmem.domain.retrieval.fusion import rarity
+from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.retrieval.question import Question
+from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.words import fold
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
+
+CHANGE = "change"  # name of the term in the score
+COMPARED = 10  # candidates that may change each other
+WORDS, SEARCHED, LINES = 32, 12, 20  # that are weighed, of which are searched, and that are found
+AROUND = 100  # characters before and after the line that answers
+DAY = len("2026-03-31")
+
+
+def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
+
+    A note changes one other, the first. What may change the first candidate is also searched, by the words of its
+    passage: "Mrs Pell is retiring" does not name the orthodontist. Not if the question asks for the past. Turns of chats
+    do not count: people say "now" without a decision. Nor does a note whose only date is that of a file that may have
+    been copied.
+    """
+    question = request.question
+    if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
+        return work
+    best = {c.document_id: c for c in reversed(work.candidates) if c.document}
+    least = versions.COMPARABLE * max((c.relevance for c in work.candidates), default=0.0)
+    every = list(dict.fromkeys(c.document_id for c in work.candidates if c.document))[:COMPARED]
+    first = _without_turns(work.texts, {n: best[n].best for n in every if best[n].relevance >= least})
+    read: dict[str, str] = {}
+    for note in work.texts.documents(best).values():
+        read[note.collection] = min(note.indexed_at, read.get(note.collection, note.indexed_at))
+    notes = _Notes(work.texts, question, content_words(question.text), read)
+    changed: dict[int, int] = {}  # the newer note by the older one
+    for older, key in first.items():
+        passage = notes.passage(key)
+        later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
+        if fitting := [n for n in later if notes.changes(n, older, passage)]:
+            changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
+    top = next(iter(first), None)
+    if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
+        changed[top] = line.document_id
+        document = notes.document(line.document_id)
+        found = Candidate(line.document_id, line, best[top].relevance, 0.0, document=document)
+        best.setdefault(line.document_id, found)
+    order = list(work.candidates)
+    for older, newer in changed.items():
+        note = notes.document(newer)
+        trace.note(f"{notes.document(older).display_path} may be changed by {note.display_path}")
+        order = [c._replace(changed_by=note) if c.document_id == older else c for c in order]
+        ids = [c.document_id for c in order]
+        if newer not in ids[: (place := ids.index(older))]:
+            lift = max(0.0, order[place].score + ABOVE - best[newer].score)
+            order = [c for c in order if c is not best[newer]]
+            order.insert(place, best[newer].plus(CHANGE, lift))
+    return work.with_candidates(order)
+
+
+def _without_turns(texts: LoadedTexts, keys: dict[int, FragmentKey]) -> dict[int, FragmentKey]:
+    spans = texts.spans(keys.values())
+    return {
+        number: key
+        for number, key in keys.items()
+        if not (span := spans.get(key))
+        or span.kind is not FragmentKind.LINE
+        or not span.label
+        or versions.CORRECTION.match(span.label)
+    }
+
+
+@dataclass(frozen=True)
+class _Notes:
+    """Notes that may answer *question*, whose content words are the *topic*; collections were first *read* then."""
+
+    texts: LoadedTexts
+    question: Question
+    topic: Sequence[str]
+    read: Mapping[str, str]
+
+    def document(self, number: int) -> Document:
+        return self.texts.documents([number])[number]
+
+    def body(self, number: int) -> str:
+        return self.texts.bodies([number]).get(number, "")
+
+    def passage(self, key: FragmentKey) -> str:
+        """Return the title of a note and the text around the fragment that answers."""
+        span, body = self.texts.spans([key]).get(key), self.body(key.document_id)
+        start, end = (span.start, span.end) if span else (0, 0)
+        return f"{self.document(key.document_id).title}\n{body[max(0, start - AROUND) : end + AROUND]}"
+
+    def is_later(self, number: int, older: int) -> bool:
+        """Whether a note has a time of its own, and one after that of the *older* note; a correction may be of its day."""
+        new, old = self.document(number), self.document(older)
+        until = None if versions.CORRECTION.match(self.body(number)) else DAY
+        is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
+        return is_later and not self.may_be_copied(new)
+
+    def may_be_copied(self, note: Document) -> bool:
+        """Whether only its file tells the time of a note, and that may be the time of a copy."""
+        return note.may_be_copied(self.read.get(note.collection, note.indexed_at))
+
+    def hits(self, number: int) -> list[bool]:
+        """Return for each word of the question whether a note has it."""
+        text = f"{self.document(number).title} {self.body(number)}"
+        return has_words(self.question.forms.words, text, self.question.phrases)
+
+    def changes(self, number: int, older: int, passage: str) -> bool:
+        """Whether a newer note changes the *passage* of an older one, and has a word of the question that titles it, if any does."""
+        body = self.body(number)
+        if not versions.states_other_value(body, self.topic, passage) and not (
+            versions.states_change(body, self.topic, passage)
+            and sum(self.hits(older)) < sum(self.hits(number)) + 2
+        ):
+            return False
+        named = has_words(self.question.forms.words, self.document(older).title, self.question.phrases)
+        shared = [has for has, is_named in zip(self.hits(number), named, strict=True) if is_named]
+        return any(shared) or not shared
+
+
+def _searched(
+    stores: RetrievalStores, request: RetrievalRequest, notes: _Notes, older: FragmentKey
+) -> FragmentKey | None:
+    """Return the line of a newer note that most probably changes the fragment *older*, by the words that both have."""
+    old, lexical = notes.document(older.document_id), stores.lexical
+    every = dict.fromkeys((*notes.topic, *content_words(notes.passage(older))))
+    terms = {word: Term(fold(word)) for word in list(every)[:WORDS]}
+    dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
+    scope = request.scope._replace(authored_from=max(filter(None, dates), default=None))
+    try:
+        total = lexical.count(Grain.DOCUMENT)
+        weights = {w: rarity(total, lexical.holding(term, Grain.DOCUMENT)) for w, term in terms.items()}
+        rarest = sorted(weights, key=lambda word: -weights[word])[:SEARCHED]
+        query = LexicalQuery(tuple(terms[word] for word in rarest))
+        hits = lexical.search(query, Grain.LINE, LINES, scope)
+    except ClawmemError:  # an unavailable index; its retriever has reported it
+        return None
+    lines = _without_turns(notes.texts, {hit.key.document_id: hit.key for hit in reversed(hits)})
+    weighed = {
+        key: versions.weight_of_change(notes.document(n).title, notes.body(n), notes.topic, weights)
+        for n, key in lines.items()
+        if n != older.document_id and notes.is_later(n, older.document_id)
+    }
+    key = max(weighed, key=weighed.__getitem__, default=None)
+    return key if key and weighed[key] >= versions.LEAST_CHANGE * rarity(total, 1) else None
