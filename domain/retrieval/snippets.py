@@ -1,24 +1,22 @@
-"""The passage of a document that shows why it matched, with its line numbers, and the part that a reranker reads."""
+"""The lines of a document that show why it matched, with their numbers."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_field, is_machine_text
+from clawmem.domain.text.parts import Place, text_pieces
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
 ELLIPSIS = "..."
-CHUNK_CHARS, OVERLAP_CHARS = 4000, 200  # of the text that a reranker reads
+GAP = "\n…\n"  # before other lines
 
-Place = tuple[int, int]  # character offsets: the first one, and the one after the last
-
-# Integer weights, so that equal scores compare as equal: a term counts 1, an intent term 0.3, the found fragment 2.
-_TERM, _INTENT_TERM, _FOUND = 100, 30, 200
+_TERM, _INTENT_TERM = 100, 30  # integers, so that equal scores compare as equal
 # The target of a link that is shown by another text, and a canvas: their words say little about the line.
 _UNSHOWN = re.compile(r"\[\[[^\[\]|\n]*(?:\||\.canvas\]\])|(?<=\])\([^()\s]*\)")
-_SENTENCE_END = re.compile(r"[.!?;:…]\W{0,3}(?=\s)\s+")
+_FENCES = ("```", "~~~")
 
 
 class Snippet(NamedTuple):
@@ -45,6 +43,21 @@ class Snippet(NamedTuple):
         return f"@@ -{self.start_line},{self.line_count} @@ ({self.before} before, {self.after} after)"
 
 
+class _Piece(NamedTuple):
+    """A line, or a sentence of a long one, with its terms."""
+
+    start: int
+    end: int
+    text: str
+    terms: frozenset[str]
+    is_bare: bool  # begins no passage
+    is_inner: bool  # ends none, though bare
+    is_lead: bool  # is not its last one
+
+    def overlaps(self, place: Place | None) -> bool:
+        return place is not None and self.start < place[1] and place[0] < self.end
+
+
 def snippet(
     body: str,
     terms: Sequence[str],
@@ -56,16 +69,17 @@ def snippet(
     first_line: int = 1,
 ) -> Snippet:
     """
-    Return the passage of at most *max_length* characters that holds most of the terms.
+    Return the lines that hold most of the terms, in at most *max_length* characters.
 
-    A passage begins with a line (a sentence, if a line is longer) and takes whole lines or sentences while there is
-    room, up to the next heading; code ends with a statement. It scores 1 for each distinct term and 0.3 for each intent
-    term in it (as a substring, ignoring case), half of that for those in the heading above alone, and 2 if it overlaps
-    the fragment that was *found*. Of equal passages the one with the most terms in its first line wins, then the first
-    one. A heading or a line of tags begins a passage only if it was found, or there is no other line. A field ``name::
-    value`` of tags, or without a term, neither begins nor ends one, and the title of a callout ends none. A task of Logseq
-    is shown with its days. Before a row of a table comes the header of the table, if it takes at most half of *max_length*.
-    ``...`` stands for a missing part of a line.
+    First comes the best passage. It begins with a line (a sentence, if a line is longer than half of *max_length*) and
+    takes more while there is room, up to the next heading; code ends with a statement. Each distinct term in it counts 1
+    and each intent term 0.3 (as a substring, ignoring case), half of that in the heading above alone; then the terms in
+    its first line count. A heading or a line of tags begins a passage only if it was *found*, or there is no other line. A
+    field ``name:: value`` of tags, or without a term, neither begins nor ends one, and the title of a callout ends none. A
+    task of Logseq is shown with its days, and a row of a table below the header, without other rows.
+
+    Its end makes room for other lines: the fragment that was found, if it is short, and the line with most of the terms
+    still missing. The lines above it, up to the heading, get the rest. ``...`` stands for a missing part of a line.
 
     Args:
         found: Offsets of the matching fragment.
@@ -75,110 +89,138 @@ def snippet(
     wanted = {term.lower(): _INTENT_TERM for term in intent_terms if term.strip()}
     wanted |= {term.lower(): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
-    pieces = [*_pieces(body, start, end, max_length)]
-    chosen = _best(body, pieces, wanted, found, max_length)
-    return excerpt(body, *chosen, max_length, first_line)
+    pieces = _marked(body, [*text_pieces(body, start, end, max_length // 2)], wanted, found)
+    room = max_length - 2 * len(ELLIPSIS)
+    passage, others = _chosen(body, pieces, wanted, found, room) if pieces else ((0, len(body)), [])
+    return excerpt(body, passage, max_length, first_line, others)
 
 
-def _pieces(body: str, start: int, end: int, most: int) -> Iterator[Place]:
-    """Yield the lines of *body* from *start* to *end* that have text; long ones in sentences, long sentences at spaces."""
-    for line in body[start:end].split("\n"):
-        at, stop = start, start + len(line.rstrip())
-        start += len(line) + 1
-        if stop - at <= most:
-            if stop > at:
-                yield at, stop
-            continue
-        ends = [match.end() for match in _SENTENCE_END.finditer(body, at, stop)]
-        for sentence_end in (*ends, stop):
-            while sentence_end - at > most:
-                space = body.rfind(" ", at + 1, at + most) + 1 or at + most
-                yield at, space
-                at = space
-            if sentence_end > at:
-                yield at, sentence_end
-            at = sentence_end
-
-
-def _best(
-    body: str, pieces: Sequence[Place], wanted: dict[str, int], found: Place | None, room: int
-) -> tuple[int, int]:
-    """Return the offsets of the best passage."""
-    lowered, above = body.lower(), 0
+def _marked(
+    body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place | None
+) -> list[_Piece]:
+    lowered = body.lower()
     if len(lowered) != len(body):  # a few capitals have two small letters
         lowered = body
     lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lowered)
-    if found and _worth(lowered, wanted) and not _worth(lowered[slice(*found)], wanted):
-        found = None  # found by its meaning, while others hold the words
-    texts = [body[start:end] for start, end in pieces]
-    fields = [
-        is_field(text)
-        and not is_bare(text)
-        and (is_field(text, "tags") or not _worth(lowered[start:end], wanted))
-        for text, (start, end) in zip(texts, pieces, strict=True)
-    ]
-    bare, leads, inner = list[bool](), list[bool](), list[bool]()
-    for place, text, below, field in zip(pieces, texts, [*texts, ""][1:], fields, strict=True):
-        leads.append(field or (text.lstrip("> \t").startswith("[!") and below.lstrip().startswith(">")))
-        is_header = is_delimiter(text) or (is_delimiter(below) and "|" in text)
-        bare.append(field or is_header or (is_bare(text) and place != found))
-        inner.append(field or text.lstrip().startswith(("DEADLINE:", "SCHEDULED:")))  # of the task above
-    fences = [text.lstrip().startswith(("```", "~~~")) for text in texts]
+    pieces = []
+    for place, below in zip(places, [*places[1:], (0, 0)], strict=False):
+        text, following = body[slice(*place)], body[slice(*below)]
+        terms = frozenset(term for term in wanted if term in lowered[slice(*place)])
+        is_other = is_field(text) and not is_bare(text) and (is_field(text, "tags") or not terms)
+        is_header = is_delimiter(text) or (is_delimiter(following) and "|" in text)
+        is_callout = text.lstrip("> \t").startswith("[!") and following.lstrip().startswith(">")
+        is_day = text.lstrip().startswith(("DEADLINE:", "SCHEDULED:"))  # of the task above
+        is_alone = is_other or is_header or (is_bare(text) and place != found)
+        pieces.append(_Piece(*place, text, terms, is_alone, is_other or is_day, is_other or is_callout))
+    is_all_bare = all(piece.is_bare for piece in pieces)
+    return [piece._replace(is_bare=False, is_lead=False) for piece in pieces] if is_all_bare else pieces
+
+
+def _chosen(
+    body: str, pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place | None, room: int
+) -> tuple[Place, list[Place]]:
+    """Return the place of the best passage, and the other places to show."""
+
+    def fits(passage: Sequence[int], others: Iterable[int]) -> bool:
+        return len(_text(body, [*_joined(pieces, passage), *_joined(pieces, others)], room)) <= room
+
+    passage = _passage(pieces, wanted, found, room)
+    lines = [index for index, piece in enumerate(pieces) if not piece.is_bare]
+    near = {index for index, piece in enumerate(pieces) if piece.overlaps(found)}
+    if not near.issubset(lines) or sum(len(pieces[index].text) for index in near) > room // 2:
+        near = set()
+    held = _terms(pieces, {*passage, *near})
+    telling = max(lines, key=lambda index: _worth(pieces[index].terms - held, wanted))
+    if pieces[telling].terms - held:
+        near.add(telling)
+    ends = range(len(passage), 0, -1)
+    end = next((end for end in ends if fits(passage[:end], near.difference(passage[:end]))), 0)
+    passage, others = passage[: end or None], near.difference(passage[:end]) if end else set()
+    for index in range(passage[0] - 1, -1, -1):
+        is_text = index in lines and not pieces[index].text.lstrip().startswith(_FENCES)
+        if not is_text or pieces[passage[0]].text.startswith("|") or not fits(passage, {*others, index}):
+            break
+        others.add(index)
+    return _joined(pieces, passage)[0], _joined(pieces, others)
+
+
+def _passage(
+    pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place | None, room: int
+) -> Sequence[int]:
+    """Return the indexes of the best passage."""
+    fences = (piece.text.lstrip().startswith(_FENCES) for piece in pieces)
     is_code = [count % 2 == 1 for count in accumulate(fences)]
-    is_all_bare = all(bare)
-    best, place = (-1, -1), pieces[0] if pieces else (0, len(body))
-    last = 0
-    for index, (start, end) in enumerate(pieces):
-        if bare[index] and not is_all_bare:
-            if not (fields[index] or is_delimiter(texts[index])):
-                above = _worth(lowered[start:end], wanted)
+    above: frozenset[str] = frozenset()
+    best, passage, last = (-1, 0, False), range(1), 0
+    for index, piece in enumerate(pieces):
+        if piece.is_bare:
+            above = above if piece.is_inner or is_delimiter(piece.text) else piece.terms
             continue
         last = max(last, index)
-        while last + 1 < len(pieces) and pieces[last + 1][1] - start <= room:
-            is_end = (bare[last + 1] and not inner[last + 1]) or texts[index].startswith("|")
-            if is_end and not is_all_bare:
+        while last + 1 < len(pieces) and pieces[last + 1].end - piece.start <= room:
+            following = pieces[last + 1]
+            is_row = piece.text.startswith("|") and not is_delimiter(following.text)
+            if is_row or (following.is_bare and not following.is_inner):
                 break
             last += 1
-        shown = last
-        while is_code[shown] and shown > index:
-            code = body[start : pieces[shown][1]]
+        stop = last
+        while is_code[stop] and stop > index:
+            code = "".join(piece.text for piece in pieces[index : stop + 1])
             if sum(map(code.count, "([{")) <= sum(map(code.count, ")]}")):
                 break  # not inside brackets, which is inside a statement
-            shown -= 1
-        while leads[shown] and shown > index and not is_all_bare:
-            shown -= 1
-        stop = pieces[shown][1]
-        inside = _worth(lowered[start:stop], wanted)
-        worth = inside + max(0, above - inside) // 2
-        first = _worth(lowered[start:end], wanted)
-        if found and start < found[1] and found[0] < stop:
-            worth += _FOUND
-            first = first or int(found[0] < end)
-        score = worth, first
+            stop -= 1
+        while pieces[stop].is_lead and stop > index:
+            stop -= 1
+        indexes = range(index, stop + 1)
+        inside = _terms(pieces, indexes)
+        worth = _worth(inside, wanted) + _worth(above - inside, wanted) // 2
+        score = worth, _worth(piece.terms, wanted), any(pieces[at].overlaps(found) for at in indexes)
         if score > best:
-            best, place = score, (start, stop)
-    return place
+            best, passage = score, indexes
+    return passage
 
 
-def _worth(text: str, wanted: dict[str, int]) -> int:
-    return sum(weight for term, weight in wanted.items() if term in text)
+def _terms(pieces: Sequence[_Piece], indexes: Iterable[int]) -> frozenset[str]:
+    return frozenset(chain.from_iterable(pieces[index].terms for index in indexes))
 
 
-def excerpt(body: str, start: int, end: int, max_length: int, first_line: int) -> Snippet:
-    """Return the snippet of *body* from *start* to *end*, below the header of its table; arguments as of `snippet`."""
+def _worth(terms: Iterable[str], wanted: Mapping[str, int]) -> int:
+    return sum(map(wanted.__getitem__, terms))
+
+
+def _joined(pieces: Sequence[_Piece], indexes: Iterable[int]) -> list[Place]:
+    """Return the places of the pieces in order; those side by side are one."""
+    every = sorted(indexes)
+    firsts = [index for index in every if index - 1 not in every]
+    lasts = [index for index in every if index + 1 not in every]
+    return [(pieces[first].start, pieces[last].end) for first, last in zip(firsts, lasts, strict=True)]
+
+
+def _text(body: str, places: Iterable[Place], room: int) -> str:
+    """Return the texts of *places*, rows of a table below its header."""
+    texts = []
+    for start, end in places:
+        text = body[start:end].rstrip()
+        header = "|" in text.partition("\n")[0] and header_at(body, start)
+        is_shown = header and sum(map(len, header)) < room // 2
+        texts.append("\n".join((*header, text)) if header and is_shown else text)
+    return GAP.join(texts)
+
+
+def excerpt(
+    body: str, place: Place, max_length: int, first_line: int, others: Iterable[Place] = ()
+) -> Snippet:
+    """Return the snippet of the *place* in *body*, followed by *others*; arguments as of `snippet`."""
+    start, end = place
     lines = body.removesuffix("\n").split("\n")
-    first, last = body.count("\n", 0, start), body.count("\n", 0, max(start, end))
-    first, last = min(first, len(lines) - 1), min(last, len(lines) - 1)
-    header = "".join(f"{line}\n" for line in header_at(body, start) or ())
-    if len(header) > max_length // 2:
-        header = ""
+    first, last = (min(body.count("\n", 0, at), len(lines) - 1) for at in (start, max(place)))
     lead = ELLIPSIS if body[:start].rpartition("\n")[2].strip() else ""
-    text = lead + body[start:end].rstrip()
-    cut = body[end:].partition("\n")[0].strip() or len(header) + len(text) > max_length
-    if cut:
-        text = text[: max_length - len(header) - len(ELLIPSIS)] + ELLIPSIS
-    count, before = text.count("\n") + 1, first_line + first - 1
-    return Snippet(header + text, before + 1, count, before, len(lines) - first - count)
+    whole = text = lead + _text(body, [place], max_length)
+    if body[end:].partition("\n")[0].strip() or len(text) > max_length:
+        text = text[: max_length - len(ELLIPSIS)] + ELLIPSIS
+    count, before = last - first + 1 - whole.count("\n") + text.count("\n"), first_line + first - 1
+    shown = GAP.join(filter(None, (text, _text(body, others, max_length))))
+    return Snippet(shown, before + 1, count, before, len(lines) - first - count)
 
 
 def holds_any(text: str, terms: Sequence[str]) -> bool:
@@ -194,47 +236,8 @@ def is_bare(line: str) -> bool:
     return is_tags or HEADING.match(line) is not None or is_machine_text(line)
 
 
-def choose_chunk(
-    body: str,
-    terms: Sequence[str],
-    intent_terms: Sequence[str] = (),
-    *,
-    around: tuple[int, int] | None = None,
-    chars: int = CHUNK_CHARS,
-    overlap: int = OVERLAP_CHARS,
-) -> str:
-    """
-    Return *body* if it is short enough, else the window of *chars* characters most useful to a reranker.
-
-    That is the window around the matching fragment (*around*, its offsets), if it is known, else the beginning. With
-    *intent_terms*, windows that overlap by *overlap* characters are candidates too. A window scores 1.0 for each
-    distinct query term in it (as a substring, ignoring case) and 0.5 for each intent term; of equal windows the first
-    wins.
-    """
-    if len(body) <= chars:
-        return body
-    first = 0
-    if around:
-        start, end = (min(place, len(body)) for place in around)
-        # Centred on the fragment; a fragment longer than a window is read from its beginning.
-        first = max(0, min(start - max(0, chars - (end - start)) // 2, len(body) - chars))
-    starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
-    wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
-
-    windows = [body[start : start + chars] for start in starts]
-    lowered = [window.lower() for window in windows]
-    scores = [
-        2 * sum(term in text for term in wanted) + sum(term in text for term in intended) for text in lowered
-    ]
-    return windows[scores.index(max(scores))]  # the first of equals
-
-
 def intent_terms(intent: str) -> tuple[str, ...]:
-    """
-    Return the words of an intent that can distinguish windows: lower case, no stop words or single characters.
-
-    The intent is split at white space; only letters, digits and hyphens of each word are kept.
-    """
+    """Return the words of an intent that can distinguish texts: letters, digits and hyphens, without stop words."""
     typed = intent.lower().split()
     bare = ("".join(sign for sign in word if sign.isalnum() or sign == "-") for word in typed)
     return tuple(dict.fromkeys(word for word in bare if len(word) > 1 and word not in STOP_WORDS))

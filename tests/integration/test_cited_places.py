@@ -41,12 +41,12 @@ class Cited:
         """
         Whether the cited lines, read from the file, contain every line of the text, headers of tables excepted.
 
-        What changed, after an ellipsis, is a line below them.
+        What comes after an ellipsis are other lines of the file.
         """
         lines = (root / self.path).read_text("utf-8").split("\n")
-        text, _, change = self.text.partition("\n…\n")
-        cited, below = lines[self.first - 1 : self.last], lines[self.last :]
-        if not all(any(part in line for line in below) for part in _parts(change)):
+        text, _, rest = self.text.partition("\n…\n")
+        cited, others = lines[self.first - 1 : self.last], lines[: self.first] + lines[self.last - 1 :]
+        if not all(part == "…" or any(part in line for line in others) for part in _parts(rest)):
             return False
         shown = [part for part in _parts(text) if not any(part in line for line in cited)]
         return all(is_delimiter(line) for line in shown[1::2]) and len(shown) % 2 == 0

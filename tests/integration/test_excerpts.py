@@ -29,6 +29,9 @@ NOTES = {
     + "The boards are off. " * 12
     + "\n\n> [!warning] Whoever opens "
     "this\n> No moisture on the register.\n\nSewn on tapes.\n\n^sewing\n",
+    "apprentice.md": "# Nele\n\nNele, my second apprentice. Since August.\n\n"
+    + "Lives with her aunt and comes by bus; the first one is at seven. " * 8
+    + "\n\nFirst year 880 a month.\nAllergic to wasps! The pen is in the van.\n\nBoots 41.\n",
     "benches.md": "# Benches\n\nAlder, not aspen: it does not splinter.\n\nScrews from below. See [[Sauna bench wood|the plan]] and "
     "[a page](sauna-bench-wood.html).\n",
     "supplies.md": "# Supplies\n\n| Material | per bag |\n|---|---|\n| White grog 2 mm | £62 |\n| Feldspar | £88 |\n\n"
@@ -105,6 +108,15 @@ def test_lines_with_the_answer_are_shown(first: Callable[[str], dict[str, Any]])
     ):
         assert first(question)["snippet"] == text
     assert first("when is the next kiln inspection")["snippet"].startswith("Next kiln inspection: 9 August.")
+
+
+def test_lines_with_missing_words_and_lines_above_are_added(first: Callable[[str], dict[str, Any]]) -> None:
+    """After the passage, with an ellipsis: its place remains that of the best line."""
+    shown = first("what is the apprentice allergic to")
+    assert (shown["start_line"], shown["end_line"]) == (3, 5)
+    assert shown["snippet"].startswith("Nele, my second apprentice.")
+    assert shown["snippet"].partition("\n…\n")[2].endswith("Allergic to wasps! The pen is in the van.")
+    assert first("when is the next kiln inspection")["snippet"].endswith("\n…\nStoneware needs ten hours.")
 
 
 def test_a_later_line_that_says_what_changed_is_added(first: Callable[[str], dict[str, Any]]) -> None:

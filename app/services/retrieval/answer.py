@@ -19,7 +19,6 @@ from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPER
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
-    Place,
     Snippet,
     excerpt,
     holds_any,
@@ -31,6 +30,7 @@ from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
+from clawmem.domain.text.parts import Place
 from clawmem.ports.records import Document, FragmentKind, Span
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Result:
         if best.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
             return best
         if reply[1] - start <= self.shown_length:
-            return excerpt(self.body, start, reply[1], self.shown_length, self.document.body_line)
+            return excerpt(self.body, (start, reply[1]), self.shown_length, self.document.body_line)
         return self._cut(within=reply)
 
     def _place(self, shown: Snippet) -> Place:

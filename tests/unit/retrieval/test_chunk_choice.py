@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.snippets import choose_chunk
+from clawmem.domain.text.parts import choose_chunk
 
 bodies = st.text("ab kettle\n", max_size=400)
 places = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda pair: (min(pair), max(pair)))

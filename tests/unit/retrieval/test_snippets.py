@@ -13,7 +13,7 @@ terms = st.lists(st.sampled_from(["a", "b", "ab", "é", "zz", ""]), max_size=4)
 def test_text_stands_where_it_says(
     body: str, query: list[str], intent: list[str], max_length: int, first_line: int, data: st.DataObject
 ) -> None:
-    """The text is the run of lines its numbers name, or a part of that run when it was cut."""
+    """The text before an ellipsis is the run of lines its numbers name, or a part of that run when it was cut."""
     start = data.draw(st.integers(0, 250))
     found = data.draw(st.none() | st.just((start, start + 20)))
 
@@ -25,7 +25,9 @@ def test_text_stands_where_it_says(
     at = shown.start_line - first_line
     run = "\n".join(lines[at : at + shown.line_count])
     assert len(shown.text) <= max_length
-    assert shown.text == run.rstrip(" ") or ("..." in shown.text and shown.text.strip(".") in run)
+    text, *others = shown.text.split("\n…\n")
+    assert text.strip() == run.strip() or ("..." in text and text.strip(".") in run)
+    assert all(other in body for other in others)
     assert shown.end_line == shown.start_line + shown.line_count - 1
     assert shown.before == shown.start_line - 1
     assert shown.before + shown.line_count + shown.after == first_line - 1 + len(lines)

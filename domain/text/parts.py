@@ -1,0 +1,63 @@
+"""Parts of a long text: its lines and sentences, and the window that a reranker reads."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+CHUNK_CHARS, OVERLAP_CHARS = 4000, 200  # of the text that a reranker reads
+
+Place = tuple[int, int]  # character offsets: the first one, and the one after the last
+
+_SENTENCE_END = re.compile(r"(?<!\d)[.!?;:…]\W{0,3}(?=\s)\s+")
+
+
+def text_pieces(body: str, start: int, end: int, most: int) -> Iterator[Place]:
+    """Yield the lines of *body* from *start* to *end* that have text; long ones in sentences, long sentences at spaces."""
+    for line in body[start:end].split("\n"):
+        at, stop = start, start + len(line.rstrip())
+        start += len(line) + 1
+        if stop - at <= most:
+            if stop > at:
+                yield at, stop
+            continue
+        ends = [match.end() for match in _SENTENCE_END.finditer(body, at, stop)]
+        for sentence_end in (*ends, stop):
+            while sentence_end - at > most:
+                space = body.rfind(" ", at + 1, at + most) + 1 or at + most
+                yield at, space
+                at = space
+            if sentence_end > at:
+                yield at, sentence_end
+            at = sentence_end
+
+
+def choose_chunk(
+    body: str,
+    terms: Sequence[str],
+    intent_terms: Sequence[str] = (),
+    *,
+    around: tuple[int, int] | None = None,
+    chars: int = CHUNK_CHARS,
+    overlap: int = OVERLAP_CHARS,
+) -> str:
+    """
+    Return *body* if it is short enough, else the window of *chars* characters most useful to a reranker.
+
+    That is the window around the matching fragment (*around*, its offsets), if it is known, else the beginning. With
+    *intent_terms*, windows that overlap by *overlap* characters are candidates too. A window scores 1.0 for each
+    distinct query term in it (as a substring, ignoring case) and 0.5 for each intent term; of equal windows the first
+    wins.
+    """
+    first = 0
+    if around:
+        start, end = (min(place, len(body)) for place in around)
+        # Centred on the fragment; a fragment longer than a window is read from its beginning.
+        first = max(0, min(start - max(0, chars - (end - start)) // 2, len(body) - chars))
+    starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
+    wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
+
+    def worth(window: str) -> int:
+        lowered = window.lower()
+        return 2 * sum(term in lowered for term in wanted) + sum(term in lowered for term in intended)
+
+    windows = (body[start : start + chars] for start in starts)
+    return body if len(body) <= chars else max(windows, key=worth)  # the first of equals
