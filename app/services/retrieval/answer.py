@@ -18,6 +18,7 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.snippets import (
+    GAP,
     MAX_LENGTH,
     Snippet,
     excerpt,
@@ -94,12 +95,13 @@ class Result:
         shown = self._shown
         if not is_verified(self.document.origin):
             is_order = injection_within(self.body, *self._place(shown))
-            return shown._replace(text=LEFT_OUT) if is_order else shown
+            return shown._replace(text=LEFT_OUT if is_order else shown.text.partition(GAP)[0])
         if self.unit is Unit.LINE or self.document.content_type == CONVERSATION:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
-        change = next((line for line in later if states_change(line, self.words, shown.text)), "")
-        return shown._replace(text=f"{shown.text}\n…\n{change.strip()[:MAX_LENGTH]}") if change else shown
+        change = next((line.strip() for line in later if states_change(line, self.words, shown.text)), "")
+        is_shown = not change or change in shown.text
+        return shown if is_shown else shown._replace(text=f"{shown.text}{GAP}{change[:MAX_LENGTH]}")
 
     @cached_property
     def _shown(self) -> Snippet:
