@@ -12,7 +12,6 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 MAX_LENGTH = 300
 ELLIPSIS = "..."
 GAP = "\n…\n"  # before other lines
-
 _TERM, _INTENT_TERM = 100, 30  # integers, so that equal scores compare as equal
 # The target of a link that is shown by another text, and a canvas: their words say little about the line.
 _UNSHOWN = re.compile(r"\[\[[^\[\]|\n]*(?:\||\.canvas\]\])|(?<=\])\([^()\s]*\)")
@@ -90,9 +89,10 @@ def snippet(
     wanted |= {term.lower(): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
     pieces = _marked(body, [*text_pieces(body, start, end, max_length // 2)], wanted, found)
-    room = max_length - 2 * len(ELLIPSIS)
-    passage, others = _chosen(body, pieces, wanted, found, room) if pieces else ((0, len(body)), [])
-    return excerpt(body, passage, max_length, first_line, others)
+    places = (
+        _chosen(body, pieces, wanted, found, max_length - 2 * len(ELLIPSIS)) if pieces else [(0, len(body))]
+    )
+    return excerpt(body, places, max_length, first_line)
 
 
 def _marked(
@@ -118,8 +118,8 @@ def _marked(
 
 def _chosen(
     body: str, pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place | None, room: int
-) -> tuple[Place, list[Place]]:
-    """Return the place of the best passage, and the other places to show."""
+) -> list[Place]:
+    """Return the place of the best passage, and then the other places to show."""
 
     def fits(passage: Sequence[int], others: Iterable[int]) -> bool:
         return len(_text(body, [*_joined(pieces, passage), *_joined(pieces, others)], room)) <= room
@@ -129,9 +129,9 @@ def _chosen(
     near = {index for index, piece in enumerate(pieces) if piece.overlaps(found)}
     if not near.issubset(lines) or sum(len(pieces[index].text) for index in near) > room // 2:
         near = set()
-    held = _terms(pieces, {*passage, *near})
-    telling = max(lines, key=lambda index: _worth(pieces[index].terms - held, wanted))
-    if pieces[telling].terms - held:
+    present = _terms(pieces, {*passage, *near})
+    telling = max(lines, key=lambda index: _worth(pieces[index].terms - present, wanted))
+    if pieces[telling].terms - present:
         near.add(telling)
     ends = range(len(passage), 0, -1)
     end = next((end for end in ends if fits(passage[:end], near.difference(passage[:end]))), 0)
@@ -141,7 +141,7 @@ def _chosen(
         if not is_text or pieces[passage[0]].text.startswith("|") or not fits(passage, {*others, index}):
             break
         others.add(index)
-    return _joined(pieces, passage)[0], _joined(pieces, others)
+    return [*_joined(pieces, passage), *_joined(pieces, others)]
 
 
 def _passage(
@@ -150,8 +150,7 @@ def _passage(
     """Return the indexes of the best passage."""
     fences = (piece.text.lstrip().startswith(_FENCES) for piece in pieces)
     is_code = [count % 2 == 1 for count in accumulate(fences)]
-    above: frozenset[str] = frozenset()
-    best, passage, last = (-1, 0, False), range(1), 0
+    above, best, passage, last = frozenset[str](), (-1, 0, False), range(1), 0
     for index, piece in enumerate(pieces):
         if piece.is_bare:
             above = above if piece.is_inner or is_delimiter(piece.text) else piece.terms
@@ -207,19 +206,17 @@ def _text(body: str, places: Iterable[Place], room: int) -> str:
     return GAP.join(texts)
 
 
-def excerpt(
-    body: str, place: Place, max_length: int, first_line: int, others: Iterable[Place] = ()
-) -> Snippet:
-    """Return the snippet of the *place* in *body*, followed by *others*; arguments as of `snippet`."""
-    start, end = place
+def excerpt(body: str, places: Sequence[Place], max_length: int, first_line: int) -> Snippet:
+    """Return the snippet of the first of *places* in *body*, followed by the others; arguments as of `snippet`."""
+    start, end = places[0]
     lines = body.removesuffix("\n").split("\n")
-    first, last = (min(body.count("\n", 0, at), len(lines) - 1) for at in (start, max(place)))
+    first, last = (min(body.count("\n", 0, at), len(lines) - 1) for at in (start, max(start, end)))
     lead = ELLIPSIS if body[:start].rpartition("\n")[2].strip() else ""
-    whole = text = lead + _text(body, [place], max_length)
+    whole = text = lead + _text(body, places[:1], max_length)
     if body[end:].partition("\n")[0].strip() or len(text) > max_length:
         text = text[: max_length - len(ELLIPSIS)] + ELLIPSIS
     count, before = last - first + 1 - whole.count("\n") + text.count("\n"), first_line + first - 1
-    shown = GAP.join(filter(None, (text, _text(body, others, max_length))))
+    shown = GAP.join(filter(None, (text, _text(body, places[1:], max_length))))
     return Snippet(shown, before + 1, count, before, len(lines) - first - count)
 
 

@@ -99,9 +99,9 @@ class Result:
         if self.unit is Unit.LINE or self.document.content_type == CONVERSATION:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
-        change = next((line.strip() for line in later if states_change(line, self.words, shown.text)), "")
-        is_shown = not change or change in shown.text
-        return shown if is_shown else shown._replace(text=f"{shown.text}{GAP}{change[:MAX_LENGTH]}")
+        changes = (line.strip() for line in later if states_change(line, self.words, shown.text))
+        change = next((line for line in changes if line not in shown.text), "")[:MAX_LENGTH]
+        return shown._replace(text=f"{shown.text}{GAP}{change}") if change else shown
 
     @cached_property
     def _shown(self) -> Snippet:
@@ -143,7 +143,7 @@ class Result:
         if best.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
             return best
         if reply[1] - start <= self.shown_length:
-            return excerpt(self.body, (start, reply[1]), self.shown_length, self.document.body_line)
+            return excerpt(self.body, [(start, reply[1])], self.shown_length, self.document.body_line)
         return self._cut(within=reply)
 
     def _place(self, shown: Snippet) -> Place:
