@@ -22,9 +22,8 @@ from clawmem.app.services.retrieval.receipts import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.app.services.surfacing.steps import Choices
+from clawmem.app.services.surfacing.steps import Choices, turns_of
 from clawmem.app.services.surfacing.surface import SurfaceContext, Surfaced
-from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.app.settings.model import Settings
 from clawmem.domain.surfacing.profiles import PROFILES, Profile
 from clawmem.ports.documents import PropertyStore

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from surfacing_home import EVERYTHING, PROMPT, Home, places
 
-from clawmem.app.services.surfacing.turns import turns_of
+from clawmem.app.services.surfacing.steps import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Origin

@@ -87,8 +87,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     if is_skipped or event.agent_id or event.source not in PEOPLE:
         return ""  # before anything is imported that a search needs
     from clawmem.app.environment.session_topics import project_of, topic_of
-    from clawmem.app.services.surfacing.steps import Choices
-    from clawmem.app.services.surfacing.turns import turns_of
+    from clawmem.app.services.surfacing.steps import Choices, turns_of
     from clawmem.app.settings.model import load_settings
     from clawmem.domain.documents.times import iso_utc
     from clawmem.domain.retrieval.question import Question

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.documents import Text, get
 from clawmem.app.services.documents.records import DatedDocument, TitledFile, dated_fields_of, titled_file
-from clawmem.app.services.retrieval.receipts import Receipt
+from clawmem.app.services.retrieval.receipts import Receipt, receipt_of
 from clawmem.app.services.surfacing.reminders import VERB as REMINDER
-from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.documents import ClaimKind

@@ -14,7 +14,7 @@ from clawmem.app.services.documents.records import Record
 from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
-from clawmem.app.services.surfacing.turns import receipt_of
+from clawmem.app.services.retrieval.receipts import receipt_of
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.text.written_dates import read_moment
 from clawmem.ports.clock import Clock

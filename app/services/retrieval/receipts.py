@@ -145,6 +145,12 @@ def latest_receipts(receipts: Receipts, limit: int) -> dict[int, Receipt]:
     return {number: receipt for number, receipt in latest.items() if receipt}
 
 
+def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
+    """Return the receipt of a turn; ``None`` if it was deleted, is damaged, or of a later clawmem."""
+    stored = receipts.get(row.id)
+    return unpack(stored.content) if stored else None
+
+
 def find_receipt(receipts: Receipts, name: str) -> Receipt:
     """
     Return the receipt with an id as users write it: ``17`` or ``#17``.

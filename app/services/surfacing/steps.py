@@ -25,9 +25,11 @@ from clawmem.domain.surfacing.filters import (
     is_private,
 )
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
+from clawmem.domain.surfacing.turns import CONTEXT_SURFACING, Turns
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, UsageStore
+from clawmem.ports.telemetry import Telemetry
 
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 
@@ -220,3 +222,11 @@ def text_of(texts: LoadedTexts, candidate: Candidate) -> str:
     span = candidate.span or texts.spans([candidate.best]).get(candidate.best)
     body = texts.bodies([candidate.document_id]).get(candidate.document_id, "")
     return body[span.start : span.end] if span else ""
+
+
+def turns_of(telemetry: Telemetry, session_id: str, prompt_id: str = "") -> Turns:
+    """Return the turns of a session; without an id, turns that belong to no session."""
+    if not session_id:
+        return Turns(None)
+    rows = (row for row in telemetry.recalls(session_id=session_id) if row.verb == CONTEXT_SURFACING)
+    return Turns(session_id, tuple(rows), prompt_id)

@@ -23,7 +23,7 @@ from clawmem.app.services.retrieval.models import (
     variant_retrievers,
 )
 from clawmem.app.services.retrieval.pipelines import Pipeline, ending, retrieval
-from clawmem.app.services.retrieval.receipts import Recalls, explain, pack
+from clawmem.app.services.retrieval.receipts import Recalls, explain, pack, receipt_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import NamedThreads, Retriever
 from clawmem.app.services.retrieval.supersede import supersede
@@ -40,7 +40,6 @@ from clawmem.app.services.surfacing.steps import (
     threshold,
     visible,
 )
-from clawmem.app.services.surfacing.turns import receipt_of
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
