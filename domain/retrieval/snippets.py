@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_field, is_machine_text
@@ -53,9 +53,6 @@ class _Piece(NamedTuple):
     is_inner: bool  # ends none, though bare
     is_lead: bool  # is not its last one
 
-    def overlaps(self, place: Place | None) -> bool:
-        return place is not None and self.start < place[1] and place[0] < self.end
-
 
 def snippet(
     body: str,
@@ -88,6 +85,7 @@ def snippet(
     wanted = {term.lower(): _INTENT_TERM for term in intent_terms if term.strip()}
     wanted |= {term.lower(): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
+    found = found or (0, 0)
     pieces = _marked(body, [*text_pieces(body, start, end, max_length // 2)], wanted, found)
     places = (
         _chosen(body, pieces, wanted, found, max_length - 2 * len(ELLIPSIS)) if pieces else [(0, len(body))]
@@ -95,17 +93,15 @@ def snippet(
     return excerpt(body, places, max_length, first_line)
 
 
-def _marked(
-    body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place | None
-) -> list[_Piece]:
+def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place) -> list[_Piece]:
     lowered = body.lower()
     if len(lowered) != len(body):  # a few capitals have two small letters
         lowered = body
     lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lowered)
-    pieces = []
-    for place, below in zip(places, [*places[1:], (0, 0)], strict=False):
-        text, following = body[slice(*place)], body[slice(*below)]
-        terms = frozenset(term for term in wanted if term in lowered[slice(*place)])
+    pieces, texts = [], [body[start:end] for start, end in places]
+    for place, text, following in zip(places, texts, [*texts[1:], ""], strict=False):
+        line = lowered[slice(*place)]
+        terms = frozenset([term for term in wanted if term in line])
         is_other = is_field(text) and not is_bare(text) and (is_field(text, "tags") or not terms)
         is_header = is_delimiter(text) or (is_delimiter(following) and "|" in text)
         is_callout = text.lstrip("> \t").startswith("[!") and following.lstrip().startswith(">")
@@ -117,7 +113,7 @@ def _marked(
 
 
 def _chosen(
-    body: str, pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place | None, room: int
+    body: str, pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, room: int
 ) -> list[Place]:
     """Return the place of the best passage, and then the other places to show."""
 
@@ -126,10 +122,10 @@ def _chosen(
 
     passage = _passage(pieces, wanted, found, room)
     lines = [index for index, piece in enumerate(pieces) if not piece.is_bare]
-    near = {index for index, piece in enumerate(pieces) if piece.overlaps(found)}
+    near = {index for index, piece in enumerate(pieces) if piece.start < found[1] and found[0] < piece.end}
     if not near.issubset(lines) or sum(len(pieces[index].text) for index in near) > room // 2:
         near = set()
-    present = _terms(pieces, {*passage, *near})
+    present = frozenset[str]().union(*(pieces[index].terms for index in {*passage, *near}))
     telling = max(lines, key=lambda index: _worth(pieces[index].terms - present, wanted))
     if pieces[telling].terms - present:
         near.add(telling)
@@ -144,13 +140,13 @@ def _chosen(
     return [*_joined(pieces, passage), *_joined(pieces, others)]
 
 
-def _passage(
-    pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place | None, room: int
-) -> Sequence[int]:
+def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, room: int) -> Sequence[int]:
     """Return the indexes of the best passage."""
     fences = (piece.text.lstrip().startswith(_FENCES) for piece in pieces)
     is_code = [count % 2 == 1 for count in accumulate(fences)]
-    above, best, passage, last = frozenset[str](), (-1, 0, False), range(1), 0
+    terms = [piece.terms for piece in pieces]
+    none = above = frozenset[str]()
+    best, passage, last = (-1, 0, False), range(1), 0
     for index, piece in enumerate(pieces):
         if piece.is_bare:
             above = above if piece.is_inner or is_delimiter(piece.text) else piece.terms
@@ -170,17 +166,13 @@ def _passage(
             stop -= 1
         while pieces[stop].is_lead and stop > index:
             stop -= 1
-        indexes = range(index, stop + 1)
-        inside = _terms(pieces, indexes)
+        inside = none.union(*terms[index : stop + 1])
         worth = _worth(inside, wanted) + _worth(above - inside, wanted) // 2
-        score = worth, _worth(piece.terms, wanted), any(pieces[at].overlaps(found) for at in indexes)
+        is_found = piece.start < found[1] and found[0] < pieces[stop].end
+        score = worth, _worth(piece.terms, wanted), is_found
         if score > best:
-            best, passage = score, indexes
+            best, passage = score, range(index, stop + 1)
     return passage
-
-
-def _terms(pieces: Sequence[_Piece], indexes: Iterable[int]) -> frozenset[str]:
-    return frozenset(chain.from_iterable(pieces[index].terms for index in indexes))
 
 
 def _worth(terms: Iterable[str], wanted: Mapping[str, int]) -> int:
