@@ -268,9 +268,7 @@ def list_documents(
     if period := read_period(since, until, zone := services.clock.zone()):
         scope = scope_within(scope, period)
         scope = within_days(vault.documents, scope, period.days(zone), moment)[0]
-    total = (
-        sum(vault.documents.collections(scope).values()) if scope.documents is None else len(scope.documents)
-    )
+    total = len(vault.documents.ids(scope))
     # a name in another case is the same property
     names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}
     values = {name: vault.properties.named(name) for name in names.values()}

@@ -53,8 +53,8 @@ def within_days(
     """
     Return *scope*, which is of *days*, with the notes that have sections of these days, and these sections.
 
-    A note that states its month alone is left out without such a section. One that states a day of them is not divided.
-    An empty day is an open side.
+    A note that states its month alone is left out without one. One that states a day of its own is not divided. An
+    empty day is an open side.
     """
     by_note = sections_of_days(store, scope, days[0], days[1] or LAST, until)
     written, sections, others = store.ids(scope), dict[int, Sequence[Span | None]](), set[int]()
