@@ -12,6 +12,8 @@ from typing import Any
 
 from clawmem.ports.records import Candidate, Document, Hit
 
+DISK_FULL = (ENOSPC, EDQUOT, EFBIG)
+
 
 class ClawmemError(Exception):
     """
@@ -420,6 +422,7 @@ class FileUnusable(InvalidInput):
             message = "The working folder does not exist any more. Change to another."
         if error.errno == ENAMETOOLONG:
             message = f"{name} is too long for the name of a file. Choose a shorter one."
-        if error.errno in (ENOSPC, EDQUOT, EFBIG):
+            self.exit_code = 2
+        if error.errno in DISK_FULL:
             message = f"The disk is full: {name} could not be written. Free some space and repeat."
         super().__init__("FILE", message)

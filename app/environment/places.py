@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
-from errno import ENAMETOOLONG
+from errno import EACCES, ENAMETOOLONG, ENOTDIR
 from io import StringIO
 from pathlib import Path
 from socket import gethostname
@@ -14,6 +14,11 @@ from clawmem.ports.errors import ConfigError
 
 CURATOR_REPORT = "curator-report.json"  # next to the vault
 CORRECT_IT = "Correct it, or move the file aside."
+REMEDIES = {
+    ENAMETOOLONG: "Choose a shorter name.",
+    EACCES: "Check its permissions.",
+    ENOTDIR: "Check its path.",
+}
 XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_HOME": "~/.local/share"}
 # Variables that a hook takes from its client, also through a server, and the fields of the settings that they set.
 HOOK_SETTINGS = {
@@ -61,14 +66,14 @@ def config_text(file: Path) -> str:
     """Return the text of a file that the user wrote; empty if it is missing. Raises `ConfigError` if it is no text."""
     try:
         if not S_ISREG(file.stat().st_mode):  # a FIFO would block forever
-            raise PermissionError("it is not a regular file")
+            raise OSError("it is not a regular file")
         return file.read_text("utf-8")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} cannot be read: it is not UTF-8. {CORRECT_IT}") from error
     except OSError as error:
-        remedy = "Choose a shorter name." if error.errno == ENAMETOOLONG else CORRECT_IT
+        remedy = REMEDIES.get(error.errno or 0, CORRECT_IT)
         raise ConfigError(f"{file} cannot be read: {error.strerror or error}. {remedy}") from error
 
 

@@ -68,7 +68,14 @@ def models_remove(services: Services, name: Name) -> ModelState:
     return services.model_selection.known(name)[1]
 
 
-@operation(Effect.REPEATABLE, opens=Opening.NOTHING)
+@operation(
+    Effect.REPEATABLE,
+    opens=Opening.NOTHING,
+    text=lambda chosen: [
+        f"{chosen.config} has embedder: {chosen.embedder}",
+        f"If the vault has other vectors, run: {chosen.next}",
+    ],
+)
 def models_use(
     services: Services,
     name: Annotated[str, "better, multilingual, the name of a model, or auto.", argument("NAME")],

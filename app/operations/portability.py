@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
+from time import time
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -85,8 +86,8 @@ def _checked(settings: Settings, request: Any, caller: str) -> Settings:
     fault, places = fault_of_name(request.collection), _conversation_places(request.paths, settings.vault)
     if request.collection in settings.collections:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
-    elif request.since and parse_iso(request.since) is None:
-        fault = f"{request.since!r} is no day. Write YYYY-MM-DD."
+    elif request.since and not 0 <= (parse_iso(request.since) or -1) <= (time() + 86_400) * 1000:
+        fault = f"{request.since!r} is no day up to today. Write YYYY-MM-DD."
     if fault or not places:
         fault = fault or "No agent has recorded sessions here. Name an export: clawmem mine PATH"
         raise InvalidInput("INVALID_INPUT", fault)

@@ -15,7 +15,7 @@ from ruamel.yaml.error import YAMLError
 from clawmem.app.environment.places import CORRECT_IT, config_text, real_path
 from clawmem.app.environment.private_files import PRIVATE, draft_of, make_folder
 from clawmem.domain.documents.eligibility import is_collection_name
-from clawmem.ports.errors import ConfigError, InvalidInput
+from clawmem.ports.errors import DISK_FULL, ConfigError, InvalidInput
 
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
 LONGEST_NAME = 100  # bytes: with the endings of its files it fits into every file system
@@ -80,9 +80,10 @@ def locked_config(path: Path) -> Iterator[None]:
     except Timeout as error:
         raise ConfigError(f"Another command changes {path}. Repeat this one after it.") from error
     except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror}. Check its permissions, and those of its folder."
-        ) from error
+        remedy = "Check its permissions, and those of its folder."
+        if error.errno in DISK_FULL:
+            remedy = "Free some space and repeat."
+        raise ConfigError(f"{path} cannot be written: {error.strerror}. {remedy}") from error
 
 
 @contextmanager

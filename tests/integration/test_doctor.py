@@ -77,13 +77,15 @@ def failed(findings: dict[str, CheckResult]) -> list[str]:
 def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder: Embedder) -> None:
     """All checks come in their order, all well, none with a way out."""
     (Path(folder.root) / "00.md").write_text("---\nx: [y\n---\n# Note 0\n\nA.\n\nB.\n", encoding="utf-8")
+    for number, text in enumerate(("---\ndate: whenever\n---\nA.\n", "---\nx: y\n\nA.\n"), start=1):
+        (Path(folder.root) / f"0{number}.md").write_text(text, encoding="utf-8")
     update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
     embed_pending(vault, embedder)()
 
     findings = examine(vault, folder, embedder)
 
     assert findings["front matter"].detail.startswith(
-        "files with lines that could not be read: 1 (notes/00.md)"
+        "files with lines that could not be read: 3 (notes/00.md, notes/01.md, notes/02.md)"
     )
     assert list(findings) == CHECKS
     assert failed(findings) == []

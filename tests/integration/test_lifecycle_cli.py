@@ -186,7 +186,7 @@ def test_a_relative_base_folder_is_ignored(
 
 
 def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path) -> None:
-    """Headings of links, days in any format, and values that no note has; a pattern outside of the folder is refused."""
+    """Headings of links, days in any format, and values that no note has; what cannot be meant is refused."""
     text = "---\nstatus: active\n---\n# Kiln\n\nOld.\n\n## Glaze\n\nSee [[2026-03-05]].\n"
     (notes / "kiln.md").write_text(text, "utf-8")
     (notes / "2026_03_01.md").write_text("# Day\n\nIt rained.\n", "utf-8")
@@ -196,8 +196,20 @@ def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path
     assert "It rained" in done(remembered("get", "March 1st, 2026"))
     assert "ends before it begins" in remembered("get", "kiln.md:5-2").stderr
     assert "2026-03-05" not in done(remembered("links", "--broken"))
-    refused = remembered("collection", "add", notes, "--name", "notes", "--pattern", "../*.md")
-    assert (refused.exit_code, "matches no file" in refused.stderr) == (2, True)
+    (notes / "gone.md").symlink_to(notes / "nowhere")
+    for words, fault in (
+        ("collection add .. --name notes --pattern ../*.md", "matches no file"),
+        (f"collection add .. --name {'x' * 101}", "longer than 100 bytes"),
+        ("list --tasks --since 2026-11-29T25:61", "is no day"),
+        (f"mine {notes} --since 2999-01-01", "no day up to today"),
+        *(
+            (f"{verb} {'x' * 5_000}", "x")
+            for verb in ("why", "doctor", "export", "backup", "import mem0", "mine")
+        ),
+    ):
+        refused = remembered(*words.split())
+        assert (refused.exit_code, fault in refused.stderr) == (2, True), words
+    assert "Correct or delete it" in done(remembered("doctor", notes / "gone.md"))
 
 
 def test_advice_names_the_chosen_vault(invoke: Invoke, tmp_path: Path) -> None:

@@ -66,3 +66,6 @@ def test_an_empty_vault_is_not_the_usual_one(remembered: Invoke, run: Run, empty
 
         assert refused.returncode == 2
         assert "--vault is empty" in refused.stderr
+    for words in ("setup", "setup hooks --with", "bench retrieval", "serve --host", "--json --backend"):
+        refused = run(*words.split(), empty)
+        assert (refused.returncode, "is empty" in refused.stderr) == (2, True), words

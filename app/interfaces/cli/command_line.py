@@ -60,22 +60,31 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a pr
 
 
 class Verbs(TyperGroup):
-    """A command group that shows its help without arguments, and refuses an option that is given two values."""
+    """A command group that shows its help without arguments, and refuses an option with two values or an empty one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _refuse_repetition(self, ctx, args)
+        _refuse_values(self, ctx, args)
         return super().parse_args(ctx, args or ["--help"])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         if command and not isinstance(command, Verbs):
             own = command.context_class(command, info_name=name, parent=ctx, **command.context_settings)
-            _refuse_repetition(command, own, rest)
+            _refuse_values(command, own, rest)
         return name, command, rest
 
 
-def _refuse_repetition(command: Any, ctx: Any, args: Sequence[str]) -> None:
-    _, _, order = command.make_parser(ctx).parse_args([*args])  # each parameter as often as it is given
+def _refuse_values(command: Any, ctx: Any, args: Sequence[str]) -> None:
+    values, _, order = command.make_parser(ctx).parse_args([*args])  # each parameter as often as it is given
+    for parameter in order:  # an empty one may be an unset variable
+        value = values.get(parameter.name)
+        if not all(str(text).strip(" ,") for text in (value if isinstance(value, list | tuple) else [value])):
+            name = (
+                parameter.name.upper()
+                if parameter.param_type_name == "argument"
+                else max(parameter.opts, key=len)
+            )
+            raise InvalidInput("INVALID_INPUT", f"{name} is empty. Give it a value, or leave it out.")
     for parameter, count in Counter(order).items():
         if count > 1 and not (parameter.nargs != 1 or parameter.multiple or parameter.is_flag):
             name = max(parameter.opts, key=len)
@@ -202,9 +211,9 @@ def root(
     ] = False,
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
-    if vault is not None and not vault.strip():  # such as an unset variable
-        raise InvalidInput("INVALID_PATH", "--vault is empty. Give a path or name, or leave it out.")
-    ctx.obj = GlobalOptions(Path(vault) if vault else None, backend, json, alone)
+    place = Path(vault) if vault else None
+    is_path = vault and vault.startswith("./")  # also of a word, which may be a name
+    ctx.obj = GlobalOptions(place.absolute() if place and is_path else place, backend, json, alone)
 
 
 @contextmanager

@@ -119,9 +119,6 @@ class Form:
         if backend is not None and BACKEND in self.operation.request.model_fields:
             values[BACKEND] = backend
         for spelling, value in options.items():
-            texts = value if isinstance(value, list) else [value]
-            if not all(str(text).strip(" ,") for text in texts):
-                raise InvalidInput("INVALID_INPUT", f"{spelling} is empty. Give it a value, or leave it out.")
             values[self.options[spelling]] = value
         rest = [*words]
         for name in self.arguments[: len(words)]:

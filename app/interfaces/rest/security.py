@@ -186,7 +186,8 @@ class Gate:
         is_shown = kind.lower() == "bearer" and compare_digest(token.strip().encode(), self._token)
         if self._token and not (is_shown or is_page):
             challenge = {"WWW-Authenticate": "Bearer"}
-            return refuse(401, "Show the token: Authorization: Bearer TOKEN", challenge)
+            place = "It is in the file next to the vault that ends in .token, or in CLAWMEM_API_TOKEN."
+            return refuse(401, f"Show the token: Authorization: Bearer TOKEN. {place}", challenge)
         # Browsers send other changing methods to another origin only after a preflight.
         kind, media_type = FORM if is_page else JSON, headers.get("content-type", "").partition(";")[0]
         if method == "POST" and media_type.strip().lower() != kind:

@@ -109,8 +109,10 @@ class ExplainFile:
         file, known = root / path, self.documents.at(folder.name, path) if self.documents else None
         parts = [path[:end] for end, sign in enumerate(f"{path}/") if sign == "/"]
         if link := next((part for part in parts if (root / part).is_symlink()), None):
-            reason = f"{link} is a symbolic link, and links are not followed."
-            return FileStatus("link", reason, "Add the folder of its target as a collection.")
+            reason, remedy = f"{link} is a symbolic link", "Add the folder of its target as a collection."
+            if not file.exists():
+                reason, remedy = f"{reason} without a target", "Correct or delete it."
+            return FileStatus("link", f"{reason}, and links are not followed.", remedy)
         if not file.exists():
             if known is None:
                 raise NotFound("file", str(file))

@@ -28,7 +28,7 @@ from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forg
 from clawmem.app.services.models import NONE
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.fragments import GRAIN_OF
-from clawmem.domain.documents.frontmatter import split
+from clawmem.domain.documents.frontmatter import facts, split
 from clawmem.domain.documents.identity import NO_TEXT, body_hash, is_current, is_forgotten, source_hash
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.text.words import words
@@ -227,10 +227,15 @@ class Doctor:
     def _front_matter(self, name: str) -> CheckResult:
         faulty = []
         for note in self.documents.latest():
+            text = (
+                f"---\n{note.front_matter}---\n" if note.front_matter else self.documents.body(note.id) or ""
+            )
+            parts = split(text)
             try:
-                self.parse_yaml(note.front_matter or split(self.documents.body(note.id) or "").text)
+                is_faulty = parts.is_unclosed or facts(self.parse_yaml(parts.text)).faults
             except ValueError:
-                faulty.append(note.display_path)
+                is_faulty = True
+            faulty += [note.display_path] if is_faulty else []
         files = f"files with lines that could not be read: {len(faulty)}"
         names = f" ({few(sorted(faulty))}). For the lines, run: clawmem update --all" if faulty else ""
         return CheckResult(name, True, files + names)
