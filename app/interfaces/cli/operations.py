@@ -118,14 +118,13 @@ class Form:
         values: dict[str, Any] = {**self.command.defaults, **self.command.fixed}
         if backend is not None and BACKEND in self.operation.request.model_fields:
             values[BACKEND] = backend
-        for spelling, value in options.items():
-            values[self.options[spelling]] = value
+        values |= {self.options[spelling]: value for spelling, value in options.items()}
         rest = [*words]
         for name in self.arguments[: len(words)]:
             annotation, option = self.fields[name].annotation, option_of(self.fields[name])
             is_several = "..." in (option.metavar or "") or _allows(annotation, list)
             taken, rest = (rest, []) if is_several else (rest[:1], rest[1:])
-            value = taken if _allows(annotation, list) else " ".join(taken)
+            value: Any = taken if _allows(annotation, list) else " ".join(taken)
             texts = taken if value is taken else [value]
             if taken and not (option.from_stdin or all(text.strip() for text in texts)):
                 raise InvalidInput("INVALID_INPUT", f"{self.spellings[name].strip('.')} is empty.")
