@@ -233,8 +233,13 @@ def _markdown(selects: Callable[[Path], bool], place: Path, marks: frozenset[str
     """Yield every Markdown file below *place* that *selects* accepts; one must have a field of *marks*, if any."""
     if not place.is_dir():
         raise NoStore("there is no such folder")
-    files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
-    paths = sorted(file.relative_to(place) for file in files)
+    closed, listed = list[OSError](), os.walk(place, onerror=lambda error: closed.append(error))
+    files = (Path(folder, name) for folder, _, names in listed for name in names if name.endswith(".md"))
+    paths = sorted(file.relative_to(place) for file in files if file.is_file() and not file.is_symlink())
+    for error in closed:
+        if not paths:
+            raise error
+        yield Unmatched(f"folder that cannot be read ({error.filename})")
     for path in paths:
         if (shown := os.fsencode(path).decode("utf-8", "backslashreplace")) != str(path):
             yield Unmatched(f"file whose name is not UTF-8 ({shown})")

@@ -156,7 +156,7 @@ def agent_vaults(env: Mapping[str, str]) -> Path:
 
 
 def session_places(env: Mapping[str, str]) -> list[Path]:
-    """Return the folders and databases in which agents on this machine record their sessions."""
+    """Return the folders and databases in which agents on this machine record their sessions, or closed ones above."""
     opencode = below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "opencode"
     places = (
         below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env) / "projects",
@@ -167,7 +167,10 @@ def session_places(env: Mapping[str, str]) -> list[Path]:
         opencode / "opencode.db",
         below_home(env.get("HERMES_HOME") or "~/.hermes", env) / "state.db",
     )
-    return [place for place in places if is_there(place)]
+    closed = (
+        place.parent for place in places if is_there(place.parent) and not os.access(place.parent, os.X_OK)
+    )
+    return [*filter(is_there, places), *closed]
 
 
 def holder_id() -> str:

@@ -107,11 +107,22 @@ def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
 def test_notes_that_cannot_be_read_are_not_taken_for_missing(run: Run, closed: Path, tmp_path: Path) -> None:
     """Neither a file nor a folder, by any command."""
     vault, notes = tmp_path / "vault.sqlite", tmp_path / "notes"
+    (notes / "deep").mkdir()
+    assert run("collection", "add", str(notes / "deep"), vault=vault).returncode == 0
     (notes / "lamp.md").chmod(0)
     seen = [run(*command.split(), vault=vault) for command in (f"doctor {notes}/lamp.md", "doctor", "update")]
     notes.chmod(0)
-    seen += [run(*command.split(), vault=vault) for command in ("doctor", "update", f"bootstrap {notes}")]
+    commands = (
+        "doctor",
+        "update",
+        f"bootstrap {notes}",
+        f"import basic-memory {notes}",
+        f"mine {notes}",
+    )
+    seen += [run(*command.split(), vault=vault) for command in commands]
+    assert run("status", vault=vault).returncode == 0
+    assert "the check failed" not in seen[3].stdout
     notes.chmod(0o700)
 
     for done in seen:
-        assert done.returncode in (1, 2) and "permissions" in done.stdout + done.stderr, done
+        assert done.returncode in (1, 2) and "permission" in done.stdout + done.stderr, done

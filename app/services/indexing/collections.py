@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from clawmem.app.environment.places import real_path
+from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.settings.config_file import RESERVED
@@ -140,15 +140,15 @@ def settings_faults(settings: Settings) -> list[str]:
     faults = [
         f"vaults.{name}: {path} is a folder, and a vault is a file"
         for name, path in settings.vaults.items()
-        if path.is_dir()
+        if is_there(path) and path.is_dir()
     ]
     for name, folder in settings.collections.items():
         root = real_path(folder.path)
         if (first := places.setdefault((root, folder.pattern, folder.kind), name)) != name:
             faults.append(f"collections.{name} has the same files as {first}")
-        for place in folder.context if root.is_dir() else ():
+        for place in folder.context if is_there(root) else ():
             described = real_path(root / place.strip("/"))
-            if not (described.is_relative_to(root) and described.exists()):
+            if not (described.is_relative_to(root) and is_there(described)):
                 faults.append(f"collections.{name}.context: {place!r} is no file or folder of the collection")
     inbox, roots = Path(settings.inbox), [folder.path for folder in settings.collections.values()]
     if inbox.is_absolute() and not any(map(inbox.is_relative_to, roots)):

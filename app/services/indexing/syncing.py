@@ -11,6 +11,7 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name, typed_folder
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.secrets import key_material_in
@@ -69,12 +70,17 @@ def sync_folder(
         files if allowed is None else single_files, home, [real_path(path) for path in own]
     )
     source = Folder(collection, str(root), pattern)
-    if allow_empty or scan_folder(guarded, source).files:
+    if (scan := scan_folder(guarded, source)).files or allow_empty:
         report = update_alone(files=guarded)(source, allow_empty=allow_empty, progress=progress)
         report.problems.extend(guarded.skipped.values())
         if allow_empty or documents.collections().get(collection):
             return report
-    fault = f"No readable file of {root} matches {pattern}. Give another folder or --pattern."
+    remedy = (
+        f"Check the permissions of {few(scan.unreadable)}"
+        if scan.unreadable
+        else "Give another folder or --pattern"
+    )
+    fault = f"No readable file of {root} matches {pattern}. {remedy}."
     emptied = f" To remove all documents of {collection}, add --allow-empty."
     raise InvalidInput(
         "NOTHING_INDEXED", fault + (emptied if documents.collections().get(collection) else "")

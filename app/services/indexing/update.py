@@ -16,7 +16,14 @@ from pydantic import Field
 
 from clawmem.app.services.capture.visibility import PRIVATE
 from clawmem.app.services.indexing.collections import record_trust
-from clawmem.app.services.indexing.folders import Exclusions, Folder, Ownership, root_of, scan_folder
+from clawmem.app.services.indexing.folders import (
+    MISSING_FOLDER,
+    Exclusions,
+    Folder,
+    Ownership,
+    root_of,
+    scan_folder,
+)
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
 from clawmem.app.services.progress import Progress
@@ -298,7 +305,7 @@ class _Pass:
         exclusions, scan = self._exclusions, scan_folder(update.files, folder, self._exclusions)
         if not scan.root_exists:
             fault = scan.problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
-            moved = "" if scan.problem else ". If it was moved, run: clawmem collection add NEW_FOLDER"
+            moved = "" if scan.problem else f". {MISSING_FOLDER.format(folder.name)}"
             remedy = f"its documents are kept{moved}"
             if not any(note.inactive is None for note in known.values()):
                 remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"

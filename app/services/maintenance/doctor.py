@@ -21,7 +21,7 @@ from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import all_below, files_of_vault, make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
-from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder
+from clawmem.app.services.indexing.folders import MISSING_FOLDER, Exclusions, Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
@@ -51,8 +51,6 @@ from clawmem.ports.records import (
 )
 from clawmem.ports.storage import Storage, Transactions
 
-# The remedy for a folder that is missing; update keeps its documents until then.
-MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {}"
 # Indexes are derived from the records, so a rebuild repairs any of them.
 REBUILD = "Run: clawmem rebuild"
 # Repairs the records themselves, and keeps every readable one.

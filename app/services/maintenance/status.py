@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.records import Record
 from clawmem.app.services.indexing.collections import Collection
+from clawmem.app.services.indexing.folders import MISSING_FOLDER
 from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
 from clawmem.app.services.retrieval.receipts import receipt_of
@@ -97,12 +99,12 @@ class Status:
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [*every_served(self.documents)]
         collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
-        steps = [
-            f"{collection.path} is gone, and its notes are kept. If it moved, run: clawmem collection add PATH "
-            f"--name {collection.name}"
-            for collection in collections
-            if collection.documents and collection.path and not Path(collection.path).is_dir()
-        ]
+        steps = list[str]()
+        for collection in collections:
+            with suppress(PermissionError):  # which doctor names
+                if collection.documents and collection.path and not Path(collection.path).is_dir():
+                    moved = MISSING_FOLDER.format(collection.name)
+                    steps.append(f"{collection.path} is gone, and its notes are kept. {moved}")
         if embeddings.pending:
             waiting = f"Texts that are not found by their meaning yet: {embeddings.pending}"
             steps.append(f"{waiting}. Run: clawmem embed")
