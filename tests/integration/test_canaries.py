@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from clawmem.adapters.memory.models import OverlapReranker, ScriptedGenerator
-from clawmem.app.services.maintenance.doctor import GOLDEN, generator_fault, reranker_fault
+from clawmem.app.services.maintenance.doctor import generator_fault, reranker_fault
+from clawmem.domain.maintenance.canary import GOLDEN
 
 RIGHT = {golden.right for golden in GOLDEN}
 

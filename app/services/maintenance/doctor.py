@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,11 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
-from operator import attrgetter, mul
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from shutil import disk_usage
-from struct import unpack
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.app.client.autostart import is_running
 from clawmem.app.client.request import announced, fault_of_server
@@ -31,6 +29,15 @@ from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.documents.frontmatter import facts, split
 from clawmem.domain.documents.identity import NO_TEXT, body_hash, is_current, is_forgotten, source_hash
 from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.maintenance.canary import (
+    GOLDEN,
+    QUESTION,
+    VERDICT,
+    compared_texts,
+    cosine,
+    fault_in_ranking,
+    fault_in_vectors,
+)
 from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, IndexBypassed, ModelError, SourceUnreadable
@@ -58,34 +65,9 @@ REPAIR = "Run: clawmem doctor --repair"
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
 SAMPLE = 20  # stored vectors that are computed again for comparison
-COMPARED = 4  # texts per question to a reranker
 LOOKED_FOR = 50  # documents that a verification searches for
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
 DEPTH = 200  # hits among which a document must be found by one of its rare words
-
-
-class Golden(NamedTuple):
-    """A question, a text that answers it, and one that does not."""
-
-    question: str
-    right: str
-    wrong: str
-
-
-# A working model ranks the right text of each question first among the twelve. A model that returns constants or
-# noise does not: a random pick is right in 1 of 12 cases, and it would have to be right six times.
-GOLDEN = (
-    Golden("how to bake sourdough bread", "We bake sourdough bread in a hot oven.", "The tax is due."),
-    Golden("database connection timeout", "The database connection had a timeout.", "Basil grows in pots."),
-    Golden("which train goes to the airport", "Take this train to the airport.", "The cello part is hard."),
-    Golden("my daughter's birthday party", "A birthday party for our daughter.", "Compile this module."),
-    Golden("doctor appointment for knee pain", "The doctor examined the painful knee.", "Stock prices fell."),
-    Golden("learning to play the guitar", "She is learning guitar chords to play.", "A volcano erupted."),
-)
-# Every use of a generator needs one of a few words under a given key.
-_VERDICT = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"]}
-# The question contains no example answer; otherwise a model that repeats its prompt would pass.
-_QUESTION = 'Is fire hot? Answer in JSON, with one object whose only field, "answer", is either yes or no.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,57 +311,24 @@ def _tested(
 def embedder_fault(embedder: Embedder) -> str | None:
     """Return the fault in the vectors of *embedder* for texts of known similarity, or ``None``."""
     questions = [embedder.embed_query(golden.question) for golden in GOLDEN]
-    texts = [text for golden in GOLDEN for text in (golden.right, golden.wrong)]
-    vectors = embedder.embed_documents(texts)
-    if len(vectors) != len(texts) or any(
-        len(vector) != 4 * embedder.dimensions for vector in (*questions, *vectors)
-    ):
-        return f"a vector is missing, or not of {embedder.dimensions} dimensions"
-    similarities = [[cosine(question, vector) for vector in vectors] for question in questions]
-    return _missed(similarities, range(0, len(texts), 2), "are not nearest to what they mean")
+    vectors = embedder.embed_documents([text for golden in GOLDEN for text in (golden.right, golden.wrong)])
+    return fault_in_vectors(questions, vectors, embedder.dimensions)
 
 
 def reranker_fault(reranker: Reranker) -> str | None:
-    """
-    Return the fault in the scores of *reranker* for texts of known order, or ``None``.
-
-    The position of the right text varies, which exposes a model that scores by position alone.
-    """
-    scores: list[list[float]] = []
-    for number, golden in enumerate(GOLDEN):
-        texts = [GOLDEN[(number + step) % len(GOLDEN)].wrong for step in range(COMPARED)]
-        texts[number % COMPARED] = golden.right
-        scores.append(reranker.rerank(golden.question, texts, timeout_s=20.0))
-    if any(len(row) != COMPARED or not all(0 <= score <= 1 for score in row) for row in scores):
-        return "a score is missing, or not from 0 to 1"
-    places = [number % COMPARED for number in range(len(GOLDEN))]
-    return _missed(scores, places, "do not get their answer first")
+    """Return the fault in the scores of *reranker* for texts of known order, or ``None``."""
+    ranked = (
+        reranker.rerank(golden.question, compared_texts(number), timeout_s=20.0)
+        for number, golden in enumerate(GOLDEN)
+    )
+    return fault_in_ranking([*ranked])
 
 
 def generator_fault(generator: Generator) -> str | None:
     """Return the fault in the JSON that *generator* writes on request, or ``None``."""
-    ask = partial(generator.generate, timeout_s=30.0, max_tokens=60, schema=_VERDICT)
-    is_usable = json_answer(ask, _QUESTION, _VERDICT) is not None
+    ask = partial(generator.generate, timeout_s=30.0, max_tokens=60, schema=VERDICT)
+    is_usable = json_answer(ask, QUESTION, VERDICT) is not None
     return None if is_usable else "asked for JSON of a given shape, it wrote something else, twice"
-
-
-def cosine(first: Vector, second: Vector) -> float:
-    """Return the cosine of two vectors of any length; 0 for a zero vector, NaN if not finite or not comparable."""
-    a, b = (unpack(f"<{len(vector) // 4}f", vector) for vector in (first, second))
-    if len(a) != len(b):
-        return math.nan
-    lengths = math.hypot(*a) * math.hypot(*b)
-    return sum(map(mul, a, b)) / lengths if lengths else 0.0
-
-
-def _missed(scores: Iterable[Sequence[float]], places: Iterable[int], how: str) -> str | None:
-    """Return the questions whose score at the right place is not above all others, which NaN never is."""
-    missed = [
-        golden.question
-        for golden, row, place in zip(GOLDEN, scores, places, strict=True)
-        if not all(row[place] > score for other, score in enumerate(row) if other != place)
-    ]
-    return f"{len(missed)} of {len(GOLDEN)} questions {how}: {few(missed)}" if missed else None
 
 
 @dataclass(frozen=True, slots=True)
