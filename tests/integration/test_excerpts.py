@@ -78,6 +78,7 @@ def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
             "The spine is red powder.\n\n" + "The boards are off. " * 11 + "The boards are off.",
         ),
         ("sewn sewing tapes", "Sewn on tapes."),
+        ("moisture on the register", "> [!warning] Whoever opens this\n> No moisture on the register."),
         ("which alder for the sauna bench", "Alder, not aspen: it does not splinter."),
     ],
 )
