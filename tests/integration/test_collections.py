@@ -121,6 +121,17 @@ def test_an_empty_path_is_not_the_current_folder(
     assert list(home.iterdir()) == []
 
 
+def test_every_command_names_the_same_remedy_for_a_missing_folder(
+    remembered: Invoke, notes: Path, home: Path
+) -> None:
+    """With the name of the collection, which then continues in the new folder."""
+    moved = notes.rename(home / "moved")
+    for command in ("update", "status", "doctor", f"doctor {notes}/decisions/2026-02-11-redis.md"):
+        assert "run: clawmem collection add PATH --name notes" in remembered(command).stdout, command
+    assert remembered("collection", "add", moved, "--name", "notes").exit_code == 0
+    assert "0 added, 0 updated, 0 removed" in remembered("update").stdout
+
+
 @pytest.mark.parametrize("left", [0, 10])
 @pytest.mark.parametrize("verb", ["update", "update --all", "bootstrap"])
 def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(

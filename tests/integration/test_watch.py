@@ -151,7 +151,12 @@ class TestTrouble:
         """Its documents are kept, and it is watched again as soon as it is back."""
         since = len(watcher.news)
         (home.home / "away").rename(home.home / "taken out")
-        assert soon(lambda: any("away is not there" in one for one in watcher.told("problem", since)))
+        assert soon(
+            lambda: any(
+                "away is not there" in text and "--name away" in text
+                for text in watcher.told("problem", since)
+            )
+        )
         assert set(home.served("away")) == {"usb.md"}
 
         home.write("taken out/while.md", "# Written elsewhere\n")

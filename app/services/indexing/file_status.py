@@ -8,7 +8,15 @@ from os.path import abspath, lexists
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
-from clawmem.app.services.indexing.folders import BUILT_IN, OWN, Exclusion, Exclusions, Folder, scan_folder
+from clawmem.app.services.indexing.folders import (
+    BUILT_IN,
+    MISSING_FOLDER,
+    OWN,
+    Exclusion,
+    Exclusions,
+    Folder,
+    scan_folder,
+)
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.domain.documents.eligibility import compile_pattern
@@ -117,7 +125,9 @@ class ExplainFile:
             if known is None:
                 raise NotFound("file", str(file))
             reason = f"Its file is gone; it was read last on {known.indexed_at[:10]}."
-            return FileStatus("gone", reason, f"Put the file back. {UPDATE}")
+            is_moved = not root.is_dir()
+            remedy = MISSING_FOLDER.format(folder.name) if is_moved else f"Put the file back. {UPDATE}"
+            return FileStatus("gone", reason, remedy)
         exclusions = Exclusions(self.files, folder)
         scanned = f"{path}/x" if file.is_dir() else path
         scan = scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
