@@ -164,12 +164,12 @@ def ask_vault(
             if not work_found.candidates:
                 continue
             passages = passages_of(stores.lexical, late, request, work_found)
-            evidence = evidence_of(stores.lexical, work_found, passages)
+            evidence = evidence_of(stores.lexical, request, work_found, passages)
             if not evidence.specificity:
                 continue
             places = places_of(request, work_found, passages)[:TOP]
             words = passages_of(stores.lexical, None, request, work_found)
-            by_words = evidence_of(stores.lexical, work_found, words)
+            by_words = evidence_of(stores.lexical, request, work_found, words)
             yield {
                 "collection": collection,
                 "unit": unit,

@@ -14,7 +14,7 @@ from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
-from clawmem.domain.text.vocabulary import function_words
+from clawmem.domain.text.vocabulary import function_words, language_of
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex
@@ -63,7 +63,7 @@ def confidence(
         if passages.failure:
             trace.degraded[LATE_INTERACTION] = passages.failure
         fingerprint = work.space if work.legs.get(VECTOR) else None
-        answered = relevance.answer_probability(evidence_of(lexical, work, passages), fingerprint)
+        answered = relevance.answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
     except ClawmemError as error:  # an unavailable index cannot provide statistics either
         trace.note(f"how likely it is cannot be told: {error}")
         return work
@@ -93,7 +93,9 @@ def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(())
 
 
-def evidence_of(lexical: LexicalIndex, work: Work, passages: Passages) -> relevance.Evidence:
+def evidence_of(
+    lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages
+) -> relevance.Evidence:
     """Return the evidence that any candidate answers."""
     # A cosine is fitted with words by meaning.
     vectors = work.legs.get(VECTOR) if passages.by_meaning else None
@@ -104,6 +106,7 @@ def evidence_of(lexical: LexicalIndex, work: Work, passages: Passages) -> releva
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
         is_task=passages.is_task,
+        language=language_of(words(request.question.text)),
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.relevance import (
     DEFAULT_FLOOR,
+    FOREIGN,
     Evidence,
     ResultPlace,
     answer_probability,
@@ -69,6 +70,21 @@ def test_a_nearer_passage_never_makes_it_less_likely(
 def test_a_cosine_of_an_unknown_scale_says_nothing(evidence: Evidence) -> None:
     """An embedder that nothing was fitted for is as good as none."""
     assert answer_probability(evidence, "unheard:of:1") == answer_probability(evidence._replace(cosine=None))
+
+
+@given(EVIDENCE)
+def test_another_language_needs_the_words_or_a_nearer_passage(evidence: Evidence) -> None:
+    """Cosines of two German texts are high, whatever they are about; equal words count as in English."""
+    if evidence.cosine is None:
+        return
+    german, english = evidence._replace(language="de"), evidence._replace(language="en")
+    nearer = german._replace(cosine=evidence.cosine + FOREIGN)
+    static = next(iter(ANSWERED))
+    by_words = answer_probability(evidence._replace(cosine=None), static)
+    assert (
+        by_words <= answer_probability(german, static) <= max(by_words, answer_probability(english, static))
+    )
+    assert answer_probability(nearer, static) >= answer_probability(english, static)
 
 
 @given(st.floats(0, 1), st.integers(1, 1000), st.floats(0, 1), st.floats(0, 1), st.sampled_from(list(PLACED)))
