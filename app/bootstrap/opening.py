@@ -34,6 +34,15 @@ def require_vault(settings: Settings) -> None:
     raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
 
 
+def require_unused(settings: Settings) -> None:
+    """Raise `VaultError` if the configured vault may not be replaced: it is read-only, or a server has it open."""
+    if settings.read_only:
+        raise VaultReadOnly(str(settings.vault))
+    if is_running(settings.vault):
+        reason = f"A server has {settings.vault} open. Run: clawmem serve --stop, then repeat"
+        raise VaultError(str(settings.vault), reason)
+
+
 def require_folder(settings: Settings) -> None:
     """Raise `VaultError` if the folder of a vault that is to be created does not exist and is not the usual one."""
     folder, usual = settings.vault.parent, default_vault({**os.environ, "INDEX_PATH": ""}).parent

@@ -37,7 +37,6 @@ from clawmem.app.settings.config_file import (
     read_config,
     remove_collection,
     set_value,
-    typed_folder,
 )
 from clawmem.app.settings.model import CollectionSettings, Settings, load_settings, of_vault, set_apart
 from clawmem.domain.briefing.blocks import few
@@ -47,7 +46,7 @@ from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInp
 
 COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
-FOLDER = argument("FOLDER", parser=lambda text: typed_folder(text).expanduser().absolute())
+FOLDER = argument("FOLDER", parser=lambda text: Path(text).expanduser().absolute())
 PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
@@ -254,7 +253,7 @@ def list_all(services: Services) -> list[Collection]:
 )
 def collection_add(
     services: Services,
-    path: Annotated[Path | None, "A folder or repository.", argument("PATH", parser=typed_folder)] = None,
+    path: Annotated[Path | None, "A folder or repository.", argument("PATH")] = None,
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
     kind: Annotated[Literal["files", "git"], "Its files, or with git its commit messages."] = "files",
     client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",
@@ -325,7 +324,7 @@ def collection_add(
 )
 def bootstrap(
     services: Services,
-    path: Annotated[Path, "A folder of Markdown.", argument("PATH", parser=typed_folder)],
+    path: Annotated[Path, "A folder of Markdown.", argument("PATH")],
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
     skip_embed: Annotated[bool, "Make no vectors."] = False,
     confirm: Confirm = None,

@@ -13,9 +13,8 @@ from typing import Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.lazy import backend_named
-from clawmem.app.bootstrap.opening import open_copy, open_services
+from clawmem.app.bootstrap.opening import open_copy, open_services, require_unused, require_vault
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import CURATOR_REPORT, is_there, topics_folder
 from clawmem.app.environment.private_files import (
     draft_folder,
@@ -136,12 +135,8 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
     The damaged file is stored next to the new vault. Forgotten notes stay forgotten. A sound vault is left as it is.
     """
     settings, vault = services.settings, str(services.settings.vault)
-    if not is_there(settings.vault):
-        raise VaultError(vault, f"There is no vault at {vault}. Run: clawmem bootstrap PATH")
-    if settings.read_only:
-        raise VaultReadOnly(vault)
-    if is_running(settings.vault):
-        raise VaultError(vault, f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
+    require_vault(settings)
+    require_unused(settings)
     plain = settings.model_copy(update={"collections": {}})
     with suppress(Exception):
         # SQLite checks constraints for a writer only, who must not open a broken file.

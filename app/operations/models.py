@@ -71,9 +71,8 @@ def models_remove(services: Services, name: Name) -> ModelState:
 @operation(
     Effect.REPEATABLE,
     opens=Opening.NOTHING,
-    text=lambda chosen: [
-        f"{chosen.config} has embedder: {chosen.embedder}",
-        f"If the vault has other vectors, run: {chosen.next}",
+    text=lambda made: [
+        f"{made.config}: embedder: {made.embedder}. For other vectors of a vault, run: {made.next}"
     ],
 )
 def models_use(

@@ -15,9 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.lazy import imported_object
-from clawmem.app.bootstrap.opening import open_copy, open_services
+from clawmem.app.bootstrap.opening import open_copy, open_services, require_unused
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there, real_path, session_places
 from clawmem.app.environment.private_files import (
     VAULT_ENDINGS,
@@ -60,7 +59,6 @@ from clawmem.ports.errors import (
     SourceMissing,
     StoreUnreadable,
     VaultError,
-    VaultReadOnly,
 )
 from clawmem.ports.imports import ForeignStore
 from clawmem.ports.records import InactiveReason, Role, one_line
@@ -339,10 +337,7 @@ def _alone(settings: Settings, vault: Path) -> Settings:
 def _refuse_content(services: Services) -> None:
     """Raise `VaultError` if the vault has documents, served or not, cannot be written, or a server has it open."""
     vault = services.settings.vault
-    if services.settings.read_only:
-        raise VaultReadOnly(str(vault))
-    if is_running(vault):
-        raise VaultError(str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
+    require_unused(services.settings)
     if is_there(vault):
         with open_services(_alone(services.settings, vault), read_only=True) as opened:
             documents = opened.vault.documents

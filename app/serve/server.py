@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -144,12 +144,9 @@ class ServerRuntime:
     @contextmanager
     def _opened(self) -> Iterator[Services | None]:
         """Yield the services that a thread has open; ``None`` without a vault. Invalid settings are ignored."""
-        if is_there(self.vault):
-            lenient = partial(load_settings, environ=self.environ, lenient=True)
-            with self.dispatcher.services(lenient) as services:
-                yield services
-        else:
-            yield None
+        lenient = partial(load_settings, environ=self.environ, lenient=True)
+        with self.dispatcher.services(lenient) if is_there(self.vault) else nullcontext() as services:
+            yield services
 
 
 class Choices(NamedTuple):
@@ -189,6 +186,9 @@ def serve(
                     f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
                     "Choose another, or remove it and one is made."
                 )
+        # Inherited by every connection; without it the second packet of an answer is delayed by 40 ms. asyncio sets it
+        # for sockets with an explicit protocol alone.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         host, port = listener.getsockname()[:2]
         here = Announcement(
             pid=os.getpid(),
@@ -231,20 +231,13 @@ def _listener(choices: Choices) -> socket.socket:
     family = socket.AF_INET6 if ":" in choices.host else socket.AF_INET
     usual = DEFAULT_PORT if choices.port is None else choices.port
     try:
-        try:
-            listener = socket.create_server((choices.host, usual), family=family)
-        except OSError:
-            if choices.port is not None:
-                raise
-            listener = socket.create_server((choices.host, 0), family=family)
+        with suppress(*([OSError] if choices.port is None else [])):
+            return socket.create_server((choices.host, usual), family=family)
+        return socket.create_server((choices.host, 0), family=family)
     except OSError as error:
         where = choices.host if choices.port is None else f"{choices.host} port {choices.port}"
         remedy = "Choose another --port, or leave it out and a free one is taken."
         raise ConfigError(f"Nothing can listen at {where}: {error.strerror or error}. {remedy}") from error
-    # Inherited by every connection; without it the second packet of an answer is delayed by 40 ms. asyncio sets it for
-    # sockets with an explicit protocol alone.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
 
 
 @dataclass

@@ -80,9 +80,8 @@ def locked_config(path: Path) -> Iterator[None]:
     except Timeout as error:
         raise ConfigError(f"Another command changes {path}. Repeat this one after it.") from error
     except OSError as error:
-        remedy = "Check its permissions, and those of its folder."
-        if error.errno in DISK_FULL:
-            remedy = "Free some space and repeat."
+        is_full = error.errno in DISK_FULL
+        remedy = f"{'Free some space' if is_full else 'Check its permissions and those of its folder'}, and repeat."
         raise ConfigError(f"{path} cannot be written: {error.strerror}. {remedy}") from error
 
 
@@ -125,15 +124,6 @@ def _write(path: Path, text: str) -> None:
     with draft_of(target) as draft:
         draft.write_text(text, "utf-8", newline="")
         draft.chmod(mode)
-
-
-def typed_folder(text: str) -> Path:
-    """Return *text* as the path of a folder; raise `InvalidInput` for an empty text, such as an unset variable."""
-    if text.strip():
-        return Path(text)
-    raise InvalidInput(
-        "INVALID_PATH", "The path of the folder is empty. Give a path; the current folder is '.'."
-    )
 
 
 def existing_folder(folder: Path) -> Path:

@@ -10,7 +10,7 @@ from clawmem.app.environment.places import real_path
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
-from clawmem.app.settings.config_file import existing_folder, fault_of_name, typed_folder
+from clawmem.app.settings.config_file import existing_folder, fault_of_name
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
@@ -97,7 +97,6 @@ def admitted(
         RestrictedFolder: *folder* must not be read.
         InvalidInput: *folder* is not a folder.
     """
-    typed_folder(folder)
     called = f"{home}{folder[1:]}" if folder == "~" or folder.startswith("~/") else folder
     whole_home = real_path(home)  # if the home folder is a link, either of its names is accepted
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
