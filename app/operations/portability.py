@@ -33,7 +33,6 @@ from clawmem.app.operations.output import counts_text
 from clawmem.app.services.conversations.mining import MOST_ASKED, MiningOptions, MiningReport
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.issues import COLLECTION as ISSUES
 from clawmem.app.services.issues import IssueReport
 from clawmem.app.services.maintenance.status import BACKUP_MARK
 from clawmem.app.services.portability import (
@@ -50,6 +49,7 @@ from clawmem.domain.briefing.blocks import few
 from clawmem.domain.conversations.units import COLLECTION, checked_source
 from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.issues import COLLECTION as ISSUES
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import (
     BundleDamaged,

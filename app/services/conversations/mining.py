@@ -6,8 +6,6 @@ Memories are drawn from the imported conversations, by a model or by rules.
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,10 +20,18 @@ from clawmem.app.services.indexing.publish import Declarations, Publisher, apply
 from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
-from clawmem.domain.briefing.blocks import TITLE_CHARS
-from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note, note_body, notes_by_rules
-from clawmem.domain.capture.observations import OBSERVATION, observer_prompt, read_notes
+from clawmem.domain.capture.observations import read_notes
+from clawmem.domain.conversations.documents import unit_document, unit_fragments, unit_properties
+from clawmem.domain.conversations.synthesis import (
+    CONFIDENCE,
+    TASK,
+    WRITER,
+    is_memory,
+    memory_relations,
+    read_links,
+    synthesis_prompt,
+)
 from clawmem.domain.conversations.units import (
     CONVERSATION,
     MIN_UNIT,
@@ -36,57 +42,26 @@ from clawmem.domain.conversations.units import (
     fact_path,
     messages_of,
     time_ms,
-    unit_body,
     unit_path,
-    unit_title,
     units_of,
 )
-from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import document_without_file, is_forgotten
-from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import OWN_COLLECTION
-from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.llm_answer import (
-    NUMBER,
-    TEXT,
-    ModelTask,
-    enum_schema,
-    list_schema,
-    object_schema,
-)
-from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.injections import has_injection
-from clawmem.domain.security.origin import as_tag
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore, Property
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, ModelError, ModelUnavailable
 from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind, RelationStore
+from clawmem.ports.knowledge import RelationStore
 from clawmem.ports.records import Document, InactiveReason, Origin, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
-WRITER = "mine-synthesis"
 MOST_ASKED = 20  # conversations in one run with a model
 MOST_FAILURES = 3  # runs without a usable answer, after which a conversation is skipped
-SHOWN = 3_000  # characters of a conversation that a model is shown
-CONFIDENCE = 0.7
-KINDS = (Kind.DECISION, Kind.PREFERENCE, Kind.MILESTONE, Kind.PROBLEM)
-LINK_KINDS = sorted(EVERY_KIND - {RelationKind.USAGE, RelationKind.LINKS_TO})
-_LINK = object_schema(
-    "targetTitle relationType", targetTitle=TEXT, relationType=enum_schema(LINK_KINDS), weight=NUMBER
-)
-_OBSERVATION = object_schema("type title quote", **OBSERVATION, links=list_schema(_LINK))
-TASK = ModelTask(WRITER, object_schema("observations", observations=list_schema(_OBSERVATION)), 0.3, 1200)
-ASKED = (
-    'An observation may have "links" to others, also of other conversations: [{"targetTitle", "relationType", "weight" '
-    f"from 0 to 1}}]; relationType is one of {', '.join(LINK_KINDS)}. "
-)
-# A line of a memory with a link; its target may be drawn from a later conversation.
-_RELATED = re.compile(r"^Related \((\w+), ([\d.]+)\): (.+)$", re.MULTILINE)
 Action = Callable[[], str]  # changes the vault, and returns the name of the counter to raise, or nothing
 
 
@@ -348,41 +323,17 @@ class _Import:
         self, conversation: ImportedConversation, path: str, number: int, unit: Unit, texts: Sequence[str]
     ) -> str:
         documents, publisher = self._stores.documents, self._stores.publisher
-        now, at = iso_utc(self._now_ms), iso_utc(unit.messages[0].at_ms)
-        content_type = conversation.content_type or CONVERSATION
-        speakers = [message.speaker for message in unit.messages]
-        title, body = conversation.title, f"{texts[0]}\n"
-        if content_type == CONVERSATION:
-            title = unit_title(title, number, texts[0])
-            body = unit_body(speakers, texts, [message.at_ms for message in unit.messages])
+        place, now = (self._options.collection, path), iso_utc(self._now_ms)
         known = self._at(path)
+        document, body = unit_document(conversation, place, number, unit, texts, now)
         if is_forgotten_text(documents, self._stores.forgotten_texts, body):
             if known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
-                empty = document_without_file(self._options.collection, path, "", "", at, now)
+                empty = document_without_file(*place, "", "", document.authored_at, now)
                 publisher.withdraw([documents.save(empty, "", ())], InactiveReason.FORGOTTEN)
             return "forgotten"
-        document = document_without_file(self._options.collection, path, title, body, at, now)._replace(
-            source_hash=unit.digest,
-            modified_at=at,
-            content_type=content_type,
-            confidence=baseline(content_type),
-            tags=(as_tag(Origin.IMPORTED),),
-            origin=Origin.IMPORTED,
-        )
-        labels = dict(conversation.labels)
-        values = [
-            ("source", conversation.source),
-            ("conversation", conversation.title),
-            ("conversation-id", conversation.id[:100]),
-            ("message-id", unit.messages[0].id),
-            *(("speaker", name) for name in dict.fromkeys(speakers)),
-            *labels.items(),
-        ]
-        flat = ((name, " ".join(value.split())[:MAX_VALUE]) for name, value in values)
-        properties = [Property(name, value, property_key(value)) for name, value in flat if value]
-        about = " ".join(filter(None, (conversation.title, *labels.values())))
-        pieces = fragment(Markdown(body), title=title, date=at[:10], about=about)
-        publisher.publish(document, body, pieces, Declarations(properties=properties))
+        pieces = unit_fragments(conversation, document, body)
+        declared = Declarations(properties=unit_properties(conversation, unit))
+        publisher.publish(document, body, pieces, declared)
         return "updated" if known and known.inactive is None else "added"
 
     def _remove(self, path: str) -> str:
@@ -473,19 +424,11 @@ class SynthesizeFacts:
         elif has_injection(body):  # not shown to a model
             return [], links
         else:
-            answer = self.ask(TASK, ASKED + observer_prompt(body[:SHOWN]))
+            answer = self.ask(TASK, synthesis_prompt(body))
             if answer is None:
                 return None, links
-            notes = read_notes(answer, messages)
-            for entry in answer["observations"]:
-                title = " ".join(entry["title"].split())[:TITLE_CHARS]
-                for link in entry.get("links", ()):
-                    weight = min(1.0, max(0.01, link.get("weight", 0.6)))
-                    target = " ".join(link["targetTitle"].split())[:TITLE_CHARS]
-                    line = f"Related ({link['relationType']}, {weight:.2f}): {target}"
-                    links.setdefault(title, []).extend([] if has_injection(target) else [line])
-        notes = [note for note in notes if note.kind in KINDS and not has_injection(note_body(note, ""))]
-        return notes, links
+            notes, links = read_notes(answer, messages), read_links(answer)
+        return [*filter(is_memory, notes)], links
 
     def _save(self, note: Note, links: list[str], document: Document) -> bool:
         path = fact_path(note.title, document.id)
@@ -516,18 +459,9 @@ class SynthesizeFacts:
             for document in self.documents.sources(OWN_COLLECTION).values()
             if document.inactive is None and WRITER in document.tags
         ]
-        known = Counter(document.title.casefold() for document in drawn)
-        ids = {document.title.casefold(): document.id for document in drawn}
-        edges = defaultdict[RelationKind, list[Relation]](list)
-        now = iso_utc(self.clock.now_ms())
-        for document in drawn:
-            for kind, weight, title in _RELATED.findall(self.documents.body(document.id) or ""):
-                target = ids.get(title.casefold(), document.id)
-                if kind not in LINK_KINDS or known[title.casefold()] != 1 or target == document.id:
-                    report.linksUnresolved += 1
-                    continue
-                report.linksResolved += 1
-                edge = Relation(document.id, target, RelationKind(kind), float(weight), WRITER, now)
-                edges[edge.kind].append(edge)
-        for relation, listed in edges.items():
-            self.relations.renew(relation, WRITER, [document.id for document in drawn], listed)
+        texts = [(document, self.documents.body(document.id) or "") for document in drawn]
+        edges, report.linksUnresolved = memory_relations(texts, iso_utc(self.clock.now_ms()))
+        report.linksResolved = len(edges)
+        for kind in dict.fromkeys(edge.kind for edge in edges):
+            of_kind = [edge for edge in edges if edge.kind is kind]
+            self.relations.renew(kind, WRITER, [document.id for document in drawn], of_kind)
