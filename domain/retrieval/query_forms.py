@@ -1,5 +1,5 @@
 """
-Conversion of a typed query to queries of the lexical index, and correction of words that no document contains.
+Conversion of a typed query to queries of the lexical index.
 
 A natural question becomes a query for any of its content words. With every word required, conversational questions
 found almost nothing (session hit@10 .22 against .97, same index). A name, a path, a version or up to three bare terms
@@ -8,11 +8,8 @@ identifiers of a longer question, whose words must be adjacent.
 """
 
 import re
-from collections.abc import Mapping
 from itertools import islice, takewhile
 from typing import NamedTuple
-
-from rapidfuzz.distance import OSA
 
 from clawmem.domain.text.vocabulary import FORMER, NEWEST, function_words
 from clawmem.domain.text.words import fold, has_function_stem, is_unspaced, normalise, search_text, words
@@ -47,10 +44,7 @@ _IDENTIFIER = re.compile(
     """,
     flags=re.VERBOSE,
 )
-SHORT, LONG = 5, 8  # letters
-MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
 _INFLECTED = ("s", "ed", "ing")
-_ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{2,200})[\"”“»](?!\w)")
 
 
@@ -148,44 +142,3 @@ def _term(word: str, *, prefix: bool) -> Term:
     # Indexes compare beginnings with stems: every word with "in" begins as the stem of "Ines" does.
     is_start = prefix and len(word) > 1 and not is_unspaced(word) and not has_function_stem(fold(word))
     return Term(fold(word), prefix=True) if alone or is_start else Term(search_text(word))
-
-
-def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
-    """
-    Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
-
-    The fewest edits win, then the most documents. Words with digits and of fewer than five letters stay as they are. A
-    short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a word
-    that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
-    misspelling itself.
-    """
-    if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
-        return None
-    most = 2 if len(word) >= LONG and len(stem) > SHORT else 1
-    is_long, fits = len(stem) >= LONG, []
-    for stored, documents in alike.items():
-        # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
-        edits = min(OSA.distance(form, stored, score_cutoff=most) for form in (stem, word))
-        same_length = [form for form in (word, stem) if len(form) == len(stored)]
-        if (
-            edits <= most
-            and (documents > 1 or (is_long and edits == 1))
-            and not word.startswith(stored)
-            and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
-        ):
-            fits.append((edits, -documents, stored))
-    return min(fits)[2] if fits else None
-
-
-def full_words(word: str, stem: str, corrected: str) -> list[str]:
-    """Return the words that the stored form *corrected* may stand for, the one with the ending of *word* first."""
-    endings = [word[len(stem) :]] if word.startswith(stem) else []
-    every = [f"{corrected}{ending}" for ending in (*endings, *_ENDINGS)]
-    if corrected.endswith("i"):
-        every.insert(0, f"{corrected[:-1]}y")
-    return list(dict.fromkeys(every))
-
-
-def with_corrections(query: str, corrected: Mapping[str, str]) -> str:
-    """Return *query* with each of its words replaced by its correction, if it has one."""
-    return re.sub(r"[^\W_]+", lambda match: corrected.get(fold(match[0]), match[0]), query)

@@ -52,15 +52,9 @@ from clawmem.app.services.retrieval.work import (
 from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.domain.retrieval.query_forms import (
-    MAX_QUERY,
-    MAX_TERMS,
-    MOST_CORRECTED,
-    best_spelling,
-    full_words,
-    with_corrections,
-)
+from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
 from clawmem.domain.text.dates import days_text
+from clawmem.domain.text.spelling import MOST_CORRECTED, best_spelling, full_words, with_corrections
 from clawmem.domain.text.words import search_text, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex

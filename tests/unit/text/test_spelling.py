@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.retrieval.query_forms import best_spelling, full_words, with_corrections
+from clawmem.domain.text.spelling import best_spelling, full_words, with_corrections
 
 
 @pytest.mark.parametrize(
