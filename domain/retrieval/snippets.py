@@ -134,7 +134,7 @@ def _chosen(
     passage, others = passage[: end or None], near.difference(passage[:end]) if end else set()
     titled = range(max(passage[0] - 1, 0), passage[-1] + 1)  # with the title of a callout above
     if pieces[titled[0]].is_lead and not pieces[titled[0]].is_bare and fits(titled, others):
-        passage = titled
+        passage, others = titled, others.difference(titled)
     for index in range(passage[0] - 1, -1, -1):
         is_text = index in lines and not pieces[index].text.lstrip().startswith(_FENCES)
         if not is_text or pieces[passage[0]].text.startswith("|") or not fits(passage, {*others, index}):
