@@ -30,9 +30,9 @@ from clawmem.app.services.progress import Progress
 from clawmem.domain.documents import identity
 from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.domain.documents.names import read_address
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.lifecycle.moves import PossibleMove, changed_at, moved_notes, nearness
 from clawmem.domain.security.origin import verified_if_any
-from clawmem.domain.text.likeness import edit_similarity, likeness
+from clawmem.domain.text.likeness import likeness
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import (
     Claim,
@@ -62,8 +62,7 @@ EXCLUDED = "excluded"  # the cursor with a checksum of what the last pass exclud
 LEAST_LOST = 10  # documents; fewer are removed without a question
 NEARLY_ALL = 0.9  # share of the documents of a collection
 
-# A note that was moved and edited: the share of its phrases that a new file has, and the most pairs with other names.
-LEAST_MOVED, MOST_PAIRS = 0.6, 2500
+MOST_PAIRS = 2500  # of notes whose files are gone and new files with other names, whose texts are compared
 
 ORIGIN = "links"  # the writer of the relations that follow from links
 
@@ -327,7 +326,7 @@ class _Pass:
         served = [note for note in known.values() if note.inactive is None and note.stamp]
         self._gone = [note for note in served if note.path not in paths and not scan.hides(note.path)]
         left = {note.modified_at for note in self._gone}  # a moved file keeps its time, a copy does not
-        files = sorted(scan.files, key=lambda file: _time(file) not in left) if left else scan.files
+        files = sorted(scan.files, key=lambda file: changed_at(file) not in left) if left else scan.files
         for done, file in enumerate(files, start=1):
             self._visit(file, known.get(file.path))
             characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
@@ -388,7 +387,7 @@ class _Pass:
 
     def _former(self, file: SourceFile, known: Document | None, document: Document) -> Document | None:
         """
-        Return the record that moved to *file*: one with the text of *document* that has left its place, see `_nearness`.
+        Return the record that moved to *file*: one with the text of *document* that has left its place, see `nearness`.
 
         A served one goes before a removed one. Of several new files with this text, the one with the time of the
         record, else the first, is the document. Without a text, the whole file is compared, such as a picture.
@@ -404,7 +403,7 @@ class _Pass:
             moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
         elif not any(self._text_at(path) == known.hash for path in self._changed if moved):
             return None  # the former text of this file is nowhere else, so it was replaced
-        nearest = max(moved, key=lambda note: _nearness(note, file), default=None)
+        nearest = max(moved, key=lambda note: nearness(note, file), default=None)
         return nearest if nearest and (known is None or known.id != nearest.id) else None
 
     def _has_left(self, note: Document) -> bool:
@@ -427,22 +426,18 @@ class _Pass:
         """Commit the new files; the note whose file is gone and whose text is clearly most like theirs has moved there."""
         gone = [note for note in self._gone if note.id not in self._taken and self._has_left(note)]
         is_few = len(gone) * len(self._new) <= MOST_PAIRS
-        pairs = [
-            (likeness(self._documents.body(note.id) or "", change.parsed.body), change, note)
+        moved = moved_notes(
+            PossibleMove(
+                likeness(self._documents.body(note.id) or "", change.parsed.body),
+                note,
+                change.file,
+                change.parsed.document.hash,
+            )
             for note in gone
             for change in self._new
             if change.parsed and (is_few or basename(note.path) == basename(change.file.path))
-        ]
-        pairs = [pair for pair in pairs if pair[0] >= LEAST_MOVED]
-        pairs.sort(key=lambda pair: (pair[0], _nearness(pair[2], pair[1].file)), reverse=True)
-        while pairs:
-            share, change, note = pairs[0]
-            equals = [pair for pair in pairs if pair[0] == share and (pair[1] is change or pair[2] is note)]
-            texts = {(pair[1].parsed and pair[1].parsed.document.hash, pair[2].hash) for pair in equals}
-            self._batch += [replace(change, former=note)] if len(texts) == 1 else [change]
-            self._new.remove(change)
-            pairs = [pair for pair in pairs if pair[1] is not change and pair[2] is not note]
-        self._batch += self._new
+        )
+        self._batch += [replace(change, former=moved.get(change.file.path)) for change in self._new]
         self._commit()
 
     def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
@@ -558,16 +553,6 @@ class _Pass:
     def _miss(self, problem: str) -> None:
         self.report.unread += 1
         self.report.problems.append(problem)
-
-
-def _nearness(note: Document, file: SourceFile) -> tuple[bool, bool, float]:
-    """Return whether *note* has the time of *file*, which a move keeps, and its name, and the likeness of their paths."""
-    is_namesake = basename(note.path) == basename(file.path)
-    return note.modified_at == _time(file), is_namesake, edit_similarity(note.path, file.path)
-
-
-def _time(file: SourceFile) -> str:
-    return iso_utc(file.stamp.mtime_ns // 1_000_000)
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:
