@@ -7,13 +7,11 @@ Imports of memories of other tools, which can be repeated and interrupted, and t
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64decode, b64encode
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +22,7 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import apply_in_chunks
 from clawmem.app.services.indexing.update import LinkTargets, is_forgotten_text
-from clawmem.domain.capture.notes import COLLECTION, title_of
+from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.conversations.units import conversation_of_path
 from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.links import note_links
@@ -32,8 +30,18 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
+from clawmem.domain.portability import (
+    FOLDER,
+    LEAST,
+    file_of,
+    front_matter_of,
+    memory_path,
+    memory_relations,
+    memory_title,
+    without_secrets,
+)
 from clawmem.domain.security.injections import has_injection
-from clawmem.domain.security.redaction import redact, redact_parts
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import (
@@ -50,16 +58,12 @@ from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
 from clawmem.ports.knowledge import (
     Entity,
     EntityStore,
-    Relation,
-    RelationKind,
     RelationStore,
     Triple,
     TripleStore,
 )
 from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Transactions, Value, VaultRecords
-
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')  # refused by some file system, or no part of a name
 
 
 def note_files(
@@ -72,33 +76,16 @@ def note_files(
     Yield *documents* as files with different names, which every file system accepts and which lead nowhere else.
 
     A file below *roots* that is still as it was indexed is repeated with its name. Others are Markdown with the stored
-    text and front matter. That of a machine-made note is made from its record.
+    text and front matter.
     """
     taken: set[str] = set()
     for document in documents:
-        body, head = store.body(document.id) or "", ""
-        data = b""
+        body, head, data = store.body(document.id) or "", front_matter_of(document), b""
         if files and document.stamp and document.collection in roots:
             with suppress(SourceUnreadable):
                 data = files.read(roots[document.collection], document.path)
         is_original = bool(data) and source_hash(data) == document.source_hash
-        if document.stamp is None:
-            fields = {
-                "title": document.title,
-                "type": document.content_type,
-                "date": document.authored_at,
-                "origin": str(document.origin),
-                "confidence": document.confidence,
-                "tags": list(document.tags),
-            }
-            lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
-            head = f"---\n{''.join(lines)}---\n\n"
-        elif document.front_matter.strip():
-            fence = document.front_matter.strip("\n")
-            head = f"---\n{fence}\n---\n"
-        parts = (part for part in f"{document.collection}/{document.path}".split("/") if part)
-        name = "/".join(_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in parts)
-        name += "" if is_original or name.lower().endswith((".md", ".markdown", ".txt")) else ".md"
+        name = file_of(document, is_original=is_original)
         if name.casefold() in taken:
             stem, dot, ending = name.rpartition(".")
             name = f"{stem}~{document.id}{dot}{ending}"
@@ -297,16 +284,6 @@ def restore_records(
         raise BundleDamaged(reader.location, f"its records cannot be read ({error})") from error
 
 
-FOLDER = "imports"
-# Words of other tools for kinds of relations; unknown ones say only that two notes are about the same.
-_KINDS = {
-    **{kind.value: kind for kind in RelationKind if kind is not RelationKind.LINKS_TO},
-    **dict.fromkeys(("supports", "extends", "derived_from"), RelationKind.SUPPORTING),
-    **dict.fromkeys(("caused_by", "causes"), RelationKind.CAUSAL),
-}
-_LEAST = 0.01  # weight and confidence
-
-
 @dataclass(slots=True)
 class ImportReport:
     """
@@ -333,9 +310,9 @@ class ImportReport:
     unmatched: dict[str, int] = field(default_factory=dict)
     embed: EmbedReport | None = None
 
-    def leave_out(self, kind: str) -> None:
-        """Count an item of *kind* without a counterpart."""
-        self.unmatched[kind] = self.unmatched.get(kind, 0) + 1
+    def leave_out(self, kind: str, count: int = 1) -> None:
+        """Count items of *kind* without a counterpart."""
+        self.unmatched[kind] = self.unmatched.get(kind, 0) + count
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,38 +346,15 @@ class ImportMemories:
             StoreUnreadable: The store cannot be read on; the memories before are imported.
         """
         report = ImportReport(tool, dry_run=dry_run)
-        memories: list[ForeignMemory] = []
-        ids: Counter[str] = Counter()
-        for item in items:
-            if isinstance(item, Unmatched):
-                report.leave_out(item.kind)
-                continue
-            ids[item.id] += 1
-            unique = item.id if ids[item.id] == 1 else f"{item.id} ({ids[item.id]})"
-            text = item.text.encode("utf-8", "replace").decode()
-            redacted, title, *tags = redact_parts([text, item.title, *item.tags])
-            pairs = ((name, redact(f"{name}: {value}")) for name, value in item.properties)
-            memory = item._replace(
-                id=unique,
-                text=redacted,
-                title=title,
-                tags=tuple(tags),
-                aliases=tuple(map(redact, item.aliases)),
-                properties=tuple((name, pair.removeprefix(f"{name}: ")) for name, pair in pairs),
-            )
-            report.redacted += memory[1:] != item._replace(text=text)[1:]
-            memories.append(memory)
+        memories, report.redacted = without_secrets(_matched(items, report))
         first_paths: dict[tuple[str, str], str] = {}  # by the hash of a text, and the title
         numbers: dict[str, int] = {}
         new: list[ForeignMemory] = []
 
         def take(memory: ForeignMemory) -> None:
-            # The path is the same at every import: imports/TOOL/slug-of-its-id-HASH.md
-            slug = "-".join("".join(char if char.isalnum() else " " for char in memory.id.lower()).split())
-            name = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:12]
-            path, digest = f"{FOLDER}/{tool}/{slug[:50] or 'memory'}-{name}.md", body_hash(memory.text)
+            path, digest = memory_path(tool, memory), body_hash(memory.text)
             known = self.documents.at(COLLECTION, path)
-            title = _title(memory)
+            title = memory_title(memory)
             others = [
                 document
                 for document in self.documents.holding(digest)
@@ -431,9 +385,12 @@ class ImportMemories:
             deque(map(take, memories), maxlen=0)
         else:
             deque(apply_in_chunks(self.transactions, memories, take), maxlen=0)
-            self._relate(tool, memories, numbers, report)
+            relations, unmatched = memory_relations(tool, memories, numbers, iso_utc(self.clock.now_ms()))
+            if unmatched:
+                report.leave_out("relation to an item without a counterpart", unmatched)
             self.link_targets.aim()
             with self.transactions.writing():
+                report.relations += self.relations.put(relations)
                 for memory in new:  # later changes are the user's
                     if successor := numbers.get(memory.superseded_by):
                         self.successions.decide(numbers[memory.id], successor)
@@ -451,7 +408,7 @@ class ImportMemories:
         front_matter = "\n".join(f"{name}: {value}" for name, value in memory.properties)
         number = self.memories.write(
             path,
-            _title(memory),
+            memory_title(memory),
             memory.text,
             memory.content_type,
             memory.confidence,
@@ -473,7 +430,7 @@ class ImportMemories:
             subject = Entity(entity_id(fact.subject, kind), fact.subject, kind)
             mentioned[subject.id] = subject
             text = redact(f"{fact.subject} {fact.predicate} {fact.object}")
-            days, confidence = (fact.valid_from, fact.valid_to), min(1.0, max(_LEAST, fact.confidence))
+            days, confidence = (fact.valid_from, fact.valid_to), min(1.0, max(LEAST, fact.confidence))
             triple = Triple(subject, fact.predicate, redact(fact.object), number, *days, confidence, text)
             try:
                 report.facts += self.triples.add([triple])
@@ -492,28 +449,14 @@ class ImportMemories:
             self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), "imported")])
             report.snoozed += 1
 
-    def _relate(
-        self, tool: str, memories: Iterable[ForeignMemory], numbers: dict[str, int], report: ImportReport
-    ) -> None:
-        now = iso_utc(self.clock.now_ms())
-        relations = []
-        for memory in memories:
-            for relation in memory.relations:
-                source, target = numbers.get(memory.id), numbers.get(relation.target)
-                if source is None or target is None or source == target:
-                    report.leave_out("relation to an item without a counterpart")
-                    continue
-                kind = _KINDS.get(relation.kind.lower().replace(" ", "_"), RelationKind.SEMANTIC)
-                details = {"reasoning": "", "kind": relation.kind}
-                weight = min(1.0, max(_LEAST, relation.weight))
-                relations.append(Relation(source, target, kind, weight, f"import {tool}", now, details))
-        with self.transactions.writing():
-            report.relations += self.relations.put(relations)
 
-
-def _title(memory: ForeignMemory) -> str:
-    first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)
-    return title_of(first.lstrip("# ").strip()) or memory.id
+def _matched(items: Iterable[ForeignMemory | Unmatched], report: ImportReport) -> Iterator[ForeignMemory]:
+    """Yield the memories among *items*, and count the others."""
+    for item in items:
+        if isinstance(item, Unmatched):
+            report.leave_out(item.kind)
+        else:
+            yield item
 
 
 @dataclass(slots=True)
