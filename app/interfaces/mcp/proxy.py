@@ -19,8 +19,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from clawmem.app.client.autostart import found_or_started
-from clawmem.app.client.request import ToolSet, connected, fault_of_server, token_of
+from clawmem.app.client.autostart import found_or_started, is_automatic
+from clawmem.app.client.request import ToolSet, connected, fault_of_server, server_of, token_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.ports.json_text import read_json
 
@@ -35,10 +35,12 @@ def forwarded(named: Path | None, tools: ToolSet, wire: BufferedReader) -> bool:
     It is started if hooks may, but for no session without a message.
     """
     environ = {**os.environ, "INDEX_PATH": str(named or default_vault(os.environ))}
-    # a server has its own folder of files, and one that hangs would block the assistant
-    is_apart = os.environ.get(FILES_VARIABLE) or not wire.peek(1)
-    server = None if is_apart else found_or_started(environ)
-    if server is None or fault_of_server(server):
+    if os.environ.get(FILES_VARIABLE):  # a server has its own folder of files
+        return False
+    server = server_of(environ["INDEX_PATH"], environ)
+    if not server and is_automatic(environ) and wire.peek(1):
+        server = found_or_started(environ)
+    if server is None or fault_of_server(server):  # one that hangs would block the assistant
         return False
     version, writing = "", threading.Lock()  # the negotiated version of the protocol
     failures: list[OSError] = []  # of standard output

@@ -279,10 +279,14 @@ class Lifecycle:
         """
         # The next pass keeps a document whose file cannot be read.
         roots, served = {folder.name: folder.root for folder in self.folders}, self.documents.collections()
-        removed = {note.id for note in documents if note.stamp and note.collection not in {*roots, *served}}
-        lost = {note.id for note in documents if note.inactive and has_lost_file(self.files, roots, note)}
-        gone = removed | lost
-        known = self.documents.many(note.id for note in documents if note.id not in gone)
+        faults = {}
+        for note in documents:
+            if note.stamp and note.collection not in {*roots, *served}:
+                command = f"clawmem collection add FOLDER --name {note.collection}"
+                faults[note.id] = f"its collection is not configured any more. Run: {command}"
+            elif note.inactive and has_lost_file(self.files, roots, note):
+                faults[note.id] = "its file is gone. Put the file back, then restore it again."
+        known = self.documents.many(note.id for note in documents if note.id not in faults)
         archived = [note for note in known.values() if note.inactive is InactiveReason.ARCHIVED]
         archived.sort(key=attrgetter("id"))
         now = self._now()
@@ -291,14 +295,8 @@ class Lifecycle:
             for document in archived:
                 self.publisher.publish_again(document)
                 self.usage.note([document.id], now)
-        again = "collection is not configured any more. Run: clawmem collection add FOLDER --name"
-        problems = [
-            f"{note.display_path} stays archived: its {again} {note.collection}"
-            if note.id in removed
-            else f"{note.display_path} stays archived: its file is gone. Put the file back, then restore it again."
-            for note in documents
-            if note.id in gone
-        ]
+        stay = (note for note in documents if note.id in faults)
+        problems = [f"{note.display_path} stays archived: {faults[note.id]}" for note in stay]
         active = [titled_file(note) for note in known.values() if note.inactive is None]
         return RestoreReport([*map(titled_file, archived)], problems, active)
 
