@@ -112,14 +112,9 @@ def test_notes_that_cannot_be_read_are_not_taken_for_missing(run: Run, closed: P
     (notes / "lamp.md").chmod(0)
     seen = [run(*command.split(), vault=vault) for command in (f"doctor {notes}/lamp.md", "doctor", "update")]
     notes.chmod(0)
-    commands = (
-        "doctor",
-        "update",
-        f"bootstrap {notes}",
-        f"import basic-memory {notes}",
-        f"mine {notes}",
-    )
-    seen += [run(*command.split(), vault=vault) for command in commands]
+    seen += [run(*verb.split(), vault=vault) for verb in ("doctor", "update")]
+    readers = ("bootstrap", "import basic-memory", "mine")
+    seen += [run(*verb.split(), str(notes), vault=vault) for verb in readers]
     assert run("status", vault=vault).returncode == 0
     assert "the check failed" not in seen[3].stdout
     notes.chmod(0o700)

@@ -48,9 +48,7 @@ def test_an_existing_file_is_replaced_only_by_force(remembered: Invoke, home: Pa
     assert target.read_bytes().startswith(b"SQLite format 3")
 
 
-def test_no_file_of_clawmem_is_replaced(
-    remembered: Invoke, vault_file: Path, home: Path, notes: Path
-) -> None:
+def test_no_file_of_clawmem_is_replaced(remembered: Invoke, vault_file: Path, home: Path) -> None:
     """Neither the vault, also under another name, nor its settings, nor another vault, registered or in use."""
     config = Path(ask_json(remembered, "--json", "vault", "path")["config"])
     (other := home / "other").symlink_to(vault_file)
@@ -59,20 +57,12 @@ def test_no_file_of_clawmem_is_replaced(
     assert remembered("backup", alone).exit_code == remembered("backup", used).exit_code == 0
     (home / "used.sqlite-wal").touch()
     set_value(config, ("vaults", "alone"), str(alone))
-    assert remembered("openclaw", "index", "--workspace", notes).exit_code == 0
+    assert remembered("openclaw", "index", "--workspace", home).exit_code == 0
     agents = home / ".openclaw/clawmem"
     remembered("backup", home / "single.sqlite")
     (settings := home / "single.sqlite.yaml").write_text("collections: {}\n", "utf-8")
-    places = [
-        vault_file,
-        other,
-        config,
-        config.parent / ".env",
-        alone,
-        used,
-        settings,
-        *agents.glob("main.*"),
-    ]
+    places = [vault_file, other, config, config.parent / ".env", alone, used]
+    places += [settings, *agents.glob("main.*")]
     before = [place.read_bytes() for place in places]
 
     for name in places:

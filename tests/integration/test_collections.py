@@ -121,10 +121,8 @@ def test_an_empty_path_is_not_the_current_folder(
     assert list(home.iterdir()) == []
 
 
-def test_every_command_names_the_same_remedy_for_a_missing_folder(
-    remembered: Invoke, notes: Path, home: Path
-) -> None:
-    """With the name of the collection, which then continues in the new folder."""
+def test_the_remedy_for_a_missing_folder(remembered: Invoke, notes: Path, home: Path) -> None:
+    """Every command names the same one, with the name of the collection, which then continues in the new folder."""
     moved = notes.rename(home / "moved")
     for command in ("update", "status", "doctor", f"doctor {notes}/decisions/2026-02-11-redis.md"):
         assert "run: clawmem collection add PATH --name notes" in remembered(command).stdout, command
