@@ -302,15 +302,18 @@ def collection_add(
     entry |= {"path": str(folder), "pattern": pattern}
     given: dict[str, Any] = {"exclude": exclude, "project": project, "kind": kind if kind == "git" else ""}
     given["trust"] = "assistant" if client else ""
-    given["private"] = services.is_open and services.withheld.covers(name)
+    given["private"] = is_private = services.is_open and services.withheld.covers(name)
     entry |= {key: value for key, value in given.items() if value}
     set_value(settings.config_file, ("collections", name), entry, is_new=known is None)
-    remarks = tuple(
+    remarks = (
+        ["Its notes stay private (see its entry in the config file)."] if is_private and not known else []
+    )
+    remarks += (
         f"The folder is inside the collection {other!r}: its notes move from there to {name!r} at the next update."
         for other, configured in settings.collections.items()
         if configured.kind == kind == "files" and real_path(configured.path) in folder.parents
     )
-    return Collection(name, 0, str(folder), pattern if kind == "files" else None, remarks=remarks)
+    return Collection(name, 0, str(folder), pattern if kind == "files" else None, remarks=tuple(remarks))
 
 
 @operation(

@@ -249,7 +249,7 @@ class TestPrivate:
             config.unlink() if rest is None else config.write_text(rest, "utf-8")
             assert "Ruth Amsel" not in hook(knee, "s3")  # private also after its settings are lost
         invoke("bootstrap", notes)
-        invoke("collection", "add", home / "diary")
+        assert "stay private" in invoke("collection", "add", home / "diary").stderr
         invoke("update")
         assert "Ruth Amsel" not in hook(knee, "s4")
         config.write_text(config.read_text("utf-8").replace("private: true", "private: false"), "utf-8")

@@ -95,9 +95,8 @@ class NoteClaims:
             if not target and note.collection == collection:
                 names = ", ".join(sorted(document.display_path for document in notes))
                 fault = "no other note is called so. Write its path, title or [[link]]."
-                fault = (
-                    f"{len(notes)} notes are called so: {names}. Write the path of one." if notes else fault
-                )
+                if notes:
+                    fault = f"{len(notes)} notes are called so: {names}. Write the path of one."
                 problems.append(f"{note.display_path}: {claim.kind} names {claim.address!r}, but {fault}")
         if moved:
             with transactions.writing():
@@ -200,10 +199,8 @@ class PassReport:
     lost_pins: Annotated[dict[int, str], Field(exclude=True)] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        counts = (
-            f"{self.added} added, {self.updated} updated, {self.removed} removed, {self.unchanged} unchanged"
-        )
-        return f"{self.collection}: {counts}"
+        changes = f"{self.added} added, {self.updated} updated, {self.removed} removed"
+        return f"{self.collection}: {changes}, {self.unchanged} unchanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,11 +301,10 @@ class _Pass:
         exclusions, scan = self._exclusions, scan_folder(update.files, folder, self._exclusions)
         if not scan.root_exists:
             fault = scan.problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
-            moved = "" if scan.problem else f". {MISSING_FOLDER.format(folder.name)}"
-            remedy = f"its documents are kept{moved}"
+            remedy = f"its documents are kept. {'' if scan.problem else MISSING_FOLDER.format(folder.name)}"
             if not any(note.inactive is None for note in known.values()):
                 remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
-            self._miss(f"{fault}; {remedy}")
+            self._miss(f"{fault}; {remedy}".rstrip())
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what was read of it is kept.")
@@ -520,11 +516,10 @@ class _Pass:
             for path in missing
             if not self._exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None
         }
-        names = sorted(lost)[:5]
         if len(lost) >= max(LEAST_LOST, NEARLY_ALL * served) and not self._allow_empty:
             self._miss(
                 f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, nearly "
-                f"all, so they are kept, such as {', '.join(names)}. Is its disk mounted, and is the pattern "
+                f"all, so they are kept, such as {', '.join(sorted(lost)[:5])}. Is its disk mounted, and is the pattern "
                 f"{folder.pattern} correct? To remove them, run: clawmem update --allow-empty"
             )
             missing = {path: note for path, note in missing.items() if path not in lost}
