@@ -21,7 +21,7 @@ _WORD = re.compile(f"[{''.join(_RANGES)}]+|[^\\W_{''.join(_RANGES)}]+")
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
 _SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
-_SEPARATED = {code: " " for code in range(128) if not chr(code).isalnum()}
+_SEPARATED = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)  # of bytes
 _ENDINGS, _VOWELS = (
     ("e", "s", "es", "ed", "ing"),
     "aeiouy",
@@ -132,8 +132,8 @@ def index_text(text: str) -> str:
     """
     folded = fold(_with_signs(normalise(text)))
     if folded.isascii():
-        form = FUNCTION_FORMS.get
-        return " ".join([form(word, word) for word in folded.translate(_SEPARATED).split()])
+        separate = folded.encode().translate(_SEPARATED).decode().split()
+        return " ".join(map(FUNCTION_FORMS.get, separate, separate))
     return _UNSPACED.sub(
         lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", _in_function_forms(folded)
     )
@@ -189,7 +189,8 @@ def is_picture(word: str) -> bool:
 
 
 def _with_signs(text: str) -> str:
-    text = _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
+    if "++" in text or "#" in text or ".NET" in text:
+        text = _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
     if text.isascii():
         return text
     # A number in the end is no ending that a stemmer takes off.
