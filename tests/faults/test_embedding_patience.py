@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -42,19 +42,6 @@ def server(
     with scripted(well_behaved) as server:
         monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
         yield server
-
-
-def busy(tries: int, **headers: str) -> Callable[[ReceivedRequest], ScriptedReply]:
-    """A server that embeds nothing for so many requests."""
-    left = [tries]
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.body is None or left[0] <= 0:
-            return well_behaved(asked)
-        left[0] -= 1
-        return ScriptedReply(b"", 429, {name.replace("_", "-"): value for name, value in headers.items()})
-
-    return answer
 
 
 def counts(invoke: Invoke) -> dict[str, Any]:
@@ -111,13 +98,3 @@ def test_it_stays_busy(
     sent = [text for body in server.questions()[texts:] for text in body["input"]]
     assert counts(invoke)["pending"] == 0
     assert len([text for text in sent if "zlib" not in text]) == before["pending"] - 2
-
-
-def test_it_asks_for_too_long(invoke: Invoke, server: ScriptedServer, slept: list[float]) -> None:
-    """A wait of an hour is left to the user, who is told how long it is."""
-    server.answer = busy(9, Retry_After="3600")
-
-    done = invoke("embed")
-
-    assert (done.exit_code, slept) == (MODEL_FAILED, [])
-    assert "try again in 3600 seconds" in done.output

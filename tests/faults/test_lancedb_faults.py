@@ -18,14 +18,13 @@ from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
 from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.indexes import IndexPlace
-from clawmem.ports.records import Grain, Marker
+from clawmem.ports.records import Grain
 
 if TYPE_CHECKING:
     from clawmem.adapters.lancedb.derived_index import LanceIndex
 
 SLACK = 15.0  # seconds, for a busy machine
 EAST = unit_vector(1, 0, 0)
-HERE, LATER = Marker("vault-1", 7, "e7"), Marker("vault-1", 8, "e8")
 DOCUMENTS = 40
 
 
@@ -76,22 +75,6 @@ class TestUnreachable:
                 call()
             assert time.monotonic() - began < 1 + SLACK
         assert len(words.faults()) == 1
-
-    def test_it_comes_back(self, store: ObjectStore, place: Callable[..., IndexPlace]) -> None:
-        """When the store answers again the same handle does, without the commit that failed, which can be repeated."""
-        words = LanceLexicalIndex(place())
-        with words.committing(HERE):
-            words.put([entry(1, "budget")])
-        store.be("failing")
-        with pytest.raises(IndexUnavailable), words.committing(LATER):
-            words.put([entry(2, "budget")])
-
-        store.be("open")
-
-        assert (found(words), words.marker()) == ([1], HERE)
-        with words.committing(LATER):
-            words.put([entry(2, "budget")])
-        assert (found(words), words.marker()) == ([1, 2], LATER)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
@@ -151,10 +134,6 @@ def removed_by(batch: int) -> range:
 
 def put_by(batch: int) -> range:
     return range(batch * 7 % DOCUMENTS, batch * 7 % DOCUMENTS + 12, 1 + batch % 3)
-
-
-def found(words: LanceLexicalIndex) -> list[int]:
-    return sorted(hit.key.document_id for hit in words.search(any_of("budget"), Grain.PASSAGE, 9))
 
 
 # Goes on from the markers, as the indexer does, and says which batches are in both indexes.

@@ -107,23 +107,6 @@ def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin)
     assert (KNOWN in healed.stdout, healed.stderr) == (True, "")
 
 
-def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
-    """A broken table of words inside the vault is no reason to move the vault: it is an index like any other."""
-    fill_own(world, invoke)
-    with apsw.Connection(str(world.vault_file)) as connection:
-        connection.execute("delete from lexical_line_data where id > 10")
-
-    done = invoke("query", QUESTION)
-
-    assert KNOWN in done.stdout
-    assert "degraded: lexical: The answer is without the index" in done.stderr
-    examined = invoke("doctor")
-    assert "ok    storage" in examined.stdout
-    assert invoke(*the_advice(examined.stdout)).exit_code == 0
-    assert invoke("doctor").exit_code == 0
-    assert invoke("search", QUESTION).stderr == ""
-
-
 def fill_own(world: World, invoke: Invoke) -> None:
     """A vault that keeps its indexes itself."""
     for name, text in NOTES.items():

@@ -11,8 +11,6 @@ import pytest
 from command_line import Invoke
 from typer.testing import Result
 
-from clawmem.app.bootstrap.lazy import backend_named
-
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """
 import json
@@ -61,13 +59,6 @@ def refused(done: Result) -> str:
     assert (done.exit_code, done.stdout) == (4, "")
     assert done.stderr.count("\n") == 1
     return done.stderr
-
-
-class TestNames:
-    @pytest.mark.parametrize("name", ["sqlite", "tantivy", "lancedb"])
-    def test_what_ships(self, name: str) -> None:
-        """Each is found by its name, which it also bears."""
-        assert backend_named(name).name == name
 
 
 class TestANewVault:

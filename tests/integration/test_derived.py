@@ -144,20 +144,6 @@ class TestMergedObservations:
             [again] = memory.consolidate(services)
             assert "It was noted 2 times" in (vault.documents.body(again) or "")
 
-    def test_one_that_is_left_is_served_again(self, memory: Memory) -> None:
-        """Of two that were merged the other one needs nobody to stand for it."""
-        with memory.open() as services:
-            (first, second), made = memory.merge(services, FRIDAY, f"{FRIDAY}!")
-
-            done = services.forgetting([fetch(services.vault, second)], "cli")
-
-            assert is_forgotten(services, made)
-            assert is_forgotten(services, second)
-            assert fetch(services.vault, first).inactive is None
-            assert services.vault.journal.replacements() == []
-            assert not any(services.prove(done).values())
-            assert services.verify() == []
-
     def test_over_several_steps(self, memory: Memory) -> None:
         """What was merged in turn from a merged document goes as well, and the other observations are served."""
         with memory.open() as services:

@@ -56,14 +56,6 @@ def test_how_many_lessons_are_of_use(lessons: Briefings) -> None:
     assert right / wanted >= 0.9, f"recall {right}/{wanted}"
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in SET["cases"] if not case["of_use"]], ids=lambda c: c["file"]
-)
-def test_silence_for_files_of_another_name_or_folder(lessons: Briefings, case: dict[str, Any]) -> None:
-    """One of the same name elsewhere, one that is merely listed, one that nobody wrote of."""
-    assert lessons.file_lessons(case["file"]).text == ""
-
-
 def test_the_reason_below_a_heading_is_shown(vault: Vault) -> None:
     """A heading that names the file repeats the title; the lesson is the sentence below it."""
     body = "# The lock of tidy.py\n\nNever retry, because the lock stays behind.\n"

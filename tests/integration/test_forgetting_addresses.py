@@ -27,17 +27,6 @@ def document_id(path: str) -> int:
         return id_of(services.vault.documents.at(collection, rest))
 
 
-def test_a_file_that_was_moved_since_the_last_update(addressed: Invoke, tmp_path: Path) -> None:
-    """Its text is recognised, so the note does not come back from its new place."""
-    (tmp_path / QUEUE).rename((tmp_path / QUEUE).with_name("moved.md"))
-    moved = QUEUE.replace(Path(QUEUE).name, "moved.md")
-
-    assert addressed("forget", QUEUE, "--yes").exit_code == 0
-
-    addressed("update")
-    assert addressed("get", moved).exit_code == 3
-
-
 def test_forgetting_asks(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a terminal it says what would be forgotten and how to; a no, an end of input and Ctrl-C change nothing."""
     before = rows()

@@ -51,15 +51,6 @@ def ask(vault: Vault, question: str, *, verb: str = "query", floor: float = 0.0)
 
 
 @pytest.mark.parametrize("verb", ["search", "query"])
-def test_what_is_known_is_told_at_the_default_floor(vault: Vault, verb: str) -> None:
-    """The floor takes nothing from a question that the notes answer."""
-    found = ask(vault, KNOWN, verb=verb, floor=DEFAULT_FLOOR)
-
-    assert found.answered is not None and found.answered >= DEFAULT_FLOOR
-    assert found.results == ask(vault, KNOWN, verb=verb).results != ()
-
-
-@pytest.mark.parametrize("verb", ["search", "query"])
 @pytest.mark.parametrize("question", UNKNOWN)
 def test_what_is_unknown_is_met_with_silence(vault: Vault, verb: str, question: str) -> None:
     """Below the floor the answer is empty, and the trace says how likely it was."""

@@ -6,7 +6,7 @@ from wired import publisher
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.app.services.documents.lookup import Excerpt, Lookup
 from clawmem.app.services.indexing.source import parse_source
-from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
 
@@ -39,17 +39,6 @@ def shown(excerpts: list[Excerpt]) -> list[str]:
 
 
 class TestByPlace:
-    def test_an_end_that_fits_two_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
-        """The same file name twice is an error that lists docid and path of both."""
-        one, two = put(vault, "notes/a.md"), put(vault, "tasks/a.md")
-
-        with pytest.raises(Ambiguous) as caught:
-            lookup.find("a.md")
-        assert [(found.docid, found.file) for found in caught.value.candidates] == [
-            (f"#{one.hash[:6]}", "notes/a.md"),
-            (f"#{two.hash[:6]}", "tasks/a.md"),
-        ]
-
     def test_forgotten_documents_are_not_found(self, vault: Vault, lookup: Lookup) -> None:
         """What is not served is found by none of its places, nor suggested, and makes no docid ambiguous."""
         kept = put(vault, "notes/kept.md", "Same.")

@@ -71,15 +71,6 @@ def test_a_hand_written_level_is_recorded_by_the_next_update(invoke: Invoke, fol
     assert "Quoted from outside" in block()
 
 
-def test_a_note_cannot_raise_its_own_trust(invoke: Invoke, folder: Path) -> None:
-    """A tag that claims the user's voice changes nothing in a collection from outside."""
-    (folder / "lamp.md").write_text(f"---\ntags: [origin:user]\n---\n# Lamp\n\n{FACT}\n", "utf-8")
-    invoke("trust", "set", "notes", "outside")
-    assert invoke("update").exit_code == 0
-
-    assert f"\n> {FACT}" in block()
-
-
 def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path) -> None:
     """A note of others that pins itself ranks as if it did not; a pin of the user counts."""
     text = "# Keeper\n\nThe keeper of Utsira counts the gulls.\n"

@@ -14,7 +14,6 @@ from wired import embed_pending
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.adapters.sqlite.store import pack, span
-from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.records import FragmentKey, Grain, InactiveReason, LexicalEntry, SourceStamp
 
 SOURCES = {
@@ -114,14 +113,6 @@ class TestDisk:
         world.write("sub/b.md", b"caf\xe9\0")
         [sentence] = world.verify()
         assert sentence.startswith("notes/sub/b.md cannot be read: it is not UTF-8 text (byte 3)")
-
-    def test_a_folder_that_is_gone(self, world: World) -> None:
-        """Nothing is known of a missing folder, so one sentence says so and none accuses its documents."""
-        gone = Folder("notes", str(world.root) + "-gone")
-
-        [sentence] = world.verify(gone)
-        assert sentence.startswith(f"{gone.root} is not there, or is no folder. Bring it back. ")
-        assert sentence.endswith("run: clawmem collection add PATH --name notes")
 
 
 class TestRecords:

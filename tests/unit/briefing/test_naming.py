@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.briefing.blocks import file_name, names_file
+from clawmem.domain.briefing.blocks import names_file
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,3 @@ def test_the_file_itself(line: str, path: str) -> None:
 def test_another_one(line: str, path: str) -> None:
     """Of another folder, with another name around it, one of very many, one in a list of files."""
     assert not names_file(line, path)
-
-
-def test_the_name() -> None:
-    """What stands behind the last separator of any system."""
-    assert [file_name(path) for path in ("/a/B.py", r"C:\a\B.py", "B.py", "/a/")] == [
-        "B.py",
-        "B.py",
-        "B.py",
-        "",
-    ]

@@ -30,6 +30,9 @@ LINES = [
     "~~~",
     "```so``` it is",
     "    ```",
+    "| a | b |",
+    "|---|---|",
+    "a | b",
 ]
 DOCUMENTS = st.lists(st.sampled_from(LINES) | st.text("ab`~#-*: \t", max_size=8), max_size=14).map("\n".join)
 

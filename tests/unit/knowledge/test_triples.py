@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.knowledge.entities import KINDS, entity_id, ids_of, only_one
+from clawmem.domain.knowledge.entities import KINDS, entity_id, ids_of
 from clawmem.domain.knowledge.triples import MOST, PREDICATES, Statement, ends_statement, read_triples
 from clawmem.domain.text.words import words
 
@@ -54,16 +54,3 @@ def test_an_id_is_among_those_of_its_name(name: str, kind: str) -> None:
         assert entity_id(name, kind) in ids_of(name)
         plain = " ".join(words(name))
         assert ids_of(plain) == ids_of(name) or {"+", "#"} & set(name)
-
-
-def test_a_name_that_two_have_names_neither() -> None:
-    """One entity of a name is meant by it; a planet and a project of the same name are not told apart."""
-    planet, project = ("default:location:mercury", "default:project:mercury")
-
-    assert only_one("Mercury", {planet: 1}) == 1
-    assert only_one("mercury ", {planet: 1, project: 2}) is None
-    assert only_one("Venus", {planet: 1}) is None
-    concept = entity_id("Mercury", "concept")
-    assert only_one("Mercury", {concept: 3}) == 3
-    assert only_one("Mercury", {planet: 1, concept: 3}) == 1
-    assert only_one("Mercury", {planet: 1, project: 2, concept: 3}) is None
