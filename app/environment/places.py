@@ -167,9 +167,8 @@ def session_places(env: Mapping[str, str]) -> list[Path]:
         opencode / "opencode.db",
         below_home(env.get("HERMES_HOME") or "~/.hermes", env) / "state.db",
     )
-    closed = (
-        place.parent for place in places if is_there(place.parent) and not os.access(place.parent, os.X_OK)
-    )
+    parents = (place.parent for place in places)
+    closed = (folder for folder in parents if is_there(folder) and not os.access(folder, os.X_OK))
     return [*filter(is_there, places), *closed]
 
 

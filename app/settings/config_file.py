@@ -18,7 +18,6 @@ from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import DISK_FULL, ConfigError, InvalidInput
 
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
-LONGEST_NAME = 100  # bytes: with the endings of its files it fits into every file system
 LOCK_S = 10.0  # patience with another process that changes the same config file
 
 
@@ -143,6 +142,6 @@ def fault_of_name(name: str, what: str = "collection") -> str | None:
     """Return why *name* is not allowed for a collection of files, or a vault (*what*), or ``None``."""
     if not is_collection_name(name):
         return f"{name!r} is no name for a {what}. Use letters, digits, '-' and '_'."
-    if len(name.encode()) > LONGEST_NAME:
-        return f"{name[:20]!r}... is longer than {LONGEST_NAME} bytes, so it is no name for a {what}."
+    if len(name.encode()) > 100:  # with the endings of its files it fits into every file system
+        return f"{name[:20]!r}... is longer than 100 bytes, so it is no name for a {what}."
     return f"{name!r} is reserved." if what == "collection" and name in RESERVED else None

@@ -338,9 +338,8 @@ class Settings(BaseModel):
     @property
     def own_files(self) -> list[Path]:
         """The files and folders of clawmem itself, which are never read into a vault, and never replaced by an export."""
-        vaults = [self.vault, default_vault(os.environ), *self.vaults.values()]
-        folders = [config_folder(os.environ), self.models, self.topics, agent_vaults(os.environ)]
-        return [*vaults, self.config_file, *folders]
+        vaults = [self.vault, default_vault(os.environ), *self.vaults.values(), self.config_file]
+        return [*vaults, config_folder(os.environ), self.models, self.topics, agent_vaults(os.environ)]
 
     def fault_of_collection(self, name: str, folder: Path, pattern: str, kind: str) -> str:
         """Return why *name* cannot be the collection of *folder*, a path without links; empty if it can."""
