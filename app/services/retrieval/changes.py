@@ -111,22 +111,18 @@ class _Notes:
         """Whether only its file tells the time of a note, and that may be the time of a copy."""
         return note.may_be_copied(self.read.get(note.collection, note.indexed_at))
 
-    def hits(self, number: int) -> list[bool]:
-        """Return for each word of the question whether a note has it."""
+    def hits(self, number: int) -> int:
+        """Return the number of words of the question that a note has."""
         text = f"{self.document(number).title} {self.body(number)}"
-        return has_words(self.question.forms.words, text, self.question.phrases)
+        return sum(has_words(self.question.forms.words, text, self.question.phrases))
 
     def changes(self, number: int, older: int, passage: str) -> bool:
-        """Whether a newer note changes the *passage* of an older one, and has a word of the question that titles it, if any does."""
+        """Whether a newer note changes the *passage* of an older one, and lacks at most one word of the question more."""
         body = self.body(number)
-        if not versions.states_other_value(body, self.topic, passage) and not (
-            versions.states_change(body, self.topic, passage)
-            and sum(self.hits(older)) < sum(self.hits(number)) + 2
-        ):
-            return False
-        named = has_words(self.question.forms.words, self.document(older).title, self.question.phrases)
-        shared = [has for has, is_named in zip(self.hits(number), named, strict=True) if is_named]
-        return any(shared) or not shared
+        if versions.states_other_value(body, self.topic, passage):
+            return True
+        changes = versions.states_change(body, self.topic, passage)
+        return changes and self.hits(older) < self.hits(number) + 2
 
 
 def _searched(
