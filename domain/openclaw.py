@@ -129,6 +129,15 @@ RESERVE_TOKENS = 20_000
 SOFT_TOKENS = 4_000
 LARGEST_TRANSCRIPT = 2 << 20  # bytes; a longer transcript is flushed with any number of tokens
 NO_REPLY = "NO_REPLY"
+PROMPT = (
+    "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "
+    "preferences, open tasks. Add to the file; never replace what it says. Save nothing that it says already. "
+    f"If there is nothing to save, answer {NO_REPLY}."
+)
+SYSTEM_PROMPT = (
+    "This is a silent turn before a compaction. Only write memory; do not answer the user. "
+    f"Begin the answer with {NO_REPLY}."
+)
 
 
 def flush_threshold(context_window: int, *, reserve_tokens: int = 0, compacts_at: int = 0) -> int:

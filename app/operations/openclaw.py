@@ -32,8 +32,10 @@ from clawmem.domain.openclaw import (
     LEAST_SCORE,
     MOST_RESULTS,
     NO_REPLY,
+    PROMPT,
     RESERVE_TOKENS,
     SOFT_TOKENS,
+    SYSTEM_PROMPT,
     Message,
     Pruned,
     flush_threshold,
@@ -44,16 +46,6 @@ from clawmem.ports.errors import EmbeddingError, ModelError
 
 WINDOW = 200_000  # tokens
 NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add bge-small"
-
-PROMPT = (
-    "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "
-    "preferences, open tasks. Add to the file; never replace what it says. Save nothing that it says already. "
-    f"If there is nothing to save, answer {NO_REPLY}."
-)
-SYSTEM_PROMPT = (
-    "This is a silent turn before a compaction. Only write memory; do not answer the user. "
-    f"Begin the answer with {NO_REPLY}."
-)
 
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
 ContextWindow = Annotated[Tokens, Field(description="Tokens of the context window.")]

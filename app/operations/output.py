@@ -18,7 +18,6 @@ from clawmem.ports.records import one_line
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 STYLE = re.compile(r"\x1b\[[\d;]*m")  # an escape of `Styled`
-_AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
 
 class Table(NamedTuple):
@@ -80,18 +79,6 @@ def as_lines(text: Text) -> str:
     for part in parts_of(text):
         lines += part.lines() if isinstance(part, Table) else [part if isinstance(part, str) else part.text]
     return STYLE.sub("", "\n".join(lines))
-
-
-def age(days: float) -> str:
-    """Return an age in days as text, such as ``3 weeks ago``."""
-    if math.isnan(days):
-        return "of unknown age"
-    if days < 0:
-        return "in the future" if days < -1 else "today"
-    for length, unit in _AGES:
-        if (count := int(days / length)) >= 1:
-            return "yesterday" if (unit, count) == ("day", 1) else f"{plural(count, unit)} ago"
-    return "today"
 
 
 def confidence_text(confidence: float | None) -> str:

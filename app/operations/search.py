@@ -32,7 +32,7 @@ from clawmem.app.operations.operation import (
     argument,
     operation,
 )
-from clawmem.app.operations.output import Part, Styled, age, confidence_text, plural, printable, records_table
+from clawmem.app.operations.output import Part, Styled, confidence_text, plural, printable, records_table
 from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.documents.records import (
     DocumentReference,
@@ -62,6 +62,7 @@ from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import as_of_day
+from clawmem.domain.text.written_dates import age
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clawmem.domain.maintenance.contradiction_gate import denies, numbers
 from clawmem.domain.text.likeness import jaccard
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, STOP_WORDS, WEEKDAYS
+from clawmem.ports.records import Document
 
 NORMAL = 0.93  # least cosine of two texts that name the same
 STRICT = 0.98  # least cosine if the names cannot be compared
@@ -73,6 +74,48 @@ class ObservationText(NamedTuple):
 
     text: str
     entities: frozenset[str] = frozenset()
+
+
+class Observation(NamedTuple):
+    """A document, its statement, the project of its session, and whether it applies to that alone."""
+
+    document: Document
+    statement: ObservationText
+    project: str = ""
+    is_local: bool = False
+
+    @property
+    def kind(self) -> tuple[str, str, bool]:
+        """Only observations of one kind say the same or contradict each other."""
+        return self.document.content_type, self.project, self.is_local
+
+    @property
+    def id(self) -> int:
+        """The document's id."""
+        return self.document.id
+
+    @property
+    def when(self) -> tuple[str, int]:
+        """The key that orders observations by time."""
+        return self.document.authored_at, self.document.id
+
+
+class Group(NamedTuple):
+    """
+    Observations that state *text*, newest first, and the reason for grouping them.
+
+    ``score`` is the lowest cosine between any two of them; ``None`` if a model grouped them.
+    """
+
+    text: str
+    members: tuple[Observation, ...]
+    why: str
+    score: float | None = None
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the members."""
+        return [observation.id for observation in self.members]
 
 
 def decide_merge(

@@ -1,5 +1,6 @@
 """Dates as people write them: in front matter, in the names of files, in headings and in commands."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -23,6 +24,7 @@ _FORMS = (
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
+_AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 _LABELS = ("date", "datum", "fecha", "data")  # before the day that opens a text
 _WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? |,? (?:{any_of(WEEKDAYS)})\Z", re.IGNORECASE)
 
@@ -151,3 +153,16 @@ def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES, century: int 
                 day = datetime(year + century if year < 100 else year, month, number)
                 if FIRST_YEAR <= day.year <= LAST_YEAR:
                     yield (day - EPOCH) // MILLISECOND
+
+
+def age(days: float) -> str:
+    """Return an age in days as text, such as ``3 weeks ago``."""
+    if math.isnan(days):
+        return "of unknown age"
+    if days < 0:
+        return "in the future" if days < -1 else "today"
+    for length, unit in _AGES:
+        if (count := int(days / length)) >= 1:
+            several = f"{count:,} {unit}{'s' if count > 1 else ''} ago"
+            return "yesterday" if (unit, count) == ("day", 1) else several
+    return "today"

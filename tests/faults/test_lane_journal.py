@@ -13,8 +13,9 @@ from wired import consolidation, lanes_of, phases
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.leases import WorkLease
-from clawmem.app.services.maintenance.consolidation import Consolidation, Group
+from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.phase_run import PhaseRun, with_notes
+from clawmem.domain.maintenance.merge_gate import Group
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost, VaultFull
 from clawmem.ports.journal import RunStatus

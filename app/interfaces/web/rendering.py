@@ -16,10 +16,11 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from clawmem.app.operations.output import age, plural, size
+from clawmem.app.operations.output import plural, size
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.security.quoting import label_of_others
+from clawmem.domain.text.written_dates import age
 
 ELEMENTS = frozenset(
     """

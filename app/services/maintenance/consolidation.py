@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from operator import attrgetter
-from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
@@ -20,6 +19,7 @@ from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS, title_of
 from clawmem.domain.documents.identity import is_forgotten
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance import contradiction_gate, merge_gate, patterns, schedule
+from clawmem.domain.maintenance.merge_gate import Group, Observation
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, trend
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
@@ -106,30 +106,6 @@ class ObservationSelector:
         return dict(counts)
 
 
-class Observation(NamedTuple):
-    """A document, its statement, the project of its session, and whether it applies to that alone."""
-
-    document: Document
-    statement: merge_gate.ObservationText
-    project: str = ""
-    is_local: bool = False
-
-    @property
-    def kind(self) -> tuple[str, str, bool]:
-        """Only observations of one kind say the same or contradict each other."""
-        return self.document.content_type, self.project, self.is_local
-
-    @property
-    def id(self) -> int:
-        """The document's id."""
-        return self.document.id
-
-    @property
-    def when(self) -> tuple[str, int]:
-        """The key that orders observations by time."""
-        return self.document.authored_at, self.document.id
-
-
 class Observations:
     """
     The served observations that the user manages neither by pinning nor by snoozing them.
@@ -177,24 +153,6 @@ class Observations:
         others = (self[number] for number in numbers if number != observation.id and number not in without)
         same_kind = [other for other in others if other.kind == observation.kind]
         return sorted(same_kind, key=lambda other: other.when, reverse=True)
-
-
-class Group(NamedTuple):
-    """
-    Observations that state *text*, newest first, and the reason for grouping them.
-
-    ``score`` is the lowest cosine between any two of them; ``None`` if a model grouped them.
-    """
-
-    text: str
-    members: tuple[Observation, ...]
-    why: str
-    score: float | None = None
-
-    @property
-    def ids(self) -> list[int]:
-        """The ids of the members."""
-        return [observation.id for observation in self.members]
 
 
 @dataclass(frozen=True)
