@@ -219,11 +219,11 @@ class TestTheCommand:
             (b"\x89PNG\0", "not a SQLite database"),
         ):
             note.write_bytes(before)
-            for verb in ("status", "doctor --repair --yes"):
+            for verb in ("status", "vault init", "doctor --repair --yes"):
                 result = invoke("--vault", note, *verb.split())
                 assert (result.exit_code, f"it is {kind}. Nothing was changed" in result.stderr) == (5, True)
                 assert "doctor --repair" not in result.stderr
-            assert note.read_bytes() == before and not [*note.parent.glob("*damaged*")]
+            assert note.read_bytes() == before and not [*note.parent.glob("plan.md?*")]
 
         note.write_bytes(b"")
         result = invoke("--vault", note, "doctor", "--repair", "--yes")

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -116,9 +116,8 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
     return settings
 
 
-def opened_for(
-    ctx: typer.Context, operation: AnyOperation, request: Request
-) -> AbstractContextManager[Services]:
+@contextmanager
+def opened_for(ctx: typer.Context, operation: AnyOperation, request: Request) -> Iterator[Services]:
     """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
     opens, settings, reads = operation.opens, settings_of(ctx), operation.changes_nothing(request)
     command = str(ctx.command_path).partition(" ")[2]
@@ -132,14 +131,22 @@ def opened_for(
             )
         settings = own
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
-        return nullcontext(unopened_services(settings))
-    if opens is Opening.CREATED and not operation.settings:  # a vault of its own is made with its folder
+        yield unopened_services(settings)
+        return
+    is_made = (
+        opens is Opening.CREATED and not operation.settings
+    )  # a vault of its own is made with its folder
+    if is_made:
         require_folder(settings)
-        set_apart(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})
     or_read = opens in (Opening.CURRENT, Opening.IF_PRESENT)
-    return open_services(settings, read_only=reads, create=opens is Opening.CREATED, or_read=or_read)
+    with open_services(
+        settings, read_only=reads, create=opens is Opening.CREATED, or_read=or_read
+    ) as services:
+        if is_made:  # what is no vault gets no config file
+            set_apart(settings)
+        yield services
 
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
