@@ -77,8 +77,8 @@ def formatted_day(name: str, form: str) -> str:
     """
     signs = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "EEEE": "%A", "EEE": "%a", "E": "%a"}
     parts = re.split(r"([A-Za-z]+)", form)
-    day = parse_iso(day_named(name))
-    if day is None or not form or not signs.keys() >= {*parts[1::2]}:
+    day = parse_iso(day_named(name)) if form else None
+    if day is None or not signs.keys() >= {*parts[1::2]}:
         return ""
     text = f"{EPOCH + day * MILLISECOND:{''.join(signs.get(part, part) for part in parts)}}"
     return text if day_named(text) == text else ""
