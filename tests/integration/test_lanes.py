@@ -104,7 +104,7 @@ def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
     """More than thirty questions within ten minutes are too many; those of eleven minutes ago do not count."""
     world.asked(30, 0)
     world.asked(9, 11 * 60_000)
-    assert rows(world.lanes(LaneSettings(window_start=3, window_end=3)).tick(LaneName.HEAVY)) == [
+    assert rows(world.lanes(LaneSettings(window_start=3, window_end=4)).tick(LaneName.HEAVY)) == [
         ("gate", "skipped", "outside_window")
     ]
     world.asked(1, 9 * 60_000)
