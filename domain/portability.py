@@ -83,7 +83,7 @@ def without_secrets(memories: Iterable[ForeignMemory]) -> tuple[list[ForeignMemo
     return cleaned, redacted
 
 
-def memory_relations(
+def imported_relations(
     tool: str, memories: Iterable[ForeignMemory], numbers: Mapping[str, int], now: str
 ) -> tuple[list[Relation], int]:
     """Return the relations of *memories*, whose documents are *numbers*, and the number of those to other items."""

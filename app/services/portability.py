@@ -35,8 +35,8 @@ from clawmem.domain.portability import (
     LEAST,
     file_of,
     front_matter_of,
+    imported_relations,
     memory_path,
-    memory_relations,
     memory_title,
     without_secrets,
 )
@@ -385,7 +385,7 @@ class ImportMemories:
             deque(map(take, memories), maxlen=0)
         else:
             deque(apply_in_chunks(self.transactions, memories, take), maxlen=0)
-            relations, unmatched = memory_relations(tool, memories, numbers, iso_utc(self.clock.now_ms()))
+            relations, unmatched = imported_relations(tool, memories, numbers, iso_utc(self.clock.now_ms()))
             if unmatched:
                 report.leave_out("relation to an item without a counterpart", unmatched)
             self.link_targets.aim()
