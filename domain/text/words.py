@@ -118,6 +118,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", decomposed.translate(_FOLDED))
 
 
+MOST_AT_ONCE = 65_536  # characters that are divided into words
 # Forms of function words in an index.
 FUNCTION_FORMS = {fold(word): f"{fold(word)}qx" for word in UNINFLECTED if len(word) > 1}
 
@@ -132,8 +133,13 @@ def index_text(text: str) -> str:
     """
     folded = fold(_with_signs(normalise(text)))
     if folded.isascii():
-        separate = folded.encode().translate(_SEPARATED).decode().split()
-        return " ".join(map(FUNCTION_FORMS.get, separate, separate))
+        separate, end, parts = folded.encode().translate(_SEPARATED).decode(), 0, list[str]()
+        while end < len(separate):  # a list of all words of a megabyte takes fifty
+            start, end = end, end + MOST_AT_ONCE
+            end = separate.find(" ", end) if end < len(separate) else end
+            every = separate[start : end if end > 0 else (end := len(separate))].split()
+            parts.append(" ".join(map(FUNCTION_FORMS.get, every, every)))
+        return " ".join(parts)
     return _UNSPACED.sub(
         lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", _in_function_forms(folded)
     )
