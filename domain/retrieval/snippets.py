@@ -86,10 +86,11 @@ def snippet(
     wanted |= {term.lower(): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
     found = found or (0, 0)
-    pieces = _marked(body, [*text_pieces(body, start, end, max_length // 2)], wanted, found)
-    places = (
-        _chosen(body, pieces, wanted, found, max_length - 2 * len(ELLIPSIS)) if pieces else [(0, len(body))]
-    )
+    longest, room = max_length // 2, max_length - 2 * len(ELLIPSIS)
+    if end - start <= max_length:
+        longest = room = max_length
+    pieces = _marked(body, [*text_pieces(body, start, end, longest)], wanted, found)
+    places = _chosen(body, pieces, wanted, found, room) if pieces else [(0, len(body))]
     return excerpt(body, places, max_length, first_line)
 
 

@@ -46,7 +46,7 @@ _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+
 # Words of the question and of the older passage that the sentence has at least, one of them of both. Half of the
 # question's words are enough, if they are two; a single one opens the sentence.
 SHARED_WITH_CHANGE, ASKED = 3, 2
-LEAST_CHANGE = 2.75  # weight of the words that a sentence found elsewhere shares, in words of a single note
+LEAST_CHANGE = 2.5  # weight of the words that a sentence found elsewhere shares, in words of a single note
 
 CHANGE = re.compile(
     rf"""
@@ -215,11 +215,14 @@ def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
 
 
 def _changes(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentences of *body* with a marker of change, or that open it with a correction, and the ones before."""
-    sentences = _END.split(body.lstrip())
-    for before, sentence in zip(["", *sentences], sentences, strict=False):
-        if CHANGE.search(sentence) or (not before and CORRECTION.match(sentence)):
-            yield sentence, before
+    """Yield the sentences of *body* with a marker of change, or that open it with a correction, and their lines before."""
+    is_correction = CORRECTION.match(body.lstrip()) is not None
+    for line in body.lstrip().split("\n"):
+        before = ""
+        for sentence in _END.split(line):
+            if is_correction or CHANGE.search(sentence):
+                yield sentence, before
+            before, is_correction = f"{before} {sentence}", False
 
 
 def _values(text: str) -> dict[str, set[str]]:
