@@ -29,8 +29,9 @@ COUNTED_ENTRIES = (20, 7_000)
 LEAST_SHARE = 0.05  # of the coverage of the best result
 SHORT_NOTE = 200  # characters
 MOST_SPECIFIC = 30.0  # weight of two telling words; more say no more
-# By which the cosines of two German texts exceed those of English ones: median .48 against .28 of prompts for code.
-FOREIGN = 0.2
+FOREIGN = (
+    0.2  # by which cosines of German texts exceed those of English ones: median .48, .28 of prompts for code
+)
 
 # Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
 # biologist's 40 prompts off the topic .825 are silent with them and .525 without, at .893 of the answered questions.

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_field, is_machine_text
 from clawmem.domain.text.parts import Place, text_pieces
-from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MAX_LENGTH = 300
 ELLIPSIS = "..."
@@ -86,9 +85,8 @@ def snippet(
     wanted |= {term.lower(): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
     found = found or (0, 0)
-    longest, room = max_length // 2, max_length - 2 * len(ELLIPSIS)
-    if end - start <= max_length:
-        longest = room = max_length
+    fits = end - start <= max_length
+    longest, room = (max_length,) * 2 if fits else (max_length // 2, max_length - 2 * len(ELLIPSIS))
     pieces = _marked(body, [*text_pieces(body, start, end, longest)], wanted, found)
     places = _chosen(body, pieces, wanted, found, room) if pieces else [(0, len(body))]
     return excerpt(body, places, max_length, first_line)
@@ -216,21 +214,8 @@ def excerpt(body: str, places: Sequence[Place], max_length: int, first_line: int
     return Snippet(shown, before + 1, count, before, len(lines) - first - count)
 
 
-def holds_any(text: str, terms: Sequence[str]) -> bool:
-    """Whether *text* contains one of *terms*, as a substring, ignoring case."""
-    lower = text.lower()
-    return any(term.lower() in lower for term in terms if term.strip())
-
-
 def is_bare(line: str) -> bool:
     """Whether *line* is a heading, or contains only tags, or what a program wrote for itself."""
     parts = line.replace(",", " ").split() if "#" in line else ["-"]
     is_tags = all(part[0] == "#" and len(part) > 1 for part in parts)
     return is_tags or HEADING.match(line) is not None or is_machine_text(line)
-
-
-def intent_terms(intent: str) -> tuple[str, ...]:
-    """Return the words of an intent that can distinguish texts: letters, digits and hyphens, without stop words."""
-    typed = intent.lower().split()
-    bare = ("".join(sign for sign in word if sign.isalnum() or sign == "-") for word in typed)
-    return tuple(dict.fromkeys(word for word in bare if len(word) > 1 and word not in STOP_WORDS))

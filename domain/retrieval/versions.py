@@ -43,8 +43,7 @@ _EARLIEST = re.compile(
 )
 _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
 
-# Words of the question and of the older passage that the sentence has at least, one of them of both. Half of the
-# question's words are enough, if they are two; a single one opens the sentence.
+# Words of the question and the older passage that a sentence has at least; two of the question, if they are half of it.
 SHARED_WITH_CHANGE, ASKED = 3, 2
 LEAST_CHANGE = 2.5  # weight of the words that a sentence found elsewhere shares, in words of a single note
 
@@ -172,7 +171,7 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
     for sentence in (content_words(sentence) for sentence, _ in _changes(body)):
         asked = _shared(topic, sentence)
         also = [word for word in sentence if word in known and not _shared([word], asked)]
-        is_topic = _are_topic(asked, topic) and bool(_shared(asked, known))
+        is_topic = len(asked) >= max(ASKED, len(topic) / 2) and bool(_shared(asked, known))
         if asked and len(topic) == 1:
             is_topic = is_same_word(asked[0], sentence[0])  # "Standup moved to 10:15"
         if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
@@ -209,20 +208,20 @@ def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
         single = {unit: numbers for unit, numbers in _values(sentence).items() if len(numbers) == 1}
         is_other = any(single[unit].isdisjoint(known[unit]) for unit in single.keys() & known.keys())
         asked = _shared(topic, content_words(sentence)) if is_other else []
-        if _are_topic(asked, topic) and _shared(asked, content_words(older)):
+        if len(asked) >= max(ASKED, len(topic) / 2) and _shared(asked, content_words(older)):
             return True
     return False
 
 
 def _changes(body: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of *body* with a marker of change, or that open it with a correction, and their lines before."""
-    is_correction = CORRECTION.match(body.lstrip()) is not None
+    is_correction, before = CORRECTION.match(body.lstrip()) is not None, ""
     for line in body.lstrip().split("\n"):
-        before = ""
         for sentence in _END.split(line):
             if is_correction or CHANGE.search(sentence):
                 yield sentence, before
             before, is_correction = f"{before} {sentence}", False
+        before = ""
 
 
 def _values(text: str) -> dict[str, set[str]]:
@@ -236,7 +235,3 @@ def _values(text: str) -> dict[str, set[str]]:
 
 def _shared(topic: Iterable[str], others: Collection[str]) -> list[str]:
     return [word for word in topic if any(is_same_word(word, other) for other in others)]
-
-
-def _are_topic(asked: Collection[str], topic: Collection[str]) -> bool:
-    return len(asked) >= ASKED and 2 * len(asked) >= len(topic)

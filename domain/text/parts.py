@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from clawmem.domain.text.vocabulary import STOP_WORDS
+
 CHUNK_CHARS, OVERLAP_CHARS = 4000, 200  # of the text that a reranker reads
 
 Place = tuple[int, int]  # character offsets: the first one, and the one after the last
@@ -61,3 +63,16 @@ def choose_chunk(
 
     windows = (body[start : start + chars] for start in starts)
     return body if len(body) <= chars else max(windows, key=worth)  # the first of equals
+
+
+def holds_any(text: str, terms: Sequence[str]) -> bool:
+    """Whether *text* contains one of *terms*, as a substring, ignoring case."""
+    lower = text.lower()
+    return any(term.lower() in lower for term in terms if term.strip())
+
+
+def intent_terms(intent: str) -> tuple[str, ...]:
+    """Return the words of an intent that can distinguish texts: letters, digits and hyphens, without stop words."""
+    typed = intent.lower().split()
+    bare = ("".join(sign for sign in word if sign.isalnum() or sign == "-") for word in typed)
+    return tuple(dict.fromkeys(word for word in bare if len(word) > 1 and word not in STOP_WORDS))

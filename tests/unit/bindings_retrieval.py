@@ -26,9 +26,9 @@ from clawmem.domain.retrieval.relevance import (
     place_probability,
     results_to_show,
 )
-from clawmem.domain.retrieval.snippets import intent_terms, snippet
+from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.text.dates import temporal_range
-from clawmem.domain.text.parts import choose_chunk
+from clawmem.domain.text.parts import choose_chunk, intent_terms
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Lease
 

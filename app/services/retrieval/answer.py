@@ -17,21 +17,12 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval.composite import age_days
-from clawmem.domain.retrieval.snippets import (
-    GAP,
-    MAX_LENGTH,
-    Snippet,
-    excerpt,
-    holds_any,
-    intent_terms,
-    is_bare,
-    snippet,
-)
+from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, is_bare, snippet
 from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.domain.text.parts import Place
+from clawmem.domain.text.parts import Place, holds_any, intent_terms
 from clawmem.ports.records import Document, FragmentKind, Span
 
 if TYPE_CHECKING:

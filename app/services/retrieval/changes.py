@@ -28,8 +28,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
 
     A note changes one other, the first. What may change the first candidate is also searched, by the words of its
     passage: "Mrs Pell is retiring" does not name the orthodontist. Not if the question asks for the past. Turns of chats
-    do not count: people say "now" without a decision. Nor does a note whose only date is that of a file that may have
-    been copied.
+    do not count: people say "now" without a decision. Nor does a note whose only date may be that of a copied file.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
@@ -60,23 +59,18 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         trace.note(f"{notes.document(older).display_path} may be changed by {note.display_path}")
         order = [c._replace(changed_by=note) if c.document_id == older else c for c in order]
         ids = [c.document_id for c in order]
-        if newer not in ids[: (place := ids.index(older))]:
-            lift = max(0.0, order[place].score + ABOVE - best[newer].score)
-            order = [c for c in order if c is not best[newer]]
-            order.insert(place, best[newer].plus(CHANGE, lift))
+        place, at = ids.index(older), ids.index(newer) if newer in ids else len(ids)
+        if place < at:
+            moved = order.pop(at) if newer in ids else best[newer]
+            order.insert(place, moved.plus(CHANGE, max(0.0, order[place].score + ABOVE - moved.score)))
     return work.with_candidates(order)
 
 
 def _without_turns(texts: LoadedTexts, keys: dict[int, FragmentKey]) -> dict[int, FragmentKey]:
-    spans = texts.spans(keys.values())
-    return {
-        number: key
-        for number, key in keys.items()
-        if not (span := spans.get(key))
-        or span.kind is not FragmentKind.LINE
-        or not span.label
-        or versions.CORRECTION.match(span.label)
-    }
+    spans = texts.spans(keys.values())  # a turn has its speaker as label, which may be "Correction"
+    turns = {key for key, span in spans.items() if span.label and span.kind is FragmentKind.LINE}
+    turns -= {key for key in turns if versions.CORRECTION.match(spans[key].label)}
+    return {number: key for number, key in keys.items() if key not in turns}
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from clawmem.domain.retrieval import expansion, fusion
 from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.domain.retrieval.snippets import intent_terms
-from clawmem.domain.text.parts import CHUNK_CHARS, OVERLAP_CHARS, choose_chunk
+from clawmem.domain.text.parts import CHUNK_CHARS, OVERLAP_CHARS, choose_chunk, intent_terms
 from clawmem.ports.errors import ClawmemError, InputTooLong, ModelAnswerInvalid, ModelError
 from clawmem.ports.models import Embedder, Generator, ModelAnswers, Reranker, is_in_process, is_remote
 from clawmem.ports.records import Grain, LexicalQuery

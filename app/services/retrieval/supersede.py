@@ -85,7 +85,8 @@ def _of_other_lines(
 
     The line has two words of the question more, and shares no other word with the successor.
     """
-    best = {c.document_id: c.best for c in reversed(work.candidates) if c.document_id in newer}
+    pages = (c for c in reversed(work.candidates) if c.document and c.document.body_length > SHORT_NOTE)
+    best = {c.document_id: c.best for c in pages if c.document_id in newer}
     spans = work.texts.spans(best.values())
     asked, phrases = request.question.forms.words, request.question.phrases
     pairs = set()

@@ -12,13 +12,14 @@ from clawmem.domain.documents.markdown import header_at
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.snippets import intent_terms, snippet
+from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.surfacing.passages import Passage, by_document, entries_of, longer_passages
+from clawmem.domain.text.parts import intent_terms
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.records import EVERYTHING, Document, Scope, one_line
 
