@@ -140,9 +140,8 @@ def index_text(text: str) -> str:
             every = separate[start : end if end > 0 else (end := len(separate))].split()
             parts.append(" ".join(map(FUNCTION_FORMS.get, every, every)))
         return " ".join(parts)
-    return _UNSPACED.sub(
-        lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", _in_function_forms(folded)
-    )
+    pairs = _UNSPACED.sub(lambda run: f" {' '.join([*map(''.join, pairwise(run[0])), run[0][-1]])} ", folded)
+    return _in_function_forms(pairs)
 
 
 def search_text(text: str) -> str:

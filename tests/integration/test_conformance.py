@@ -153,7 +153,7 @@ def test_a_program_that_never_answers_is_given_up(conformance: Invoke, write: Wr
     ("args", "said"),
     [
         ((), "--cmd"),
-        (("--cmd", ""), "cannot be started"),
+        (("--cmd", ""), "is empty"),
         (("--cmd", "no-such-program-here"), "cannot be started"),
         (("--cmd", "node 'port"), "it is no command"),
         (("--cmd", "node", "--only", "rff"), "--only 'rff' is not known"),

@@ -56,6 +56,7 @@ def test_the_receipt_says_what_explain_said(many: Invoke) -> None:
     assert kept["asked"] == {
         "limit": 4,
         "scope": {"collections": ["notes"], "authored_from": "2026-01-01T00:00:00.000Z"},
+        "days": ["2026-01-01", ""],
     }
     assert kept["model"] and kept["version"]
 

@@ -46,6 +46,7 @@ def test_a_pair_that_is_asked_for_is_a_token_of_the_index(text: str) -> None:
 @example("İ with Ines für dich")
 @example("\u1100\u0301\u1161")
 @example("東\u3099")
+@example("er\u0e81")
 def test_every_word_survives_indexing(text: str) -> None:
     """An index that splits ``index_text`` as ``words`` does holds every word of the text as questions have it."""
     searched = {part for word in words(text) for part in words(search_text(word))}
