@@ -169,12 +169,12 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
     """
     known = content_words(older)
     for sentence in (content_words(sentence) for sentence, _ in _changes(body)):
-        asked = _shared(topic, sentence)
-        also = [word for word in sentence if word in known and not _shared([word], asked)]
-        is_topic = len(asked) >= max(ASKED, len(topic) / 2) and bool(_shared(asked, known))
-        if asked and len(topic) == 1:
-            is_topic = is_same_word(asked[0], sentence[0])  # "Standup moved to 10:15"
-        if asked and (is_topic or len(asked) + len(also) >= SHARED_WITH_CHANGE):
+        common = _shared(topic, sentence)
+        also = [word for word in sentence if word in known and not _shared([word], common)]
+        is_topic = len(common) >= max(ASKED, len(topic) / 2) and bool(_shared(common, known))
+        if common and len(topic) == 1:
+            is_topic = is_same_word(common[0], sentence[0])  # "Standup moved to 10:15"
+        if common and (is_topic or len(common) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False
 
@@ -207,8 +207,8 @@ def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
     for sentence in _END.split(body):
         single = {unit: numbers for unit, numbers in _values(sentence).items() if len(numbers) == 1}
         is_other = any(single[unit].isdisjoint(known[unit]) for unit in single.keys() & known.keys())
-        asked = _shared(topic, content_words(sentence)) if is_other else []
-        if len(asked) >= max(ASKED, len(topic) / 2) and _shared(asked, content_words(older)):
+        common = _shared(topic, content_words(sentence)) if is_other else []
+        if len(common) >= max(ASKED, len(topic) / 2) and _shared(common, content_words(older)):
             return True
     return False
 

@@ -213,7 +213,7 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
     pinned = [
         ask_json(invoke, "list", "--where", text) for text in ("Pinned", "pinned=false", "pinned!=true")
     ]
-    assert [one["total"] for one in pinned] == [1, 3, 3]
+    assert [record["total"] for record in pinned] == [1, 3, 3]
     due, scheduled = (invoke("list", "--where", day).output for day in ("due=2026-03-08", "scheduled"))
 
     assert [name in due for name in notes] == [True, True, False, False]

@@ -166,7 +166,7 @@ class TestWords:
     def test_the_same_matches(self, judged: Judged, backend: str) -> None:
         """Short lookups and questions match the same entries as in the vault's own index, prefixes included."""
         own, other = (judged.vaults[name].lexical for name in ("sqlite", backend))
-        queries = [asked for text in lookups() for asked in query_forms(text)[1:3] if asked]
+        queries = [query for text in lookups() for query in query_forms(text)[1:3] if query]
 
         matches = {
             (asked, grain): {hit.key for hit in own.search(asked, grain, EVERY)}

@@ -161,7 +161,9 @@ def test_days_of_sections(
     answer = ask_json(indexed, *command, "--since", days[0], "--until", days[1])
 
     if command == ("list",):
-        assert {one["file"] for one in answer["documents"]} == {f"notes/log/{name}" for name in expected}
+        assert {record["file"] for record in answer["documents"]} == {
+            f"notes/log/{name}" for name in expected
+        }
         return
     found = {
         one["file"].removeprefix("notes/log/"): (one["start_line"], one["snippet"])
