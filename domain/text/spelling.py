@@ -1,7 +1,7 @@
-"""Correction of words that no document contains."""
+"""Correction of words that no document contains, and their division into words that some contain."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rapidfuzz.distance import OSA
 
@@ -46,6 +46,14 @@ def full_words(word: str, stem: str, corrected: str) -> list[str]:
     if corrected.endswith("i"):
         every.insert(0, f"{corrected[:-1]}y")
     return list(dict.fromkeys(every))
+
+
+def compound_parts(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of words of which *word* may be a compound, as German writes it, also with an "s" between them."""
+    for at in range(SHORT - 1, len(word) - SHORT + 2):
+        yield word[:at], word[at:]
+        if word[at - 1] == "s":
+            yield word[: at - 1], word[at:]
 
 
 def with_corrections(query: str, corrected: Mapping[str, str]) -> str:

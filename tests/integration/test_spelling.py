@@ -12,6 +12,7 @@ NOTES = {
     "plumber.md": "# Plumber\n\nInvoice of the plumber for the bath: 1 150.\n",
     "todo.md": "# To do\n\nPrint the schedule for the choir, file the invoice, thank the plumber.\n",
     "garden.md": "# Garden\n\nThe beans stand behind the mill. What grows, grows.\n",
+    "rudern.md": "# Rudern\n\nDas Training ist donnerstags um sieben am Bootshaus, das Ruder liegt im Keller.\n",
     "maria.md": "# Maria\n\nMaria keeps the spare key.\n",
 }
 
@@ -24,6 +25,13 @@ def test_misspelt_words_find_their_note(indexed: Invoke, verb: str) -> None:
     assert found["results"][0]["path"] == "choir.md"
     assert "'chior' read as 'choir'" in json.dumps(found)
     assert found_paths(indexed, *verb.split(), "invioce of the plumer for the bath")[0] == "plumber.md"
+
+
+def test_a_compound_is_read_as_its_words(indexed: Invoke) -> None:
+    found = ask_json(indexed, "query", "wann ist Rudertraining", "--explain")
+
+    assert found["results"][0]["path"] == "rudern.md"
+    assert "'rudertraining' read as 'ruder training'" in json.dumps(found)
 
 
 @pytest.mark.parametrize(

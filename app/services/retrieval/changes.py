@@ -67,9 +67,10 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
 
 
 def _without_turns(texts: LoadedTexts, keys: dict[int, FragmentKey]) -> dict[int, FragmentKey]:
-    spans = texts.spans(keys.values())  # a turn has its speaker as label, which may be "Correction"
-    turns = {key for key, span in spans.items() if span.label and span.kind is FragmentKind.LINE}
-    turns -= {key for key in turns if versions.CORRECTION.match(spans[key].label)}
+    labels = {
+        k: span.label for k, span in texts.spans(keys.values()).items() if span.kind is FragmentKind.LINE
+    }
+    turns = {key for key, speaker in labels.items() if speaker and not versions.CORRECTION.match(speaker)}
     return {number: key for number, key in keys.items() if key not in turns}
 
 

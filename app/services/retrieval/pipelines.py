@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -53,8 +53,8 @@ from clawmem.domain.openclaw import CANDIDATES_PER_RESULT, ranked
 from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
+from clawmem.domain.text import spelling
 from clawmem.domain.text.dates import days_text
-from clawmem.domain.text.spelling import MOST_CORRECTED, best_spelling, full_words, with_corrections
 from clawmem.domain.text.words import search_text, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex
@@ -89,16 +89,17 @@ class Pipeline:
                 every = question.forms.relaxed.terms
                 terms = [term for term in every if not question.named_time or term.text in topic]
                 unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
-                for word, near in islice(unknown.items(), MOST_CORRECTED):
-                    best = best_spelling(word, near.stem, near.alike)
-                    spellings = full_words(word, near.stem, best) if best else []
-                    held = (s for s in spellings if lexical.holding(Term(s), Grain.DOCUMENT))
-                    if spelling := next(held, None):
-                        corrected[word] = spelling
+                for word, near in islice(unknown.items(), spelling.MOST_CORRECTED):
+                    best = spelling.best_spelling(word, near.stem, near.alike)
+                    spellings = spelling.full_words(word, near.stem, best) if best else []
+                    readings = chain(zip(spellings), spelling.compound_parts(word))
+                    held = (r for r in readings if all(lexical.holding(Term(w), Grain.DOCUMENT) for w in r))
+                    if reading := next(held, None):
+                        corrected[word] = " ".join(reading)
                 trace.corrected.update(corrected)
-            notes = [f"{word!r} read as {spelling!r}" for word, spelling in trace.corrected.items()]
+            notes = [f"{word!r} read as {reading!r}" for word, reading in trace.corrected.items()]
         if trace.corrected:
-            request = request.asking(with_corrections(request.question.text, trace.corrected))
+            request = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
         for name, stage in self.stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
@@ -125,7 +126,7 @@ class Pipeline:
                     trace.degraded["as of"] = missing
             shown = request  # with the words that were searched
             if trace.corrected:
-                shown = request.asking(with_corrections(request.question.text, trace.corrected))
+                shown = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
             results = describe(work.texts, stores, shown, work.candidates)
         intent, confidence = work.intent or (None, None)
         return Answer(

@@ -1,6 +1,6 @@
 """Order of superseded notes, their successors, and other versions of a subject."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
@@ -34,7 +34,7 @@ def supersede(
     found = {c.document_id for c in work.candidates}
     pairs = successions_from(stores.documents, stores.successions, found, request.as_of)
     newer = versions.successors(pairs)
-    lesser = _of_other_lines(request, work, newer)
+    lesser = {*_of_other_lines(request, work, newer)}
     candidates: Sequence[Candidate] = work.candidates
     if pairs and not is_past:
         candidates = with_successors(stores, work, request, newer, lesser)
@@ -79,17 +79,12 @@ def supersede(
 
 def _of_other_lines(
     request: RetrievalRequest, work: Work, newer: Mapping[int, Collection[int]]
-) -> set[tuple[int, int]]:
-    """
-    Return pairs of a found note and a one-line successor that replaces another line than the one that answers.
-
-    The line has two words of the question more, and shares no other word with the successor.
-    """
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of a page and a one-line successor, of which another line of the page has two words of the question more."""
     pages = (c for c in reversed(work.candidates) if c.document and c.document.body_length > SHORT_NOTE)
     best = {c.document_id: c.best for c in pages if c.document_id in newer}
     spans = work.texts.spans(best.values())
     asked, phrases = request.question.forms.words, request.question.phrases
-    pairs = set()
     notes = work.texts.documents(best)
     for page, span in (
         (page, spans.get(best[page])) for page in best if notes[page].body_length > SHORT_NOTE
@@ -99,8 +94,7 @@ def _of_other_lines(
         for number in (n for n, document in documents.items() if document.body_length <= SHORT_NOTE):
             hits = [sum(has_words(asked, bodies.get(n, ""), phrases)) for n in (page, number)]
             if hits[1] < hits[0] - 1 and {*line}.isdisjoint({*content_words(bodies[number])} - {*asked}):
-                pairs.add((page, number))
-    return pairs
+                yield page, number
 
 
 def _lift(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.text.spelling import best_spelling, full_words, with_corrections
+from clawmem.domain.text.spelling import best_spelling, compound_parts, full_words, with_corrections
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,9 @@ def test_the_full_word(word: str, stem: str, stored: str, full: str) -> None:
 def test_corrections_in_the_text() -> None:
     """Only whole words are replaced, in any case."""
     assert with_corrections("Chior, chiors?", {"chior": "choir"}) == "choir, chiors?"
+
+
+def test_a_compound_has_two_words() -> None:
+    assert ("ruder", "training") in compound_parts("rudertraining")
+    assert ("arbeit", "zimmer") in compound_parts("arbeitszimmer")
+    assert list(compound_parts("zimmer")) == []
