@@ -227,7 +227,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     yesterday, tomorrow = (today + timedelta(days=days) for days in (-1, 1))
     notes = {
-        "tasks.md": f"- [ ] Pay 📅 {tomorrow} ⏫ ^pay\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- LATER [#A] Rest\n",
+        "tasks.md": f"- [ ] Pay 📅 {tomorrow} ⏫ ^pay\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- WAITING [#A] Rest\n",
         f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
         "farm.md": f"---\ndue: {yesterday}\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Other\n- [ ] Mow\n",
     }
@@ -257,7 +257,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     none = ask_json(invoke, "query", f"What do I have to do on {today + timedelta(days=9)}?")
     assert none["notice"] == f"No open task is of that time ({today + timedelta(days=9)})."
     assert [result["snippet"] for result in none["results"] if result["confidence"] > 0.1] == [
-        "- LATER [#A] Rest"
+        "- WAITING [#A] Rest"
     ]
 
 
