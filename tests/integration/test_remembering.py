@@ -128,6 +128,7 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
         (["x", "--supersedes", "sessions"], b"", "Keep sessions in Redis"),
         (["x", "--supersedes", "2026"], b"", ""),
         ([], b"", "TEXT"),
+        (["- [ ] call Bo"], b"", "Write -- before a text"),
     ],
 )  # fmt: skip
 def test_bad_input_writes_nothing(

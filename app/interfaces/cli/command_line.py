@@ -243,9 +243,15 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     except USAGE as error:
         if isinstance(error.__cause__, ValidationError):
             error.message = fault_of(error.__cause__.errors()[0])
-        message = error.format_message()
+        message = error.format_message().rstrip()
         if error.ctx:
-            message += f"{'' if message.endswith(('.', '?')) else '.'} Run: {error.ctx.command_path} --help"
+            is_text = message == "No such option: -"  # "- [ ] call Bo"
+            advice = (
+                "Write -- before a text that begins with -"
+                if is_text
+                else f"Run: {error.ctx.command_path} --help"
+            )
+            message += f"{'' if message.endswith(('.', '?')) else '.'} {advice}"
         leave(message, 2, {"code": "INVALID_INPUT"})
     except (KeyboardInterrupt, typer.Abort):
         kept = "interrupted; what was finished before is kept. Run the same command again to continue."
