@@ -190,7 +190,7 @@ class TestFull:
         for number in range(4):
             world.write(f"n{number}.md", f"# Changed {number}\n\n" + f"Beast{number} roams.\n\n" * 60)
         (world.root / "n0.md").unlink()
-        for number in range(150):  # more than one transaction, also on a fast machine
+        for number in range(400):  # more than one transaction, also on a fast machine
             world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 300)
         kept = [len(world.paths())]
 
@@ -203,7 +203,7 @@ class TestFull:
         assert kept == sorted(kept)
         assert len(set(kept)) > 1  # what was committed before is not read again
 
-        assert world.update().unchanged == 153
+        assert world.update().unchanged == 403
         world.embed()
         assert world.verify() == []
 
