@@ -100,8 +100,7 @@ def announced(vault: Path | str) -> Announcement | None:
     """Return the announcement next to *vault*, which may be stale; ``None`` if there is no valid one for this vault."""
     try:
         server = Announcement(**json.loads(server_file(vault, "server").read_bytes()))
-        # The content is untrusted: the host becomes part of a request, and a copied folder contains the announcement
-        # of the original vault.
+        # Untrusted: the host becomes part of a request, and a copied folder announces the original vault.
         numbers = 0 < server.port < 1 << 16 and 0 < server.pid < 1 << 31
         is_valid = numbers and server.host.isprintable() and isinstance(server.holder, str)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):

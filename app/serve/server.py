@@ -186,8 +186,7 @@ def serve(
                     f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
                     "Choose another, or remove it and one is made."
                 )
-        # Inherited by every connection; without it the second packet of an answer is delayed by 40 ms. asyncio sets it
-        # for sockets with an explicit protocol alone.
+        # Every connection inherits it; without it the second packet of an answer is delayed by 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         host, port = listener.getsockname()[:2]
         here = Announcement(

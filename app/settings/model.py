@@ -298,8 +298,7 @@ class Settings(BaseModel):
     # When idle documents are archived; previewed only, unless it says dry_run: false.
     lifecycle: LifecycleSettings | None = None
     lanes: LaneSettings = LaneSettings()  # schedule and limits of the maintenance lanes
-    # Whether reading any folder ends with the vectors that are missing; by default after `update` if a model
-    # of this machine makes them in a minute.
+    # Whether any reading ends with the missing vectors; by default `update` makes those that take a minute here.
     autoEmbed: bool | None = None  # noqa: N815
 
     # Tokens of a block, instead of the profile's.
