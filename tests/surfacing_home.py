@@ -26,7 +26,6 @@ from clawmem.app.services.surfacing.steps import Choices, turns_of
 from clawmem.app.services.surfacing.surface import SurfaceContext, Surfaced
 from clawmem.app.settings.model import Settings
 from clawmem.domain.surfacing.profiles import PROFILES, Profile
-from clawmem.ports.documents import PropertyStore
 from clawmem.ports.telemetry import Recall
 
 NOTES = {
@@ -52,11 +51,11 @@ def likely(candidate: Candidate) -> float:
     return 0.9
 
 
-def judged(confidence: Confidence, properties: PropertyStore) -> Stage:
+def judged(confidence: Confidence) -> Stage:
     """The stage that gives every candidate the probability that a test says it has."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        scored = [c._replace(score=confidence(c)) for c in score(properties, request, work, trace).candidates]
+        scored = [c._replace(score=confidence(c)) for c in score(request, work, trace).candidates]
         return work.with_candidates(sorted(scored, key=lambda c: -c.score))
 
     return stage
@@ -97,9 +96,7 @@ class Home:
         recalls: Recalls | None = None,
     ) -> Surfaced:
         """What *prompt* carries in a session; without *confidence* scores are what the indexes make of them."""
-        replaced = {"confidence": unchanged} | (
-            {"score": judged(confidence, self.vault.properties)} if confidence else {}
-        )
+        replaced = {"confidence": unchanged} | ({"score": judged(confidence)} if confidence else {})
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         surface = SurfaceContext(
             Settings(vault=self.folder / "index.sqlite", config_file=self.folder / "config.yaml"),

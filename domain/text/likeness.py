@@ -155,35 +155,6 @@ def is_same_word(one: str, other: str) -> bool:
     return shared >= max(STEM, len(shorter) - 2) and len(longer) - shared <= _MOST_ENDING
 
 
-def is_described(
-    asked: Sequence[str],
-    topic: Sequence[str],
-    properties: Iterable[tuple[str, str]],
-    names: Iterable[str],
-    subjects: AbstractSet[tuple[str, ...]],
-) -> bool:
-    """
-    Whether names and values of *properties* describe all of *topic*, the telling words of a question.
-
-    The question *asked* must have two of the values, such as "book" and "Nan Shepherd", or one of several words that is none
-    of the *subjects* of notes ("for sale"). *names* of the note may describe the rest.
-    """
-
-    def has(word: str, known: Iterable[str]) -> bool:
-        return any(word == other or is_same_word(word, other) for other in known)
-
-    found = dict[str, tuple[str, ...]]()
-    for name, value in properties:
-        parts = tuple(words(value))
-        starts = range(len(asked) - len(parts) + 1 if parts else 0)
-        if any(all(has(part, [asked[at + place]]) for place, part in enumerate(parts)) for at in starts):
-            found[name] = parts
-    if len(found) < 2 and not any(len(parts) > 1 and parts not in subjects for parts in found.values()):
-        return False
-    known = words(" ".join([*names, *found])) + [part for parts in found.values() for part in parts]
-    return bool(topic) and all(has(word, known) for word in topic)
-
-
 def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] = ()) -> list[bool]:
     """
     Return for each word of *asked* whether *text* has it or a form of it; diacritics do not count.

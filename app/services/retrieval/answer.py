@@ -99,14 +99,12 @@ class Result:
         """
         The lines that answer: below the head of a table file; of a question in a conversation, the reply.
 
-        If none has a word of the question, or properties describe it, the front-matter line with most of them, except lines
-        of technical properties; a line of tags only if the note has no text, and its names have no word of the question.
+        If none has a word of the question, the front-matter line with most of them, except lines of technical properties;
+        a line of tags only if the note has no text, and its names have no word of the question.
         """
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)
-        if self.unit is not Unit.LINE and (
-            "properties" in self.terms or not holds_any(best.text, self.words)
-        ):
+        if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
             first_line = best.text.partition("\n")[0]
             has_text = first_line != "" and not is_bare(first_line)
             names = " ".join(document_names(self.document)).lower()  # they are shown anyway

@@ -190,7 +190,7 @@ def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict
     """Return the steps from one relevance to the list: dates, score, supersession, confidence and cut."""
     return {
         "dates": partial(select_by_date, stores),
-        "score": partial(score, stores.properties),
+        "score": score,
         "supersede": partial(supersede, stores),
         "changes": partial(mark_changes, stores),
         "confidence": partial(confidence, stores.lexical, late),

@@ -123,7 +123,7 @@ class QueryPlan:
             "clauses": partial(self.search_clauses, clauses),
             "merge": partial(merge_clauses, clauses),
             "floor": above_floor,
-            "score": partial(score, self.stores.properties),
+            "score": score,
             "supersede": partial(supersede, self.stores),
             "cut": cut,
         }

@@ -2,12 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Trace, Work
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.properties import TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standing
 from clawmem.domain.retrieval.composite import signals_of
@@ -17,17 +16,14 @@ from clawmem.domain.retrieval.query_forms import is_precise
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
 from clawmem.domain.text.dates import is_within
-from clawmem.domain.text.likeness import is_described
 from clawmem.domain.text.words import fold, normalise, words
-from clawmem.ports.documents import TAGS, PropertyStore
-from clawmem.ports.records import Document
 
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), and given to one
 # with exactly the words of a name, of so many notes.
 RESPELT, COMPARED = 0.05, 20
 
 
-def score(properties: PropertyStore, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
     question = request.question
     is_recent = asks_for_recent(question.text)
@@ -53,7 +49,6 @@ def score(properties: PropertyStore, request: RetrievalRequest, work: Work, trac
         lacking = [fold(word) for word in asked if word not in lower]
         if lacking and not f"{lower}{asked}".isascii() and any(map(fold(body).__contains__, lacking)):
             respelt.add(number)
-    described = {*_described(properties, request, documents)} if request.unit is Unit.DOCUMENT else set()
     for candidate in work.candidates:
         if candidate.document_id not in served:
             continue
@@ -82,8 +77,6 @@ def score(properties: PropertyStore, request: RetrievalRequest, work: Work, trac
                 and (is_of_kind or (named.is_day and document.has_own_date and request.unit is Unit.DOCUMENT))
             ):
                 terms["time"] = 1.0
-            if candidate.document_id in described:
-                terms["properties"] = 1.0  # they decide, as a named time does
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
             if candidate.document_id in exact:
@@ -92,19 +85,6 @@ def score(properties: PropertyStore, request: RetrievalRequest, work: Work, trac
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     enough = (c for c in scored if c.score >= request.min_score)
     return work.with_candidates(sorted(enough, key=lambda c: (-c.score, c.best)))
-
-
-def _described(
-    store: PropertyStore, request: RetrievalRequest, documents: Mapping[int, Document]
-) -> Iterator[int]:
-    """Yield the documents whose properties describe what the question asks for."""
-    asked, topic = words(request.question.text), request.question.topic
-    names = {number: document_names(document) for number, document in documents.items()}
-    subjects = {tuple(words(name)) for several in names.values() for name in several}
-    for number, known in store.many(documents).items():
-        pairs = [(p.name, p.value) for p in known if p.name.casefold() not in TECHNICAL_PROPERTIES | {TAGS}]
-        if is_described(asked, topic, pairs, (*names[number], *documents[number].tags), subjects):
-            yield number
 
 
 SPREAD = 20  # first candidates that are compared with each other, independent of the limit
