@@ -11,7 +11,7 @@ from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.question import Question
 from clawmem.domain.text.likeness import has_words
-from clawmem.domain.text.words import fold
+from clawmem.domain.text.words import search_text
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
@@ -126,7 +126,7 @@ def _searched(
     """Return the line of a newer note that most probably changes the fragment *older*, by the words that both have."""
     old, lexical = notes.document(older.document_id), stores.lexical
     every = dict.fromkeys((*notes.topic, *content_words(notes.passage(older))))
-    terms = {word: Term(fold(word)) for word in list(every)[:WORDS]}
+    terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
     dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
     scope = request.scope._replace(authored_from=max(filter(None, dates), default=None))
     try:
