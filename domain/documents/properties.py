@@ -181,14 +181,14 @@ class TaskLine(NamedTuple):
     """
     An open task at a line of the file, without the signs of its days, priority and block; the days are ISO 8601, or empty.
 
-    Up to ``last_line`` are its days in Logseq.
-    ``due`` is the day that the line or else the front matter states; ``day`` is that of the line, or of the nearest
-    heading with a day, or of the front matter, or in the name of the file.
+    Up to ``last_line`` are its days in Logseq; ``above`` are the headings. ``due`` is the day of the line or else of the
+    front matter, ``day`` that of the line, the nearest heading with one, the front matter, or the name of the file.
     """
 
     line: int
     last_line: int
     text: str
+    above: str
     due: str
     day: str
 
@@ -207,9 +207,9 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
         line, text = note.line_at(task.start("text")), body[slice(*task.span("text"))]
         days = [day for day in _DAY.finditer(text + task["below"]) if day["day"]]
         due = next((day["day"] for day in sorted(days, key=lambda day: not day["due"])), "")
-        above = [span.label for span in sections if span.start_line <= line <= span.end_line]
+        of_sections = [span.label for span in sections if span.start_line <= line <= span.end_line]
         of_file = day_in(file_name(without_conflict(document.path)))
-        day = next(filter(None, [due, *above, of_note, of_file]), "")
-        yield TaskLine(
-            line, note.line_at(task.end()), " ".join(_DAY.sub("", text).split()), due or of_note, day
-        )
+        day = next(filter(None, [due, *of_sections, of_note, of_file]), "")
+        above = next((block.above for block in note.blocks if block.start_line <= line <= block.end_line), "")
+        text = " ".join(_DAY.sub("", text).split())
+        yield TaskLine(line, note.line_at(task.end()), text, above, due or of_note, day)

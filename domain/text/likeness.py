@@ -38,9 +38,9 @@ def likeness(one: str, other: str) -> float:
 
 
 def possible_originals(path: str) -> list[str]:
-    """Return the paths of notes of which *path* may be a copy, as its name begins so: ``Van.md`` for ``Van 1.md``."""
-    stem, dot, suffix = path.rpartition(".")
-    ends = (at for at in range(stem.rfind("/") + 2, len(stem)) if not stem[at].isalnum())
+    """Return the names of files of which *path* may be a copy, as its name begins so: ``Van.md`` for ``Van 1.md``."""
+    stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    ends = (at for at in range(1, len(stem)) if not stem[at].isalnum())
     return [f"{stem[:end].rstrip()}{dot}{suffix}" for end in ends]
 
 

@@ -229,7 +229,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     notes = {
         "tasks.md": f"- [ ] Pay 📅 {tomorrow} ⏫ ^pay\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- WAITING [#A] Rest\n",
         f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
-        "farm.md": f"---\ndue: {yesterday}\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Other\n- [ ] Mow\n",
+        "farm.md": f"---\ndue: {yesterday}\naliases: [Homestead]\ntags: [cattle]\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Meadow\n- [ ] Mow\n",
     }
     write_notes(tmp_path / "notes", notes)
     invoke("bootstrap", str(tmp_path / "notes"))
@@ -249,7 +249,9 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     refused = invoke("list", "--tasks", "--since", "tomorrow", "--until", "today")
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
-    assert answer("open tasks of the farm") == {"Milk", "Mow"}
+    for name in ("farm", "homestead", "cattle"):  # of the file, an alias, a tag
+        assert answer(f"open tasks of the {name}") == {"Milk", "Mow"}
+    assert answer("open tasks for the meadow") == {"Mow"}
     assert answer("What is overdue?") == {"Mow", sown}
     every = {*of_tomorrow, "Rest", "Mow", sown}
     assert answer("What is still open?") == answer("Was muss ich noch erledigen?") == every
@@ -268,6 +270,7 @@ def test_a_conflicting_version_is_below_its_original(invoke: Invoke, tmp_path: P
     notes = {f"Trip{mark}.md": text.format(" ") for mark in marks}
     notes |= {
         "Trip.md": text.format("x"),
+        "Inbox/Trip 1.md": "# Trip\n\n- [ ] book the hotel\n",
         f"Lone{marks[0]}.md": "- [ ] walk\n",
         "Trip to Ely.md": "- [ ] row\n",
     }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import starmap
+
 from clawmem.app.services.documents.listing import AT_ONCE
 from clawmem.app.services.documents.records import Record
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TaskLine, open_tasks
 from clawmem.domain.security.quoting import without_orders
 from clawmem.domain.text.likeness import has_words, is_copy, possible_originals
@@ -35,25 +39,31 @@ def tasks_in(
 
     Args:
         days: Only tasks from the first day to the last one; an empty first day is the earliest.
-        topic: Words that the task, the headings above, or the names of the note must have.
+        topic: Words that the task, the headings above, or the names, tags and folders of the note must have.
     """
     notes, tasks = store.latest(scope), list[tuple[Document, TaskLine]]()
+    paths = defaultdict[tuple[str, str], list[str]](list)
+    for collection, path in store.places():
+        paths[collection, path.rpartition("/")[2]].append(path)
+
+    def has_original(note: Document) -> bool:
+        names = ((note.collection, name) for name in possible_originals(note.path))
+        places = ((name[0], path) for name in names for path in paths.get(name, ()))
+        originals = filter(None, starmap(store.at, places))
+        return any(is_copy(note, other, store.bodies([note.id, other.id])) for other in originals)
+
     for at in range(0, len(notes), AT_ONCE):
         bodies = store.bodies(note.id for note in notes[at : at + AT_ONCE])
         for note in notes[at : at + AT_ONCE]:
             own = [*open_tasks(note, bodies.get(note.id, ""))]
-            for task in own if own and not _has_original(store, note) else ():
-                names = f"{task.text} {note.title} {note.display_path}"
+            for task in own if own and not has_original(note) else ():
+                names = " ".join(
+                    (task.text, task.above, note.display_path, *document_names(note), *note.tags)
+                )
                 is_in = not days or (task.day and days[0] <= task.day <= days[1])
                 if is_in and all(has_words(topic, names)):
                     tasks.append((note, task))
     return sorted(tasks, key=lambda pair: pair[1].day or "9999")
-
-
-def _has_original(store: DocumentStore, note: Document) -> bool:
-    originals = [store.at(note.collection, path) for path in possible_originals(note.path)]
-    served = [original for original in originals if original and original.inactive is None]
-    return any(is_copy(note, original, store.bodies([note.id, original.id])) for original in served)
 
 
 def open_task(note: Document, task: TaskLine) -> OpenTask:

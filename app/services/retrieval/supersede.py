@@ -1,5 +1,6 @@
 """Order of superseded notes, their successors, and other versions of a subject."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import successions_from
@@ -9,7 +10,7 @@ from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.text.likeness import has_words, is_copy, possible_originals, without_conflict
-from clawmem.ports.records import FragmentKey
+from clawmem.ports.records import Document, FragmentKey
 
 SUCCESSION, VERSION = "succession", "version"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
@@ -66,10 +67,13 @@ def supersede(
         order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
-    notes = {c.document.display_path: c.document for c in listed.values() if c.document}
-    places = [(note, path) for place, note in notes.items() for path in possible_originals(place)]
-    for copy, original in ((note, notes.get(path)) for note, path in places):
-        if original and is_copy(copy, original, work.texts.bodies([original.id, copy.id])):
+    notes = [c.document for c in listed.values() if c.document]
+    named = defaultdict[tuple[str, str], list[Document]](list)
+    for note in notes:
+        named[note.collection, note.path.rpartition("/")[2]].append(note)
+    names = [(note, (note.collection, name)) for note in notes for name in possible_originals(note.path)]
+    for copy, original in ((note, other) for note, name in names for other in named.get(name, ())):
+        if is_copy(copy, original, work.texts.bodies([original.id, copy.id])):
             _lift(listed, original.id, [copy.id], VERSION)
             if without_conflict(copy.path) == original.path:
                 listed[copy.id] = listed[copy.id]._replace(changed_by=original)
