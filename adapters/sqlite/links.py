@@ -38,6 +38,7 @@ _INCOMING = f"""
 {_SELECT} where links.target_id {_IN} and links.document_id <> links.target_id and target.id is not null
  order by links.document_id, links.seq
 """
+_LAST_PART = "replace(name.key, rtrim(name.key, replace(name.key, '/', '')), '')"
 _OUTDATED = f"""
 with changed (id) as (select value from json_each(?)), affected (document_id, seq) as (
     select document_id, seq from links where document_id in (select id from changed)
@@ -45,8 +46,8 @@ with changed (id) as (select value from json_each(?)), affected (document_id, se
     select document_id, seq from links where target_id in (select id from changed)
     union
     select links.document_id, links.seq from changed
-      cross join note_names on note_names.document_id = changed.id
-      cross join links on links.key = note_names.key
+      cross join note_names as name on name.document_id = changed.id
+      cross join links on links.key = {_LAST_PART}
 )
 {_SELECT} where (links.document_id, links.seq) in (select document_id, seq from affected)
  order by links.document_id, links.seq

@@ -382,7 +382,7 @@ def find_links(
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
     stored, names = services.vault.links, named_collections(services, collection)
     if file:
-        document = services.lookup.find(file)
+        document = services.lookup.find(file, names)
         found = [*stored.outgoing([document.id]), *([] if broken else stored.incoming([document.id]))]
     else:
         found, broken = stored.doubtful(Scope(frozenset(names))), True

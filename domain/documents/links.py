@@ -77,23 +77,24 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
         first = max(bounds[bisect_right(bounds, start) - 1], start - room)
         last = min(bounds[bisect_left(bounds, end)], end + room)
         context = " ".join(_MARKS.sub("", text[first:last]).split())[:MAX_CONTEXT]
-        yield Link(kind, target, link_key(target), line, part, shown.strip(), context)
+        yield Link(kind, target, link_keys(target)[0], line, part, shown.strip(), context)
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
-    keys = dict.fromkeys((link_key(document.path), link_key(file_name(document.path))))
-    names = [NoteName(key, NameKind.FILE) for key in keys]
-    names += [NoteName(folded(day_named(alias)), NameKind.ALIAS) for alias in document.aliases]
-    names += [NoteName(folded(day_named(name)), NameKind.TITLE) for name in document_names(document)[:1]]
+    files = (document.path, file_name(document.path))
+    names = [NoteName(link_keys(file)[0], NameKind.FILE) for file in files]
+    names += [NoteName(link_keys(name)[1], NameKind.ALIAS) for name in document.aliases]
+    names += [NoteName(link_keys(name)[1], NameKind.TITLE) for name in document_names(document)[:1]]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]
     return names
 
 
-def link_key(target: str) -> str:
-    """Return the form of a target's last part in which it is compared with the names of notes; a day is its date."""
-    return _without_case(_stem(target)).rpartition("/")[2]
+def link_keys(target: str) -> tuple[str, str]:
+    """Return the forms in which *target* is compared: its last part with files, all of it with other names ("AC/DC")."""
+    whole = _without_case(_stem(target))
+    return whole.rpartition("/")[2], whole
 
 
 def part_line(part: str, note: Markdown) -> int | None:
@@ -129,7 +130,7 @@ def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNo
     4. An alias of a note, then its title.
 
     Args:
-        named: The served notes of all collections with the name ``link.key``.
+        named: The served notes of all collections with a name of `link_keys`.
     """
     written, folder = _stem(link.target), posixpath.dirname(path)
     below = f"{folder}/" if folder else ""

@@ -212,10 +212,9 @@ def _parser() -> MarkdownIt:
 def _blanked(text: str, spans: Sequence[tuple[int, int]], blank: str = " ") -> str:
     parts, place = [], 0
     for start, end in spans:
-        if start < place:  # inside of the one before
-            continue
-        parts += [text[place:start], re.sub("[^\n]", blank, text[start:end])]
-        place = end
+        if start >= place:  # else it is inside of the one before
+            parts += [text[place:start], re.sub("[^\n]", blank, text[start:end])]
+            place = end
     return "".join([*parts, text[place:]])
 
 

@@ -98,13 +98,24 @@ def test_broken_links(invoke: Invoke, folder: Path) -> None:
 
 def test_links_follow_the_notes(invoke: Invoke, folder: Path) -> None:
     """A note that appears, moves or goes changes where links to it lead, although no file with a link changed."""
-    write_notes(folder, {"new.md": "See [[attic]].\n"})
+    write_notes(folder, {"new.md": "See [[attic]].\n", "bands.md": "[[AC/DC]], [[A/b test#Now]]\n"})
     invoke("update")
     assert ends(invoke, "new") == [("attic", None, None)]
 
-    write_notes(folder, {"house/Attic.md": "Dusty.\n"})
+    write_notes(
+        folder,
+        {
+            "house/Attic.md": "---\naliases: [AC/DC]\n---\nDusty.\n",
+            "dc.md": "# A/B test\n\n## Now\n",
+            "b test.md": "",
+        },
+    )
     invoke("update")
     assert ends(invoke, "new") == [("attic", "notes/house/Attic.md", None)]
+    assert ends(invoke, "bands") == [
+        ("AC/DC", "notes/house/Attic.md", None),
+        ("A/b test#Now", "notes/dc.md", 3),
+    ]
 
     (folder / "house/Attic.md").rename(folder / "Attic.md")
     invoke("update")
@@ -116,7 +127,7 @@ def test_links_follow_the_notes(invoke: Invoke, folder: Path) -> None:
 
 
 def test_one_name_of_several_notes(invoke: Invoke, folder: Path) -> None:
-    """An alias goes before a title for a link, and the nearest of two aliases; a command names the notes and chooses none."""
+    """An alias goes before a title for a link, and the nearest of two aliases; a command chooses none but by collection."""
     write_notes(
         folder,
         {
@@ -127,9 +138,14 @@ def test_one_name_of_several_notes(invoke: Invoke, folder: Path) -> None:
             "log.md": "[[mikado]] lay on [[The stove]].\n",
         },
     )
+    write_notes(folder.parent / "barn", {"log.md": "[[Hay]]\n"})
+    invoke("collection", "add", folder.parent / "barn")
     invoke("update")
 
-    found = ask_json(invoke, "links", "log.md")["links"]
+    assert "matches 2 documents" in invoke("links", "[[log]]").stderr
+    [hay] = ask_json(invoke, "links", "[[log]]", "-c", "barn")["links"]
+    assert hay["source"] == "barn/log.md"
+    found = ask_json(invoke, "links", "notes/log.md")["links"]
     assert [one["target"].rpartition("/")[2] for one in found] == ["cat.md", "hob.md"]
     for name, notes in (("Mikado", ("cat.md", "game.md")), ("the stove", ("old/oven.md", "hob.md"))):
         for command in (("get", name), ("pin", name), ("forget", name, "--yes")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -105,12 +105,15 @@ class Lookup:
     acts: ActJournal
     roots: Mapping[str, str]
 
-    def resolve(self, text: str, suggestions: int = SUGGESTIONS) -> tuple[Document, Address]:
+    def resolve(
+        self, text: str, suggestions: int = SUGGESTIONS, collections: Collection[str] = ()
+    ) -> tuple[Document, Address]:
         """
         Return the served document that *text* names, and the reading of the address that named it.
 
         Args:
             suggestions: The number of candidates that an error may name.
+            collections: Of several documents that match, those of these collections are meant.
 
         Raises:
             NotFound: with candidates; without any for a ``#docid``. NotServed: the document is no longer served.
@@ -128,7 +131,8 @@ class Lookup:
         rules = (self._by_place, self._by_end, self._gone_with_end, self._by_name)
         for rule, address in chain(product(rules, readings), product(rules, linked)):
             if documents := rule(address):
-                return self._only(text, documents), address
+                preferred = [document for document in documents if document.collection in collections]
+                return self._only(text, preferred or documents), address
         if text.strip().startswith("#"):
             if not identity.docid_digits(docid := text.strip().partition(" ")[0]):
                 message = f"{docid[:80]!r} is not a docid. Give 6 to 64 hex digits, such as #a1b2c3."
@@ -244,14 +248,14 @@ class Lookup:
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
         return [document for document in self.documents.latest(active=False) if fits(document)]
 
-    def find(self, address: str) -> Document:
+    def find(self, address: str, collections: Collection[str] = ()) -> Document:
         """
-        Return the one served document that *address* names; line numbers at its end are passed over.
+        Return the one served document that *address* names, as `resolve` does; line numbers at its end are passed over.
 
         Raises:
             InvalidInput: as `resolve`.
         """
-        return self.resolve(address)[0]
+        return self.resolve(address, collections=collections)[0]
 
     def forgettable(self, address: str) -> Document:
         """

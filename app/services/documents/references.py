@@ -12,7 +12,7 @@ from pydantic import Field
 
 from clawmem.app.services.documents.records import Record, provenance_of
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.domain.documents.links import link_key, link_targets, part_line
+from clawmem.domain.documents.links import link_keys, link_targets, part_line
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import EXTENSION
 from clawmem.domain.documents.times import parse_iso
@@ -56,7 +56,7 @@ def files_on_disk(
 
     scan = files.scan(root, enter=enter, wanted=lambda path: True)
     for number, path in enumerate([*folders, *map(attrgetter("path"), scan.files), *scan.links]):
-        named[link_key(path)].append(NamedNote(number, "", path.rstrip("/"), NameKind.FILE))
+        named[link_keys(path)[0]].append(NamedNote(number, "", path.rstrip("/"), NameKind.FILE))
     return named
 
 
@@ -74,8 +74,8 @@ def found_links(
     """
     notes = documents.many({end for link in links for end in (link.document_id, link.target_id) if end})
     bodies = documents.bodies({link.target_id for link in links if link.target_id and link.link.part})
-    named = store.named({link.link.key for link in links if link.target_id is None})
     lost = [(notes[link.document_id], link.link) for link in links if link.target_id not in notes]
+    named = store.named({key for _, link in lost for key in link_keys(link.target)})
     on_disk = {
         name: files_on_disk(files, roots[name], [pair for pair in lost if pair[0].collection == name])
         for name in {note.collection for note, _ in lost} & roots.keys()
@@ -92,9 +92,9 @@ def found_links(
                 if present
                 else "." in link.target
             )
-            is_day = parse_iso(link_key(link.target)) is not None  # without a page
+            is_day = parse_iso(link_keys(link.target)[0]) is not None  # without a page
             if not (is_file or is_day):
-                names = named.get(link.key, ())
+                names = [name for key in link_keys(link.target) for name in named.get(key, ())]
                 meant = [
                     name
                     for name in names

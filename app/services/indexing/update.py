@@ -28,7 +28,7 @@ from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents import identity
-from clawmem.domain.documents.links import link_key, link_targets
+from clawmem.domain.documents.links import link_keys, link_targets
 from clawmem.domain.documents.names import read_address
 from clawmem.domain.lifecycle.moves import PossibleMove, changed_at, moved_notes, nearness
 from clawmem.domain.security.origin import verified_if_any
@@ -121,8 +121,8 @@ class NoteClaims:
         place = identity.parse_virtual_path(address.name)
         # YAML removes the brackets of an unquoted [[link|shown]].
         target = "/".join(filter(None, place)) if place else address.name.partition("|")[0].strip()
-        link = Link(LinkKind.WIKILINK, target, link_key(target), 1)
-        names = self.links.named([link.key]).get(link.key, ())
+        link = Link(LinkKind.WIKILINK, target, link_keys(target)[0], 1)
+        names = [name for notes in self.links.named(link_keys(target)).values() for name in notes]
         documents = self.documents.many({name.document_id for name in names} - {note.id})
         eligible = {document.id for document in verified_if_any([*documents.values()])}
         named = [name for name in names if name.document_id in eligible]
@@ -153,9 +153,10 @@ class LinkTargets:
             with self.transactions.writing():
                 outdated = self.links.outdated(changed)
                 notes = self.documents.many({link.document_id for link in outdated})
-                named = self.links.named({link.link.key for link in outdated})
+                named = self.links.named({key for link in outdated for key in link_keys(link.link.target)})
                 for link in outdated:
-                    note, names = notes[link.document_id], named.get(link.link.key, ())
+                    note, keys = notes[link.document_id], link_keys(link.link.target)
+                    names = [name for key in keys for name in named.get(key, ())]
                     targets = link_targets(link.link, note.collection, note.path, names)
                     aimed = link._replace(target_id=targets[0] if targets else None)
                     if aimed != link:
