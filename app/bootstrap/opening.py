@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
@@ -26,12 +26,16 @@ from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOn
 from clawmem.ports.records import InactiveReason, Role
 
 
+def missing_vault(settings: Settings) -> VaultError:
+    """Return the error for a configured vault that does not exist, with the command that creates it."""
+    remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
+    return VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
+
+
 def require_vault(settings: Settings) -> None:
     """Raise `VaultError` if the configured vault does not exist."""
-    if is_there(settings.vault):
-        return
-    remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
-    raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
+    if not is_there(settings.vault):
+        raise missing_vault(settings)
 
 
 def require_unused(settings: Settings) -> None:
@@ -58,8 +62,8 @@ def open_services(
     """
     Open the configured vault, and close it at the end of the block.
 
-    A missing one is created if *create*, unless *read_only*. One that cannot be written now, on a full disk for
-    example, is opened for reading if *or_read*. Raises `ConfigError` for an unknown backend, and `VaultError`.
+    A missing one is created if *create*, unless *read_only*; it is deleted again if the block raises before it stores a
+    document. One that cannot be written now, on a full disk for example, is opened for reading if *or_read*. Raises `ConfigError` for an unknown backend, and `VaultError`.
     """
     from clawmem.app.bootstrap.container import Clawmem
 
@@ -67,7 +71,7 @@ def open_services(
         require_vault(settings)
     is_new = not is_there(settings.vault)
     read_only = read_only or settings.read_only
-    container, is_vault = Clawmem(settings=settings, read_only=read_only), False
+    container, is_vault, is_unused = Clawmem(settings=settings, read_only=read_only), False, is_new
     try:
         try:
             with private_umask():
@@ -98,36 +102,36 @@ def open_services(
                 with suppress(VaultError), open_services(settings, create=False):
                     pass
         yield services
+        is_unused = False
     finally:
         gateways: Any = container.gateways
+        is_unused = is_unused and is_vault and not gateways.vault().documents.following(0, 1)
         for resource in (gateways.threads, gateways.stack, gateways.indexes, gateways.records):
             resource.shutdown()
         if is_vault and not read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
+        if is_unused and is_there(settings.vault):
+            gateways.discard_unused_vault()
+            if not is_there(settings.vault):
+                rmtree(settings.vault.with_name(f"{settings.vault.name}.indexes"), ignore_errors=True)
 
 
-def withdraw_empty(settings: Settings, name: str, before: Collection[Path]) -> None:
+def withdraw_empty(settings: Settings, name: str, *, was_configured: bool) -> None:
     """
     Take the collection *name* out of the config file after a first reading that stored none of its documents.
 
-    The vault and the config file are deleted if they were not there *before* and have nothing else in them.
+    The config file is deleted if it has nothing else in it, unless it *was_configured*.
     """
-    vault, config = settings.vault, settings.config_file
-    if is_there(vault):
+    config = settings.config_file
+    if is_there(settings.vault):
         bare = settings.model_copy(update={"backend": None})
         with open_services(bare, read_only=True) as opened:
-            documents = opened.vault.documents
-            if documents.collections().get(name):
+            if opened.vault.documents.collections().get(name):
                 return
-            is_used = bool(documents.latest(limit=1) or documents.latest(limit=1, active=False))
-        if not (is_used or vault in before or is_running(vault)):
-            opened.discard_unused_vault()
-            if not is_there(vault):
-                rmtree(vault.with_name(f"{vault.name}.indexes"), ignore_errors=True)
     remove_collection(config, name)
     with locked_config(config):
-        if config not in before and not read_config(config):
+        if not (was_configured or read_config(config)):
             config.unlink(missing_ok=True)
 
 

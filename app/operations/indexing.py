@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_services, require_folder, withdraw_empty
+from clawmem.app.bootstrap.opening import missing_vault, open_services, require_folder, withdraw_empty
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
@@ -207,6 +207,8 @@ def reindex(
     if pull and services.caller != PERSON:
         raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
     known = {folder.name: folder for folder in services.folders}
+    if services.is_new and not known:
+        raise missing_vault(services.settings)
     names = listed(collection) or [*known]
     if strangers := [name for name in names if name not in known]:
         raise NotFound("collection", strangers[0], suggestions=[*known])
@@ -338,9 +340,9 @@ def bootstrap(
     names = [key for key, root in folders.items() if real_path(root) == folder and name in (None, key)]
     added = names[0] if names else ""
     if is_new := not added or confirm is False:
-        before = [file for file in (settings.vault, settings.config_file) if is_there(file)]
+        was_configured = is_there(settings.config_file)
         # One that is open raises if the file is no vault, before it is configured.
-        with open_services(settings) if settings.vault in before else nullcontext(services) as known:
+        with open_services(settings) if is_there(settings.vault) else nullcontext(services) as known:
             added = collection_add(known.called_by(services.caller), folder, name, confirm=confirm).name
         configured = CollectionSettings(**read_config(settings.config_file)["collections"][added])
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
@@ -363,7 +365,7 @@ def bootstrap(
                 reading.offer = services.model_selection.offer
     except BaseException:  # an interruption, too
         if is_new:
-            withdraw_empty(settings, added, before)
+            withdraw_empty(settings, added, was_configured=was_configured)
         raise
     return reading
 

@@ -116,8 +116,7 @@ def serve(
                 show_outcome(ctx, {"url": url, "vault": str(vault)}, text)
                 sys.stdout.flush()  # the process that started the server may wait for it
 
-        idle_exit_s = None if idle_exit is None else idle_exit * 60
-        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s)
+        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit and idle_exit * 60)
         serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, ready)
         os._exit(0)  # a request that hangs in a thread does not keep the process
 
@@ -203,8 +202,7 @@ def ui(
     if not answer:
         raise ClawmemError(f"The server at {server.url} refuses this. Restart it: clawmem serve --stop")
     url = server.url + json.loads(answer)["path"]
-    is_opened = not print_only and webbrowser.open(url)
-    show_outcome(ctx, {"url": url, "opened": is_opened}, url)
+    show_outcome(ctx, {"url": url, "opened": not print_only and webbrowser.open(url)}, url)
 
 
 @cli.command()
@@ -300,8 +298,8 @@ def watch(
     for number in (signal.SIGINT, signal.SIGTERM):  # early, because a signal may arrive during startup
         signal.signal(number, lambda *_: stop.set())
     lanes = background.lane_threads(settings, lambda lane, error: typer.echo(f"{lane}: {error}", err=True))
-    with open_services(settings):
-        pass  # a missing vault is created
+    with open_services(settings, create=bool(settings.collections)):
+        pass  # a missing vault is created for collections
 
     def tell(event: WatchEvent) -> None:
         if chosen_by(ctx).json:
@@ -325,7 +323,8 @@ def install_service(
 ) -> None:
     """Install the watcher as a user service of systemd that starts at login."""
     refuse_with(ctx, "--remove")
-    vault = settings_of_usual(ctx, "install-service").vault.absolute()
+    settings = settings_of_usual(ctx, "install-service")
+    vault = settings.vault.absolute()
     if sys.platform != "linux":
         raise ConfigError("Services are installed for systemd. Let this system start: clawmem watch")
     variables = ONE_HEAP | passed_variables(os.environ)
@@ -334,6 +333,8 @@ def install_service(
         variables["INDEX_PATH"] = str(default_vault(os.environ).absolute())
     if path := os.environ.get("PYTHONPATH"):
         variables["PYTHONPATH"] = path
+    if not remove:
+        require_vault(settings)
     file = Path.home() / ".config" / "systemd" / "user" / "clawmem-watcher.service"
     text = "" if remove else unit_of((*PROGRAM, "watch", "--vault", str(vault)), variables)
     following = f"systemctl --user {'disable' if remove else 'enable'} --now {file.name}"
@@ -352,8 +353,7 @@ def install_service(
     outcome += "\nIt runs now, and from every login on." if enable else f"\nNext: {following}"
     if remove and not is_there:
         outcome, following = f"There is no service {file}. Nothing was changed.", ""
-    record = {"file": str(file), "text": text, "next": following, "enabled": enable}
-    show_outcome(ctx, record, outcome)
+    show_outcome(ctx, {"file": str(file), "text": text, "next": following, "enabled": enable}, outcome)
 
 
 def unit_of(command: Sequence[str], variables: Mapping[str, str]) -> str:

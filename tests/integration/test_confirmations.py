@@ -95,3 +95,25 @@ def test_a_preview_of_a_collection(remembered: Invoke, notes: Path, tmp_path: Pa
     removed = remembered("collection", "remove", "notes", "--preview").stdout
     assert "Collection notes would be removed; 3 documents would no longer be found." in removed
     assert remembered("collection", "remove", "nothing", "--preview").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["import mem0 WRONG", "import nope", "beads WRONG", "mine WRONG", "mine CHAT", "mine CHAT --dry-run", "update",
+     "update -c nope", "watch", "embed", "--backend tantivy update", "vault sync work EMPTY", "bootstrap EMPTY"],
+)  # fmt: skip
+def test_a_failed_first_command(invoke: Invoke, home: Path, tmp_path: Path, words: str) -> None:
+    """It leaves no vault, in the usual place or another, and the next command says how to make one."""
+    (tmp_path / "EMPTY").mkdir()
+    (tmp_path / "CHAT").write_text("Milk and eggs.\n", "utf-8")
+    arguments = [str(tmp_path / word) if word in ("EMPTY", "CHAT") else word for word in words.split()]
+    for vault in (), ("--vault", str(tmp_path / "own.sqlite")):
+        done = invoke(*vault, *arguments)
+
+        assert done.exit_code in (1, 2, 3, 5) and "Traceback" not in done.output
+        assert not [
+            file
+            for file in (*home.rglob("*"), *tmp_path.glob("*"))
+            if "sqlite" in file.name and file.stat().st_size
+        ]
+    assert "Run: clawmem bootstrap PATH" in invoke("search", "milk").stderr

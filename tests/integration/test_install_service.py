@@ -48,6 +48,8 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     """The unit runs the watcher of this installation, over the vault that this shell would use."""
     monkeypatch.setenv("INDEX_PATH", str(home / "my vault.sqlite"))
     file = home / ".config/systemd/user/clawmem-watcher.service"
+    assert "bootstrap PATH" in invoke("install-service").stderr
+    invoke("vault", "init")
     done = json.loads(invoke("install-service", "--json").output)
 
     text = file.read_text("utf-8")

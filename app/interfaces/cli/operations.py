@@ -299,8 +299,12 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
                 show("Nothing was changed.")
                 raise typer.Exit(1) from None
             result = operation.run(called, request.model_copy(update=missing.confirmed))
+        code = exit_code_of(result)
+        if services.is_new and (code or getattr(request, "dry_run", False)):
+            _show(ctx, operation, request, result)
+            raise typer.Exit(code)  # inside the block: a new vault without documents is deleted
     _show(ctx, operation, request, result)
-    raise typer.Exit(exit_code_of(result))
+    raise typer.Exit(code)
 
 
 def _show(ctx: typer.Context, operation: AnyOperation, request: Request, result: Any) -> None:

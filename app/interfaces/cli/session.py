@@ -123,30 +123,32 @@ def opened_for(ctx: typer.Context, operation: AnyOperation, request: Request) ->
     command = str(ctx.command_path).partition(" ")[2]
     if not operation.any_vault:
         refuse_named(settings, command)
+    is_made = opens is Opening.CREATED
     if operation.settings:
         own = operation.settings(settings, request, "cli")
         if own.vault != settings.vault and (vault := chosen_by(ctx).vault):
             raise InvalidInput(
                 "INVALID_INPUT", f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out."
             )
+        is_made = is_made and own.vault == settings.vault  # a vault of its own is made with its folder
         settings = own
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         yield unopened_services(settings)
         return
-    is_made = (
-        opens is Opening.CREATED and not operation.settings
-    )  # a vault of its own is made with its folder
     if is_made:
         require_folder(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})
     or_read = opens in (Opening.CURRENT, Opening.IF_PRESENT)
-    with open_services(
-        settings, read_only=reads, create=opens is Opening.CREATED, or_read=or_read
-    ) as services:
-        if is_made:  # what is no vault gets no config file
-            set_apart(settings)
-        yield services
+    create, was_configured = opens is Opening.CREATED, is_there(settings.config_file)
+    try:
+        with open_services(settings, read_only=reads, create=create, or_read=or_read) as services:
+            if is_made:  # what is no vault gets no config file
+                set_apart(settings)
+            yield services
+    finally:
+        if is_made and not (was_configured or is_there(settings.vault)):
+            settings.config_file.unlink(missing_ok=True)
 
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
