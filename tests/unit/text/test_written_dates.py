@@ -71,6 +71,8 @@ def test_dates_of_file_names(name: str) -> None:
         ("2200-02-16 is far away", "1970-01-01"),
         ("> [!note]\n> * ( - ", "1970-01-01"),
         ("Leipzig, 16 Feb 2026\nDear Jo", "2026-02-16"),
+        ("Besuch bei Dr. Jo am 16.2.26\n\nText", "2026-02-16"),
+        ("# Key\n\nvalid from 16 Feb 2026\n\nText", "1970-01-01"),
         ("Mo 16.2.26: the number is 9035", "2026-02-16"),
         ("16/2/26. Went up to oil it, and stood there", "2026-02-16"),
         ("3/2/2026, the box would not open today", "1970-01-01"),  # of February or March
