@@ -229,7 +229,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     notes = {
         "tasks.md": f"- [ ] Pay 📅 {tomorrow} ⏫ ^pay\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- WAITING [#A] Rest\n",
         f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
-        "farm.md": f"---\ndue: {yesterday}\naliases: [Homestead]\ntags: [cattle]\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Meadow\n- [ ] Mow\n",
+        "farm.md": f"---\ndue: {yesterday}\naliases: [Homestead]\ntags: [cattle]\nowner: '[[Jo Tan]]'\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Meadow\n- [ ] Mow\n",
     }
     write_notes(tmp_path / "notes", notes)
     invoke("bootstrap", str(tmp_path / "notes"))
@@ -249,7 +249,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     refused = invoke("list", "--tasks", "--since", "tomorrow", "--until", "today")
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
-    for name in ("farm", "homestead", "cattle"):  # of the file, an alias, a tag
+    for name in ("farm", "homestead", "cattle", "farm of Jo Tan"):  # of the file, an alias, a tag, a property
         assert answer(f"open tasks of the {name}") == {"Milk", "Mow"}
     assert answer("open tasks for the meadow") == {"Mow"}
     assert answer("What is overdue?") == {"Mow", sown}

@@ -39,7 +39,7 @@ def tasks_in(
 
     Args:
         days: Only tasks from the first day to the last one; an empty first day is the earliest.
-        topic: Words that the task, the headings above, or the names, tags and folders of the note must have.
+        topic: Words that the task, the headings above, or the names, folders and properties of the note must have.
     """
     notes, tasks = store.latest(scope), list[tuple[Document, TaskLine]]()
     paths = defaultdict[tuple[str, str], list[str]](list)
@@ -57,11 +57,9 @@ def tasks_in(
         for note in notes[at : at + AT_ONCE]:
             own = [*open_tasks(note, bodies.get(note.id, ""))]
             for task in own if own and not has_original(note) else ():
-                names = " ".join(
-                    (task.text, task.above, note.display_path, *document_names(note), *note.tags)
-                )
+                names = (*document_names(note), note.display_path, *note.tags, note.front_matter)
                 is_in = not days or (task.day and days[0] <= task.day <= days[1])
-                if is_in and all(has_words(topic, names)):
+                if is_in and all(has_words(topic, " ".join((task.text, task.above, *names)))):
                     tasks.append((note, task))
     return sorted(tasks, key=lambda pair: pair[1].day or "9999")
 
