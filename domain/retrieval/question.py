@@ -72,7 +72,8 @@ _OPEN_TASKS = re.compile(
     r"\b(?:to-?dos?|tasks?|aufgaben) (?:are|sind) (?:still |noch )?(?:open|offen|left)\b|"
     # a whole question; "what time is the pool still open" is none
     r"^\W*what(?:'s| is| are| do i| do we| have i| have we| remains)(?: there| still)*"
-    r"(?: (?:left|have|need|got))*(?:(?<!is|'s) open| to do| to be done| undone)(?: still)?\W*$|"
+    r"(?: (?:left|have|need|got))*(?:(?<!is|'s) open| to do| to be done| undone)(?: still)?(?=\W*$| (?:for|on|about) )|"
+    r"^\W*was(?= (?:muss ich|müssen wir) .*\bfür .*\b(?:tun|machen|erledigen)\W*$)|"
     r"^\W*was (?:ist|steht|bleibt|gibt es|habe ich|haben wir|muss ich|müssen wir)(?: (?:denn|alles|noch))*"
     r" (?:(?<=noch )offen|an|(?:zu )?(?:tun|machen|erledigen))\W*$",
     re.IGNORECASE,

@@ -251,7 +251,8 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
     for name in ("farm", "homestead", "cattle", "farm of Jo Tan"):  # of the file, an alias, a tag, a property
         assert answer(f"open tasks of the {name}") == {"Milk", "Mow"}
-    assert answer("open tasks for the meadow") == {"Mow"}
+    assert answer("What do I still have to do for the meadow?") == {"Mow"}
+    assert answer("Was muss ich noch für die Farm erledigen?") == {"Milk", "Mow"}
     assert answer("What is overdue?") == {"Mow", sown}
     every = {*of_tomorrow, "Rest", "Mow", sown}
     assert answer("What is still open?") == answer("Was muss ich noch erledigen?") == every
