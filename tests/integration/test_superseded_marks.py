@@ -151,9 +151,9 @@ def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
     world.cli("remember", "The driver of the van is Pjotr.", "--supersedes", "notes/van.md")
     first = {
         question: world.cli("query", question, "-n", "1").partition(":")[0]
-        for question in ("number of the exceptional permit of the van", "who is the driver of the van")
+        for question in ("number of the exceptional permit of the van", "where is the key", "who is the driver of the van")
     }
-    assert [file.endswith("van.md") for file in first.values()] == [True, False], first
+    assert [file.endswith("van.md") for file in first.values()] == [True, True, False], first
     (world.home / "notes" / "pressure.md").write_text(
         "# Blood pressure\n\nThe cuff gave 151 over 94 on average, at night barely any dip. So now tablets: ramipril 5 mg, one in"
         " the morning.\n\nDoctor says: less salt, less liquorice, walk. Own readings go into the blue book by the phone.\n"

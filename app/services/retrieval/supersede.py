@@ -84,7 +84,10 @@ def supersede(
 def _of_other_lines(
     request: RetrievalRequest, work: Work, newer: Mapping[int, Collection[int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a page and a one-line successor, of which another line of the page has two words of the question more."""
+    """
+    Yield pairs of a page and a one-line successor that has none of the words of the question, or two fewer than the page,
+    and no word of the line that answers.
+    """
     pages = (c for c in reversed(work.candidates) if c.document and c.document.body_length > SHORT_NOTE)
     best = {c.document_id: c.best for c in pages if c.document_id in newer}
     spans = work.texts.spans(best.values())
@@ -97,7 +100,8 @@ def _of_other_lines(
         line = content_words(bodies.get(page, "")[span.start : span.end] if span else "")
         for number in (n for n, document in documents.items() if document.body_length <= SHORT_NOTE):
             hits = [sum(has_words(asked, bodies.get(n, ""), phrases)) for n in (page, number)]
-            if hits[1] < hits[0] - 1 and {*line}.isdisjoint({*content_words(bodies[number])} - {*asked}):
+            others = {*content_words(bodies[number])} - {*asked}
+            if hits[0] and hits[1] < max(1, hits[0] - 1) and others.isdisjoint(line):
                 yield page, number
 
 
