@@ -33,6 +33,7 @@ TRUST: Mapping[str, Origin] = {
 """Trust levels of collections, and the origin that each level gives to the collection's notes."""
 
 _TAG = "origin:"
+CLIPPED = "clippings"  # the tag that Obsidian's Web Clipper gives to pages of the web
 UNVERIFIED = frozenset(Origin) - VERIFIED
 
 
@@ -48,11 +49,13 @@ def with_origin(document: Document, origin: Origin, tags: Iterable[str] = ()) ->
 
 def origin_of(tags: Iterable[str], trust: Origin = Origin.USER) -> Origin:
     """
-    Return the origin of a note in a collection of *trust*, whose tags may lower that trust and never raise it.
+    Return the origin of a note in a collection of *trust*, whose tags may lower that trust and never raise it; that of a
+    clipping is outside.
 
     The result is stored in a field of the document, and all consumers read that field.
     """
-    recorded = {tag.removeprefix(_TAG) for tag in tags if tag.startswith(_TAG)}
+    every = [as_tag(Origin.TOOL_OUTSIDE) if tag.casefold() == CLIPPED else tag for tag in tags]
+    recorded = {tag.removeprefix(_TAG) for tag in every if tag.startswith(_TAG)}
     return least_trusted([trust, *(origin for origin in Origin if origin in recorded)])
 
 

@@ -36,6 +36,11 @@ def test_what_is_recorded_is_read(origin: Origin) -> None:
     assert origin_of(["team", as_tag(origin), "2026"]) is origin
 
 
+def test_a_clipping_is_from_outside() -> None:
+    """A page that Obsidian's Web Clipper saved is no text of the owner."""
+    assert origin_of(["Clippings"]) is origin_of(["bread", "clippings"], Origin.ASSISTANT) is Origin.TOOL_OUTSIDE
+
+
 def test_without_a_record() -> None:
     """A note is its owner's, what a machine wrote an assistant's; a tag that names no origin says nothing."""
     assert origin_of([]) is origin_of(["origin:space", "origins"]) is Origin.USER
