@@ -17,7 +17,7 @@ RERANKER_SHARE = 0.7
 
 # Share of the question that the best match covers from which words alone decide, by family of embedders. Its median is 0.3
 # for paraphrases in the vaults of `tests/data`, 0.9 for the words of the notes, and 1.2 on LoCoMo.
-COVERED = MappingProxyType({"bge-small:384": 1.1})
+COVERED = MappingProxyType({"bge-small:384": 1.1, "multilingual-e5:384": 1.2})
 COVERED_OTHERWISE = 0.4  # static vectors, and models that were not measured
 # Keeps the score below 1 where a/(1+a) would round up to 1.
 _BELOW_ONE = math.nextafter(1.0, 0.0)
