@@ -5,7 +5,7 @@ Only if a question asks for recent information can the age outweigh a moderate d
 documents that match. Drafts, copies, clippings and overviews come after the notes that match alike.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from clawmem.domain.conversations.units import CONVERSATION
 from clawmem.domain.retrieval.composite import FOREVER, OTHER_TYPE, TYPES, Signals, decay, recency
@@ -31,9 +31,7 @@ _ASIDE_FOLDERS = frozenset(
     "draft drafts archive archived inbox old trash scratch clip clips clipping clippings copy copies backup backups import"
     " imports entwurf entwürfe archiv brouillon brouillons borrador borradores rascunhos".split()
 )
-_ASIDE_WORDS = frozenset(
-    "draft copy kopie copie copia clip clipping entwurf brouillon borrador rascunho".split()
-)
+_ASIDE_WORDS = "draft copy kopie copie copia clip clipping entwurf brouillon borrador rascunho".split()
 HUB = "hub"
 
 
@@ -62,18 +60,18 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
     return {"relevance": match, "recency": age, "pin": PIN * match if signals.pinned else 0.0}
 
 
-def standing(path: str, tags: Iterable[str], content_type: str, asked: Collection[str]) -> float:
+def standing(document: Document, asked: Collection[str]) -> float:
     """
     Return the share of its relevance that a note keeps, in (0, 1], by its folders, file name, tags and type.
 
     *asked* are the words of the question. One that names drafts wants them ("the draft of the offer").
     """
-    if content_type == HUB and HUB not in asked and "overview" not in asked:
+    if document.content_type == HUB and HUB not in asked and "overview" not in asked:
         return OVERVIEW
-    *folders, file = path.casefold().split("/")
+    *folders, file = document.path.casefold().split("/")
     name = words(file.rpartition(".")[0])
     aside = _ASIDE_FOLDERS.intersection(words(" ".join(folders)))
-    aside |= _ASIDE_WORDS.intersection((*name, *(tag.casefold() for tag in tags)))
+    aside |= {*name, *(tag.casefold() for tag in document.tags)}.intersection(_ASIDE_WORDS)
     return SET_ASIDE if aside and aside.isdisjoint(asked) else FULL
 
 

@@ -30,9 +30,8 @@ COUNTED_ENTRIES = (20, 7_000)
 LEAST_SHARE = 0.05  # of the coverage of the best result
 SHORT_NOTE = 200  # characters
 MOST_SPECIFIC = 30.0  # weight of two telling words; more say no more
-FOREIGN = (
-    0.2  # by which cosines of German texts exceed those of English ones: median .48, .28 of prompts for code
-)
+# By which cosines of German texts exceed those of English ones: median .48, .28 of prompts for code.
+FOREIGN = 0.2
 
 # Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
 # biologist's 40 prompts off the topic .825 are silent with them and .525 without, at .893 of the answered questions.
@@ -48,9 +47,7 @@ _TASK_VERBS = frozenset(
     try turn undo unwrap update upgrade use validate verify wrap write
     """.split()
 )
-_TASK_OPENINGS = frozenset(
-    "please now then and so also but ok okay well hey just can could would you let s lets".split()
-)
+_OPENINGS = "please now then and so also but ok okay well hey just can could would you let s lets".split()
 # Openings of questions for general knowledge: with them .85 of these prompts are silent (area .947 to .954).
 _GENERAL = tuple(
     f"{opening.strip()} "
@@ -104,7 +101,7 @@ def is_task(question: str) -> bool:
 
 def task_verb(every: Sequence[str]) -> str:
     """Return the verb that opens a request for work with these words; empty without one, as in "name of the hotel"."""
-    opening, *following = [*dropwhile(_TASK_OPENINGS.__contains__, every), ""]
+    opening, *following = [*dropwhile(_OPENINGS.__contains__, every), ""]
     return opening if opening in _TASK_VERBS and following[0] != "of" else ""
 
 

@@ -99,8 +99,14 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
     """
     It stands above the older note, which is marked and not likely any more, unless the past is asked for.
 
-    A note without a date of its own changes none, because its file may be a copy.
+    A note without a date of its own changes none, because its file may be a copy; nor does a page of others.
     """
+    clipping = (
+        "---\ndate: 2026-08-01\n---\n# Languages\n\nThe language of most teams for new services is now Zig.\n"
+    )
+    (world.home / "notes" / "clippings").mkdir()
+    (world.home / "notes" / "clippings" / "survey.md").write_text(clipping)
+    world.cli("update")
     question = "which language do we use for new services"
     found = [note for note in world.json("query", question)["results"] if note["path"] != "stack/copied.md"]
     assert [result["path"] for result in found[:2]] == ["stack/platform.md", "stack/go.md"]
@@ -151,7 +157,11 @@ def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
     world.cli("remember", "The driver of the van is Pjotr.", "--supersedes", "notes/van.md")
     first = {
         question: world.cli("query", question, "-n", "1").partition(":")[0]
-        for question in ("number of the exceptional permit of the van", "where is the key", "who is the driver of the van")
+        for question in (
+            "number of the exceptional permit of the van",
+            "where is the key",
+            "who is the driver of the van",
+        )
     }
     assert [file.endswith("van.md") for file in first.values()] == [True, True, False], first
     (world.home / "notes" / "pressure.md").write_text(

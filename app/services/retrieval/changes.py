@@ -7,9 +7,11 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.retrieval import versions
+from clawmem.domain.retrieval.calibrated import standing
 from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.question import Question
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import search_text
 from clawmem.ports.errors import ClawmemError
@@ -96,11 +98,16 @@ class _Notes:
         return f"{self.document(key.document_id).title}\n{body[max(0, start - AROUND) : end + AROUND]}"
 
     def is_later(self, number: int, older: int) -> bool:
-        """Whether a note has a time of its own, and one after that of the *older* note; a correction may be of its day."""
-        new, old = self.document(number), self.document(older)
+        """
+        Whether a note has a time of its own, and one after that of the *older* note; a correction may be of its day.
+
+        A text of others, a draft or an overview changes no note of the owner.
+        """
+        new, old, asked = self.document(number), self.document(older), self.question.forms.words
         until = None if versions.CORRECTION.match(self.body(number)) else DAY
         is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
-        return is_later and not self.may_be_copied(new)
+        is_later = is_later and not self.may_be_copied(new) and standing(new, asked) >= standing(old, asked)
+        return is_later and is_verified(new.origin) >= is_verified(old.origin)
 
     def may_be_copied(self, note: Document) -> bool:
         """Whether only its file tells the time of a note, and that may be the time of a copy."""

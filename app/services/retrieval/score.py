@@ -64,8 +64,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             # Of these relevance is by far the largest.
             signals = signals_of(candidate.relevance, document, question.now_ms)
             terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
-            share = standing(document.path, document.tags, document.content_type, asked)
-            terms["standing"] = (share * (FULL if is_own(document) else OF_OTHERS) - 1) * terms["relevance"]
+            share = standing(document, asked) * (FULL if is_own(document) else OF_OTHERS)
+            terms["standing"] = (share - 1) * terms["relevance"]
             if words(question.text) in map(words, document_names(document)):
                 terms["name"] = 0.3  # notes that link to it hold the name too
             is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clawmem.contracts.samples import document
 from clawmem.domain.retrieval.calibrated import FULL, SET_ASIDE, standing
 
 
@@ -13,11 +14,11 @@ from clawmem.domain.retrieval.calibrated import FULL, SET_ASIDE, standing
 )
 def test_notes_set_aside(path: str) -> None:
     """The folders count, and so does the file name; a word that only contains the name of a folder does not."""
-    assert standing(path, (), "note", ("price",)) == SET_ASIDE
-    assert standing("work/copyright.md", (), "note", ("price",)) == FULL
-    assert standing("work/inboxes.md", (), "note", ("price",)) == FULL
+    assert standing(document(path), ("price",)) == SET_ASIDE
+    assert standing(document("work/copyright.md"), ("price",)) == FULL
+    assert standing(document("work/inboxes.md"), ("price",)) == FULL
 
 
 def test_a_question_that_names_the_draft_finds_it() -> None:
-    assert standing("offer-draft.md", (), "note", ("draft", "price")) == FULL
-    assert standing("hub/home.md", (), "hub", ("hub", "home")) == FULL
+    assert standing(document("offer-draft.md"), ("draft", "price")) == FULL
+    assert standing(document("hub/home.md", content_type="hub"), ("hub", "home")) == FULL

@@ -38,7 +38,9 @@ def test_what_is_recorded_is_read(origin: Origin) -> None:
 
 def test_a_clipping_is_from_outside() -> None:
     """A page that Obsidian's Web Clipper saved is no text of the owner."""
-    assert origin_of(["Clippings"]) is origin_of(["bread", "clippings"], Origin.ASSISTANT) is Origin.TOOL_OUTSIDE
+    assert (
+        origin_of(["Clippings"]) is origin_of(["bread", "clippings"], Origin.ASSISTANT) is Origin.TOOL_OUTSIDE
+    )
 
 
 def test_without_a_record() -> None:
