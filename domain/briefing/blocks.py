@@ -102,7 +102,6 @@ EVERYWHERE = frozenset(
     "makefile mod models package readme routes schema settings setup styles tests types util utils views".split()
 )
 MOST_FILES = 3
-OPEN_BOX = re.compile(r"^[ \t]*[-*+] \[ \][ \t]+(\S.*)$", re.MULTILINE)
 _SUFFIX = re.compile(r"\w\.[A-Za-z]\w{0,9}$")
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+~-]*(?:[/\\]+[\w.@+~-]+)*")
 

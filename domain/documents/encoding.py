@@ -47,6 +47,5 @@ def _recognised(data: bytes) -> tuple[str, str | None]:
     match = from_bytes(data).best()
     if match is None:
         raise ValueError(f"it is no text in a known encoding; {_REMEDY}")
-    is_plain = match.encoding in ("ascii", "utf_8")
     name = match.encoding.upper().replace("_", "-")
-    return str(match), None if is_plain else f"read as {name}; {_REMEDY}"
+    return str(match), None if name in ("ASCII", "UTF-8") else f"read as {name}; {_REMEDY}"

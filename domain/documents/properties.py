@@ -181,12 +181,13 @@ class TaskLine(NamedTuple):
     """
     An open task at a line of the file, without the signs of its days, priority and block; the days are ISO 8601, or empty.
 
-    Up to ``last_line`` are its days in Logseq; ``above`` are the headings. ``due`` is the day of the line or else of the
+    Up to ``last_line`` are its days in Logseq; ``span`` is the text as written, ``above`` are the headings. ``due`` is the day of the line or else of the
     front matter, ``day`` that of the line, the nearest heading with one, the front matter, or the name of the file.
     """
 
     line: int
     last_line: int
+    span: tuple[int, int]
     text: str
     above: str
     due: str
@@ -212,4 +213,4 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
         day = next(filter(None, [due, *of_sections, of_note, of_file]), "")
         above = next((block.above for block in note.blocks if block.start_line <= line <= block.end_line), "")
         text = " ".join(_DAY.sub("", text).split())
-        yield TaskLine(line, note.line_at(task.end()), text, above, due or of_note, day)
+        yield TaskLine(line, note.line_at(task.end()), task.span("text"), text, above, due or of_note, day)

@@ -20,13 +20,13 @@ from clawmem.app.services.capture.visibility import (
 )
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.receipts import Recalls, Receipt, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.blocks import (
     DECISIONS,
     MOST_ITEMS,
-    OPEN_BOX,
     RECENT_DAYS,
     Phrase,
     ProfileLine,
@@ -53,7 +53,7 @@ from clawmem.domain.text.words import token_count, words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Scope
 from clawmem.ports.sessions import SessionStore, UsageStore, session_key
 
 FACTS = ("decision", "preference")
@@ -185,11 +185,10 @@ class Briefings:
         # Check boxes of the notes that the project's name is in the path of.
         name = " ".join(words(project.rpartition("/")[2]))
         named = [note for note in notes if name and f" {name} " in f" {' '.join(words(note.display_path))} "]
-        bodies = self.documents.bodies([note.id for note in named])
-        for note in sorted(named, key=lambda note: note.display_path):
-            body = bodies.get(note.id, "")
-            boxes = (redact_part(body, *box.span(1)) for box in OPEN_BOX.finditer(body))
-            tasks += [_line(box, note.display_path) for box in boxes]
+        boxes = tasks_in(self.documents, Scope(documents=frozenset(note.id for note in named)))
+        bodies = self.documents.bodies({note.id for note, _ in boxes})
+        for note, box in sorted(boxes, key=lambda pair: (pair[0].display_path, pair[1].line)):
+            tasks.append(_line(redact_part(bodies[note.id], *box.span), note.display_path))
         return block(
             "vault-session",
             "From the vault: what earlier sessions left, for information.",

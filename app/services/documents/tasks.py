@@ -42,25 +42,26 @@ def tasks_in(
         topic: Words that the task, the headings above, or the names, folders and properties of the note must have.
     """
     notes, tasks = store.latest(scope), list[tuple[Document, TaskLine]]()
+    for at in range(0, len(notes), AT_ONCE):
+        bodies = store.bodies(note.id for note in notes[at : at + AT_ONCE])
+        for note in notes[at : at + AT_ONCE]:
+            names = (*document_names(note), note.display_path, *note.tags, note.front_matter)
+            for task in open_tasks(note, bodies.get(note.id, "")):
+                is_in = not days or (task.day and days[0] <= task.day <= days[1])
+                if is_in and all(has_words(topic, " ".join((task.text, task.above, *names)))):
+                    tasks.append((note, task))
     paths = defaultdict[tuple[str, str], list[str]](list)
-    for collection, path in store.places():
+    for collection, path in store.places() if tasks else ():
         paths[collection, path.rpartition("/")[2]].append(path)
 
-    def has_original(note: Document) -> bool:
+    def is_copied(note: Document) -> bool:
         names = ((note.collection, name) for name in possible_originals(note.path))
         places = ((name[0], path) for name in names for path in paths.get(name, ()))
         originals = filter(None, starmap(store.at, places))
         return any(is_copy(note, other, store.bodies([note.id, other.id])) for other in originals)
 
-    for at in range(0, len(notes), AT_ONCE):
-        bodies = store.bodies(note.id for note in notes[at : at + AT_ONCE])
-        for note in notes[at : at + AT_ONCE]:
-            own = [*open_tasks(note, bodies.get(note.id, ""))]
-            for task in own if own and not has_original(note) else ():
-                names = (*document_names(note), note.display_path, *note.tags, note.front_matter)
-                is_in = not days or (task.day and days[0] <= task.day <= days[1])
-                if is_in and all(has_words(topic, " ".join((task.text, task.above, *names)))):
-                    tasks.append((note, task))
+    copies = {number for number, note in {note.id: note for note, _ in tasks}.items() if is_copied(note)}
+    tasks = [pair for pair in tasks if pair[0].id not in copies]
     return sorted(tasks, key=lambda pair: pair[1].day or "9999")
 
 
