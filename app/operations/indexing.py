@@ -460,17 +460,21 @@ def vault_sync(
     """
     collection, settings = collection_name or vault, services.settings
     allowed = None if services.caller == PERSON else settings.folders_for_programs
+
+    def register() -> None:
+        if services.caller == PERSON and vault not in (usual := load_settings()).vaults:
+            set_value(usual.config_file, ("vaults", vault), str(settings.vault))
+            set_apart(settings)
+
     try:
         with services.progress(f"Reading {content_root}") as step:
             place = str(content_root), collection, pattern
             report = services.sync(*place, allowed=allowed, allow_empty=allow_empty, progress=step)
-        if services.caller == PERSON and vault not in (usual := load_settings()).vaults:
-            set_value(usual.config_file, ("vaults", vault), str(settings.vault), is_new=True)
-            set_apart(settings)
-    except BaseException:  # an interruption, too
-        if services.is_new:
-            services.discard_vault()
+    except BaseException:
+        if services.vault.documents.collections():  # a repetition goes on after an interruption
+            register()
         raise
+    register()
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     if services.is_new:
         reading.remarks.append(f"Made the vault {vault} in {settings.vault}.")

@@ -238,14 +238,19 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
     if not is_folder and target.suffix.lower() in (".md", ".markdown"):
         reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
         raise InvalidInput("INVALID_INPUT", reason)
-    if target.is_file() and not force:
-        reason = f"{target} exists and was not changed. Choose another file, or add --force."
-        raise InvalidInput("FILE_EXISTS", reason)
+
+    def refuse_existing() -> None:
+        if target.is_file() and not force:
+            reason = f"{target} exists and was not changed. Choose another file, or add --force."
+            raise InvalidInput("FILE_EXISTS", reason)
+
+    refuse_existing()
     with (
         _written(target),
         draft_of_folder(target, replaces=force) if is_folder else draft_of(target) as draft,
     ):
         yield draft
+        refuse_existing()  # another command may have written it meanwhile
     if form in ("backup", "bundle"):
         with suppress(OSError):  # a read-only folder has no mark for `status`
             write_whole(Path(f"{settings.vault}{BACKUP_MARK}"), f"{target}\n".encode())

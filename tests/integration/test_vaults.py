@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
@@ -12,6 +14,8 @@ from unittest.mock import patch
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
+from command_process import run_process
+from process_environ import process_environ
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import dispatch
@@ -125,6 +129,23 @@ class TestSyncing:
         assert (listed["vaults"], listed["missing"]) == ({"work": str(Path.home() / "work.sqlite")}, [])
         assert not (Path.home() / ".cache").exists()
         assert not (Path.home() / ".config").exists()
+
+    def test_commands_at_once(self, remembered: Invoke, notes: Path, home: Path) -> None:
+        """Each file is whole, no finished one is replaced or deleted, and the command that came too late says so."""
+        for line in "backup copy.sqlite", "export copy.zip", f"vault sync work {notes}":
+            with ThreadPoolExecutor() as pool:
+                run = partial(run_process, *line.split(), environ=process_environ(home), cwd=home)
+                started = [pool.submit(run) for _ in "123"]
+            done = [each.result() for each in started]
+
+            assert 0 in {each.returncode for each in done} <= {0, 2}, done
+            for late in (each for each in done if each.returncode):
+                assert any(reason in late.stderr for reason in ("exists", "there already")), late
+        for vault in home / "copy.sqlite", "work":
+            assert ask_json(remembered, "--vault", vault, "--json", "status")["documents"] == 3
+        assert (
+            remembered("--vault", home / "new.sqlite", "import", "bundle", home / "copy.zip").exit_code == 0
+        )
 
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
