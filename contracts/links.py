@@ -104,6 +104,7 @@ class LinkContract(VaultContract):
         assert vault.links.changed(9) == []
 
         new = note(vault, "new", "one")
+        vault.links.put(new, [NoteName("old/new", NameKind.ALIAS)], None)
         vault.documents.move(second, "notes", "elsewhere/two")
 
         assert vault.links.changed(9) == sorted([second, new])

@@ -246,7 +246,7 @@ class LinkStore(Protocol):
         """Return the ids of up to *limit* changed documents, lowest first."""
 
     def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
-        """Return the links from these changed documents, to them, or with one of their names."""
+        """Return the links from these changed documents, to them, or with the last part of one of their names."""
 
     def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
         """Return the served documents with these names, by name; each name's ordered by kind, collection and path."""
