@@ -1,6 +1,8 @@
 """Registry of hooks: the event of each hook, its time limit, and whether it runs by default."""
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
+
+from clawmem.app.environment.places import OptionalHook
 
 _OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering
 
@@ -50,7 +52,7 @@ ALIASES = {
     "PreCompress": "PreCompact",
     "PostToolUse": "PostToolUseFailure",
 }
-OPTIONAL_HOOKS = ("staleness-check", "session-bootstrap", "pretool-inject")  # the others run by default
+OPTIONAL_HOOKS: tuple[str, ...] = get_args(OptionalHook)
 
 
 class HookCall(NamedTuple):
@@ -99,6 +101,6 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
     event = ALIASES.get(name, name)
     if event not in EVENTS:
         return None
-    enabled = {hook.strip() for hook in optional.split(",")}
+    enabled = optional.replace(",", " ").split()
     of_event = (hook for hook, registered in HOOKS.items() if registered.event == event)
     return HookCall(name, tuple(hook for hook in of_event if hook in enabled or hook not in OPTIONAL_HOOKS))

@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 PLACES = ("HOME", "USERPROFILE", *XDG, "CLAWMEM_CONFIG_DIR", "CLAWMEM_FOCUS_ROOT")
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
 OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
-"""Names the optional hooks that run with their event, separated by commas."""
-
 TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
 
 # Variables that a client may set for its own call; all others are the server's.
-CHOICES = (*HOOK_SETTINGS, OPTIONAL_HOOKS_VARIABLE, *SESSION_VARIABLES)
-OPTIONS_HEADER = "clawmem-options"
-"""Its value is a JSON object of `CHOICES`."""
+CHOICES = (*HOOK_SETTINGS, *SESSION_VARIABLES)
+OPTIONS_HEADER = "clawmem-options"  # its value is a JSON object of `CHOICES`
 
 # Variables that need not match between client and server: no command depends on those that no request has.
 APART = frozenset({*CHOICES, TOKEN_VARIABLE, TOOLS_VARIABLE, OFF_VARIABLE})
@@ -122,17 +119,15 @@ def environment_digest(environ: Mapping[str, str]) -> str:
     Processes with different digests may give different answers. The digest does not reveal the values, which may
     include API keys.
     """
-    given = (name for name, value in environ.items() if value)
-    names = {name for name in given if name in PLACES or name.startswith("CLAWMEM_")}
-    chosen = [(name, environ[name]) for name in sorted(names - APART)]
+    named = {name for name in environ if name in PLACES or name.startswith("CLAWMEM_")}
+    chosen = [(name, environ[name]) for name in sorted(named - APART) if environ[name]]
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
 
 
 def ask(name: str, event: bytes, environ: Mapping[str, str]) -> str:
     """Return the server's answer to *event*, without a time limit; empty if the hooks must run here."""
     vault = default_vault(environ)
-    server = server_of(vault, environ)
-    if server is None:
+    if (server := server_of(vault, environ)) is None:
         return ""
     options = {OPTIONS_HEADER: json.dumps({name: environ[name] for name in CHOICES if environ.get(name)})}
     try:
@@ -160,8 +155,7 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     """
     is_name = vault is not None and not (os.sep in str(vault) or "." in str(vault))
     file = default_vault(os.environ) if vault is None or is_name else vault.expanduser().absolute()
-    server = server_of(file, os.environ)
-    if server is None:
+    if (server := server_of(file, os.environ)) is None:
         return None
     try:
         call = {"request": dict(request), "vault": str(vault) if is_name else None}

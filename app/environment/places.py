@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 from socket import gethostname
 from stat import S_ISREG
+from typing import Literal
 
 from clawmem.ports.errors import ConfigError
 
@@ -29,7 +30,9 @@ HOOK_SETTINGS = {
     "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "with_heartbeats",
     "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "dedupe_seconds",
     "CLAWMEM_NUDGE_INTERVAL": "nudge_interval",
+    "CLAWMEM_HOOKS": "optional_hooks",
 }
+OptionalHook = Literal["staleness-check", "session-bootstrap", "pretool-inject"]  # the others run by default
 FILES_VARIABLE = "CLAWMEM_MCP_FILES"  # names the collection of the files that the tool `memory` changes
 
 

@@ -217,7 +217,7 @@ def mcp(
 ) -> None:
     """Run the MCP server on stdin and stdout for an assistant; a running server answers. See clawmem setup mcp."""
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
-    chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
+    chosen = ToolSet(one_of("--tools" if tools else TOOLS_VARIABLE, name, tuple(ToolSet)))
     vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
     wire = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no child process reads it
@@ -264,8 +264,7 @@ def surface(
     if not bootstrap:
         block = HANDLERS["context-surfacing"](HookEvent(name="UserPromptSubmit", prompt=text), here)
     else:
-        session_id = text.strip() or f"io6-{time_ns() // 1_000_000}"
-        event = HookEvent(name="SessionStart", session_id=session_id)
+        event = HookEvent(name="SessionStart", session_id=text.strip() or f"io6-{time_ns() // 1_000_000}")
         blocks = (HANDLERS[hook](event, here) for hook in ("session-bootstrap", "staleness-check"))
         block = "\n".join(filter(None, blocks))
     if block:

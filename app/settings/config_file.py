@@ -50,7 +50,7 @@ def set_value(path: Path, keys: Sequence[str], value: Any, *, is_new: bool = Fal
                 section[key] = CommentedMap()
             section = section[key]
         if is_new and section.get(last):
-            raise InvalidInput("INVALID_INPUT", f"Another command has just added {last!r}.")
+            raise InvalidInput("INVALID_INPUT", f"Another command has just added {last!r}. Repeat this one.")
         if isinstance(value, Mapping) and section.get(last):
             section[last].update(value)
         else:

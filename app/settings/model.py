@@ -17,6 +17,7 @@ from pydantic import (
     AfterValidator,
     AnyHttpUrl,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -27,6 +28,7 @@ from pydantic_core import ErrorDetails
 
 from clawmem.app.environment.places import (
     HOOK_SETTINGS,
+    OptionalHook,
     agent_vaults,
     below_home,
     config_folder,
@@ -97,6 +99,7 @@ Days = Annotated[float, Field(gt=0, strict=True)]
 Hour = Annotated[int, Field(ge=0, le=23)]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Hooks = Annotated[list[OptionalHook], BeforeValidator(lambda names: names.replace(",", " ").split())]
 
 
 class Section(BaseModel):
@@ -124,12 +127,9 @@ class CollectionSettings(Section):
     include: list[str] = []  # folders that built-in rules exclude, by name or path, such as `vendor`
     gitignore: bool = True  # whether .gitignore files exclude files
     context: dict[str, str] = {}  # descriptions of folders and files, by their path in the collection
-    project: str = (
-        ""  # the project of its notes that name none; `update --all` applies a change to known notes
-    )
-    update: Annotated[str, AfterValidator(_without_nul)] | None = (
-        None  # shell command of `update --pull`, run in the folder
-    )
+    project: str = ""  # the project of its notes that name none; `update --all` changes known notes
+    # Shell command of `update --pull`, run in the folder.
+    update: Annotated[str, AfterValidator(_without_nul)] | None = None
     # Trust in its notes; those that are shared or from outside are quoted in prompts.
     trust: Literal["user", "assistant", "shared", "outside"] = "user"
     # Whether its notes are kept out of prompts, profile, briefings and questions to models.
@@ -309,6 +309,7 @@ class Settings(BaseModel):
     dedupe_seconds: float = Field(default=600.0, ge=-MOST_NUMBER, le=MOST_NUMBER)
     # Blocks without curation of the memory until a reminder; 0 disables it.
     nudge_interval: int = Field(default=NUDGE_INTERVAL, ge=0, le=MOST_NUMBER)
+    optional_hooks: Hooks = []  # those that run with their event
     topic: str = ""  # topic of sessions that have none of their own
     # Folder of the topics of sessions.
     topics: Path = Field(default_factory=lambda: topics_folder(os.environ))
@@ -460,6 +461,7 @@ PLAIN_WORDS = {  # for pydantic's types of errors
     "missing": "is missing",
     "extra_forbidden": "is not known",
     "int": "must be a whole number",
+    "float": "must be a number",
     "bool": "must be true or false",
     "dict": "must be a mapping",
     "model": "must be a mapping",
@@ -485,9 +487,8 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     is_wrong_value = fault["type"] not in ("extra_forbidden", "missing", "value_error")
     value = f", not {fault['input']!r}" if is_wrong_value and fault["loc"][0] not in _SECRET else ""
     is_unknown = fault["type"] == "extra_forbidden"  # a section has refused its own before
-    return (
-        f"{where}: {unknown_key(fault['loc'][-1], _CONFIG_KEYS) if is_unknown else fault_of(fault)}{value}."
-    )
+    reason = unknown_key(fault["loc"][-1], _CONFIG_KEYS) if is_unknown else fault_of(fault)
+    return f"{where}: {reason}{value}."
 
 
 def of_vault(settings: Settings, name: str) -> Settings:

@@ -159,6 +159,26 @@ def test_contexts_are_joined(vault: Path, environ: dict[str, str], home: Path) -
     assert len(json.dumps(every.answer, ensure_ascii=False)) < MOST_CHARACTERS
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "wanted"),
+    [
+        ("CLAWMEM_HOOKS", "nope", "must be 'staleness-check', 'session-bootstrap' or 'pretool-inject'"),
+        ("CLAWMEM_PROFILE", "fast", "must be 'speed', 'balanced' or 'deep'"),
+        ("CLAWMEM_HOOK_DEDUP_WINDOW_SEC", "soon", "must be a number"),
+    ],
+)
+def test_a_variable_with_an_impossible_value(
+    vault: Path, invoke: Invoke, environ: dict[str, str], home: Path, variable: str, value: str, wanted: str
+) -> None:
+    """A hook answers without it; doctor and status, which may have another environment, repeat what is wanted."""
+    prompt = event("UserPromptSubmit", prompt="When is the plan of the release due?")
+    done = ask({**environ, variable: value}, home, "UserPromptSubmit", prompt)
+
+    assert done.code == 0
+    for name in "doctor", "status":
+        assert f"{variable}: {wanted}, not '{value}'." in invoke(name).stdout
+
+
 @pytest.mark.parametrize("event", EVENTS)
 def test_an_event_without_a_vault(event: str, environ: dict[str, str], home: Path) -> None:
     """Exit code 0, one object of the event's own shape, and once a day a line in a log, which says what to do."""

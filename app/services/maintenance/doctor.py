@@ -12,6 +12,7 @@ from itertools import starmap
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from shutil import disk_usage
+from time import time
 from typing import Any
 
 from clawmem.app.client.autostart import is_running
@@ -23,6 +24,7 @@ from clawmem.app.services.indexing.folders import MISSING_FOLDER, Exclusions, Fo
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
+from clawmem.app.services.maintenance.status import rejected_settings
 from clawmem.app.services.models import NONE
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.fragments import GRAIN_OF
@@ -461,7 +463,7 @@ class Verify:
 
 def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     """
-    Return the findings about the disk and the server, if there are any, and about the permissions of *places*.
+    Return the findings about disk, server and settings of hooks, if there are any, and about permissions of *places*.
 
     Make *places* and everything below them private.
     """
@@ -482,6 +484,12 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     if server and (fault := fault_of_server(server)):  # hooks and commands do not use it
         detail, _, remedy = fault.partition("; ")
         findings.append(CheckResult("server", False, detail, remedy))
+    if faults := "; ".join(fault.rstrip(".") for fault in rejected_settings(vault, time() * 1000)):
+        detail, remedy = (
+            f"hooks of the last day left out a setting: {faults}",
+            "Correct it where the agent is started.",
+        )
+        findings.append(CheckResult("hooks", False, detail, remedy))
     changes = [make_private(place) for place in places]
     changed, failed = ([str(path) for change in changes for path in change[side]] for side in (0, 1))
     detail = "only you can read the vault and the files next to it, and the config file"

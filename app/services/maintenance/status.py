@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.records import Record
 from clawmem.app.services.indexing.collections import Collection
@@ -69,6 +70,20 @@ class StatusReport:
     next_steps: list[str]
 
 
+def rejected_settings(vault: Path | str, now_ms: float) -> dict[str, None]:
+    """Return the faults of settings that hooks of the last day left out, from the error log next to *vault*."""
+    since, mark = iso_utc(int(now_ms) - 86_400_000)[:19], "Z settings: "
+    try:
+        lines = (state_folder(Path(vault)) / "errors.log").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    return {
+        line[19:].removeprefix(mark): None
+        for line in lines
+        if line[19:].startswith(mark) and line[:19] >= since
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """Collects the statistics of a vault; changes nothing."""
@@ -99,7 +114,8 @@ class Status:
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [*every_served(self.documents)]
         collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
-        steps = list[str]()
+        rejected = rejected_settings(info.location, self.clock.now_ms())
+        steps = [f"Hooks of the last day left out a setting. {fault}" for fault in rejected]
         for collection in collections:
             with suppress(PermissionError):  # which doctor names
                 if collection.documents and collection.path and not Path(collection.path).is_dir():
