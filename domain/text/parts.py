@@ -9,7 +9,8 @@ CHUNK_CHARS, OVERLAP_CHARS = 4000, 200  # of the text that a reranker reads
 
 Place = tuple[int, int]  # character offsets: the first one, and the one after the last
 
-_SENTENCE_END = re.compile(r"[.!?;:…](?<!\d.)\W{0,3}(?=\s)\s+")
+# Not after a number, or after a short word with a capital: "Sr. Costa", "Mrs. Pell".
+_SENTENCE_END = re.compile(r"[.!?;:…](?<!\d.)(?<!\b[A-Z].)(?<!\b[A-Z]\w.)(?<!\b[A-Z]\w\w.)\W{0,3}(?=\s)\s+")
 
 
 def text_pieces(body: str, start: int, end: int, most: int) -> Iterator[Place]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.text.parts import choose_chunk
+from clawmem.domain.text.parts import choose_chunk, text_pieces
 
 bodies = st.text("ab kettle\n", max_size=400)
 places = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda pair: (min(pair), max(pair)))
@@ -36,3 +36,13 @@ def test_every_place_lies_in_a_window(place: int) -> None:
     body = "x" * place + "kettle" + "x" * (994 - place)
 
     assert "kettle" in choose_chunk(body, ["kettle"], ["descale"], chars=100, overlap=5)
+
+
+def test_a_short_title_ends_no_sentence() -> None:
+    """A long line falls into its sentences; "Sr." is inside one."""
+    body = "The key hangs in the hall. Sr. Costa has the blue one. He closes the gas."
+    assert [body[start:end].strip() for start, end in text_pieces(body, 0, len(body), 40)] == [
+        "The key hangs in the hall.",
+        "Sr. Costa has the blue one.",
+        "He closes the gas.",
+    ]
