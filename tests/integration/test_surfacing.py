@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from command_line import write_notes
 from surfacing_home import EVERYTHING, PROMPT, Home, places
 
 from clawmem.app.services.surfacing.steps import turns_of
@@ -96,6 +98,17 @@ class TestWhatIsSaid:
         assert "Larch of Odda." in said.block
         assert ("Oiled by Per." in said.block) is is_whole
         assert ("notes/n.md:3-9\n" in said.block) is is_whole
+
+    def test_the_day_of_a_file_that_is_no_fresh_copy(self, home: Home) -> None:
+        """A note without a date has the day of its file, if that is before the day on which it was read."""
+        notes = home.folder / "notes"
+        write_notes(notes, {"n.md": "# Mast\n\nLarch of Odda.\n"})
+        os.utime(notes / "n.md", (1_600_000_000, 1_600_000_000))
+        home.take_in(notes, {})
+
+        said = home.ask("larch of Odda", confidence=home.confidence({"n.md": 0.9}))
+
+        assert "notes/n.md:3, 2020-09-13, over 6 months old\n" in said.block
 
     @pytest.mark.parametrize("name", ["experiments/try.md", "denial.md", "attack.md"])
     def test_what_is_never_surfaced(self, home: Home, name: str) -> None:

@@ -34,8 +34,9 @@ _VALUE = re.compile(rf"\A(?P<path>[^\n:]{{1,300}})(?:{_LINES})? (?P<hash>[0-9a-f
 
 
 def day_of(document: Document) -> str:
-    """Return the day on which a note says that it was written; empty if only its file has a time, maybe of a copy."""
-    return document.authored_at[:DAY] if document.has_own_date else ""
+    """Return the day on which a note was written; empty if only its file has a time, maybe that of a copy of today."""
+    is_sure = document.has_own_date or document.modified_at < document.indexed_at[:DAY]
+    return document.authored_at[:DAY] if is_sure else ""
 
 
 def shown_successor(successor: Document | None, withheld: Collection[int] = ()) -> str:
