@@ -9,7 +9,6 @@ list and gives the probability that it is this result.
 import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import dropwhile
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
@@ -100,9 +99,9 @@ def is_task(question: str) -> bool:
 
 
 def task_verb(every: Sequence[str]) -> str:
-    """Return the verb that opens a request for work with these words; empty without one, as in "name of the hotel"."""
-    opening, *following = [*dropwhile(_OPENINGS.__contains__, every), ""]
-    return opening if opening in _TASK_VERBS and following[0] != "of" else ""
+    """Return the verb that opens a request for work with these words; empty without one."""
+    opening = next((word for word in every if word not in _OPENINGS), "")
+    return opening if opening in _TASK_VERBS else ""
 
 
 class Evidence(NamedTuple):

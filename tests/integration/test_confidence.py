@@ -50,6 +50,14 @@ def test_a_correct_first_result_is_never_called_unlikely(examples: Invoke, verb:
         assert first["likelihood"] in {"likely", "possible"}, (question, first["confidence"])
 
 
+def test_who_asks_the_notes_requests_no_work(examples: Invoke) -> None:
+    """The same sentence may be a task of a programmer as a prompt, which gets no block then."""
+    sentence = "show the price tiers by bookings a month on the sign-up page"
+
+    assert found(examples, "query", sentence)["results"][0]["likelihood"] == "likely"
+    assert not examples("surface", sentence).stdout
+
+
 def test_the_printed_answer_has_one_number_and_its_word(examples: Invoke) -> None:
     """The score is for the order of a list and is printed only in an explanation."""
     shown = examples("query", HELD, "-n", "3").output

@@ -62,6 +62,7 @@ TOP = 10  # places of a list that are judged
 FOUND = 5  # an answer that is not among the first results is no evidence of how questions with an answer look
 RIDGE = 1e-3
 SEED = 20261128
+PROMPTED = 1e-9  # the floor of a prompt that cuts nothing
 SAMPLE = (
     0.6  # the power of its size that a group counts with: a hundred questions more than ten, not ten times
 )
@@ -159,7 +160,7 @@ def ask_vault(
         stores = retrieval_stores(services.vault)
         pipeline = query(stores, embedder, late)
         for unit, text, kind, judge in asked:
-            request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True)
+            request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True, floor=PROMPTED)
             work_found, _ = pipeline.rank(request)
             if not work_found.candidates:
                 continue

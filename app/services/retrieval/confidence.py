@@ -133,9 +133,9 @@ def passages_of(
     """Compare the passages around the lines of the first candidates with the question."""
     # No word is common in a vault of ten notes.
     question, entries = request.question, max(5_000, lexical.count(Grain.DOCUMENT))
-    # A note need not have the verb of a request for work on something of the writer: with it .034 of BEAM's questions got no
-    # block, without it .006.
-    is_task, forms = relevance.is_task(question.text), question.forms
+    # Who asks the notes wants an answer; only a prompt, which has a floor, may ask for work. A note need not have the verb of
+    # a request for work on something of the writer: with it .034 of BEAM's questions got no block, without it .006.
+    is_task, forms = request.floor > 0 and relevance.is_task(question.text), question.forms
     verb = "" if is_task else relevance.task_verb(words(question.text))
     weights = {
         word: rarity(entries, lexical.holding(term, Grain.DOCUMENT))
