@@ -147,12 +147,14 @@ def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) ->
         for name in query:
             if (count := len(query.getlist(name))) > 1 and not isinstance(getattr(request, name, None), list):
                 raise InvalidInput("INVALID_INPUT", f"{name} takes one value, not {count}. {HINT}")
-        if in_path:  # parameters in the path are checked together with the others
-            values = request.model_dump(exclude_unset=True) | {name: given[name] for name in in_path}
-            try:
+        try:
+            if operation.method == "POST" and (body := await given["http"].body()):  # "yes" is not true there
+                request = model.model_validate_json(body, strict=True)
+            if in_path:  # parameters in the path are checked together with the others
+                values = request.model_dump(exclude_unset=True) | {name: given[name] for name in in_path}
                 request = operation.request.model_validate(values, by_name=True)
-            except ValidationError as error:
-                raise refusal_of(error, hint=HINT) from error
+        except ValidationError as error:
+            raise refusal_of(error, hint=HINT) from error
         missing = operation.route_defaults.keys() - request.model_fields_set
         request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
         result = await run(dispatcher, operation, request, caller=CALLER)
@@ -225,7 +227,7 @@ def rest_application(dispatcher: Dispatcher, answer_event: AnswerEvent, **option
         if not operation.reads or operation.in_own_process:
             raise InvalidInput("INVALID_INPUT", f"Operation {name} cannot be run here. {HINT}")
         try:
-            request = operation.request.model_validate(call.request)
+            request = operation.request.model_validate_json(as_json(call.request), strict=True)
             result = await run(dispatcher, operation, request, caller="cli", vault=call.vault)
         except ValidationError as error:
             raise refusal_of(error) from error
