@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, MutableMapping
+from functools import partial
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -15,9 +16,11 @@ from json5.model import Comment, JSONObject, String, Value
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.util import load_yaml_guess_indent
 from tomlkit.exceptions import TOMLKitError
 
 Values = dict[str, Any]
+MARK = "\ufeff"  # of the byte order, which editors of Windows write
 
 
 class Format(NamedTuple):
@@ -27,15 +30,22 @@ class Format(NamedTuple):
     Attributes:
         title: Its name.
         load: Returns the value of a text that is not empty; raises an error of its library.
-        rewrite: Returns a text with other values.
+        write: Returns a text with other values, which has the line ends ``\\n``.
     """
 
     title: str
     load: Callable[[str], Any]
-    rewrite: Callable[[str, Values], str]
+    write: Callable[[str, Values], str]
+
+    def rewrite(self, text: str, values: Values) -> str:
+        """Return *text* with other values; a mark of the byte order and the ends of lines stay."""
+        bare = text.removeprefix(MARK)
+        new = self.write(bare.replace("\r\n", "\n"), values)
+        return text[: len(text) - len(bare)] + (new.replace("\n", "\r\n") if "\r\n" in text else new)
 
     def parse(self, text: str) -> Values:
         """Return the values of a text. Raises `ValueError`, whose message says where the text is wrong."""
+        text = text.removeprefix(MARK)
         try:
             values = self.load(text) if text.strip() else {}
         except json.JSONDecodeError as error:
@@ -58,24 +68,24 @@ class Format(NamedTuple):
 def _rewrite_json(text: str, values: Values) -> str:
     indented = re.search(r"\n([ \t]+)\S", text)
     is_escaped = "\\ud" in text.lower()  # half of a pair has no UTF-8
-    written = json.dumps(values, ensure_ascii=is_escaped, indent=indented[1] if indented else 2)
-    return written if text and not text.endswith("\n") else f"{written}\n"
+    written = partial(json.dumps, ensure_ascii=is_escaped, indent=indented[1] if indented else 2)
+    is_small = 0 < len(text.strip()) < 100_000  # JSON5 takes a second for twice as much
+    if is_small and not is_escaped and written(json.loads(text)) != text.strip():
+        return _rewrite_json5(text, values)  # which keeps the layout of a person
+    return written(values) + ("" if text and not text.endswith("\n") else "\n")
 
 
 def _rewrite_json5(text: str, values: Values) -> str:
     model = load_json5(text if text.strip() else "{}\n", loader=ModelLoader())
     indented = re.search(r"\n([ \t]+)\S", text)
-    Json5Edit(indented[1] if indented else "  ", "\r\n" if "\r\n" in text else "\n").merge(
-        model.value, values
-    )
+    Json5Edit(indented[1] if indented else "  ").merge(model.value, values)
     return dump_json5(model, dumper=ModelDumper())  # type: ignore[arg-type]  # as its documentation shows
 
 
 class Json5Edit(NamedTuple):
-    """Changes of a JSON5 model with the *indent* and *newline* of its text. New members are the first ones."""
+    """Changes of a JSON5 model with the *indent* of its text. New members are the first ones."""
 
     indent: str
-    newline: str
 
     def merge(self, node: Value, value: Any, outer: str = "") -> Value:
         """Return *node* with *value*; *outer* is the indentation of its line. Equal members stay as they are."""
@@ -98,15 +108,15 @@ class Json5Edit(NamedTuple):
                 node.keys[0].wsc_before = [*node.leading_wsc, *node.keys[0].wsc_before]
                 node.leading_wsc = []
             else:
-                member.wsc_after = [self.newline + outer]
-            key.wsc_before, member.wsc_before = [self.newline + inner], [" "]
+                member.wsc_after = [f"\n{outer}"]
+            key.wsc_before, member.wsc_before = [f"\n{inner}"], [" "]
             node.keys.insert(0, key)
             node.values.insert(0, member)
         return node
 
     def _node(self, value: object, indent: str) -> Value:
         text = json.dumps(value, ensure_ascii=False, indent=self.indent)
-        model = load_json5(text.replace("\n", self.newline + indent), loader=ModelLoader())
+        model = load_json5(text.replace("\n", f"\n{indent}"), loader=ModelLoader())
         return model.value  # type: ignore[no-any-return]
 
 
@@ -144,6 +154,9 @@ def _load_yaml(text: str) -> Any:
 def _rewrite_yaml(text: str, values: Values) -> str:
     yaml, output = YAML(pure=True), StringIO()
     yaml.preserve_quotes, yaml.width = True, 10_000
+    _, indent, dash = load_yaml_guess_indent(text)
+    if indent:
+        yaml.indent(mapping=dash or (2 if dash == 0 else indent), sequence=indent, offset=dash or 0)
     document = yaml.load(text)
     if document is None:  # nothing but comments, which ruamel drops
         output.write(f"{text.rstrip()}\n" if text.strip() else "")

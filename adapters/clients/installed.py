@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from difflib import unified_diff
+from errno import EINVAL
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -63,7 +64,9 @@ class Plan(NamedTuple):
 def read(file: Path) -> str | None:
     """Return the text of *file*; ``None`` if it does not exist. Raises `ConfigError` if it cannot be read."""
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        if file.exists() and not file.is_file():
+            raise OSError(EINVAL, "It is no regular file")  # a pipe would block forever
+        return file.read_bytes().decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
@@ -107,6 +110,13 @@ class SettingsFile(NamedTuple):
         new = self.format.rewrite(text or "", after) if after != before else text
         if remove and former and after == original:
             new = former
+        is_deleted = remove and former is None and not after and after != before
+        if is_deleted:
+            new = ""
+        if new != text and text is not None and not os.access(self.file, os.W_OK):
+            raise ConfigError(
+                f"{self.file} is read-only and was left as it is. Allow writing, then try again."
+            )
         is_copied = not remove and text is not None and bare == before
 
         def apply() -> None:
@@ -115,7 +125,7 @@ class SettingsFile(NamedTuple):
                 return
             if is_copied:
                 write(copy, text or "")
-            if remove and not after and not copy.exists():
+            if is_deleted:
                 self.file.unlink()
             else:
                 write(self.file, new or "")
@@ -464,6 +474,6 @@ def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
                 write()
         except OSError as error:
             raise ConfigError(
-                f"{change.file} cannot be written: {error.strerror}. It is as it was."
+                f"{change.file} cannot be written: {error.strerror}. It is as it was. Check its permissions, then try again."
             ) from error
     return [change for change, _ in plans]

@@ -46,11 +46,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def _without_layout(files: dict[str, bytes]) -> dict[str, str]:
-    """Return the texts without blanks, and with one kind of quotation mark."""
-    return {name: "".join(text.decode().split()).replace("'", '"') for name, text in files.items()}
-
-
 def handlers_in(settings: Path) -> dict[str, list[Any]]:
     hooks = json.loads(settings.read_text("utf-8")).get("hooks", {})
     handlers = {
@@ -65,11 +60,12 @@ def test_every_agent_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("agent", FILES)
-@pytest.mark.parametrize("has_files", [True, False])
-def test_connected_once_and_taken_out(invoke: Invoke, home: Path, agent: str, has_files: bool) -> None:
-    """A second time changes nothing; afterwards values and comments of others are as they were, and nothing is ours."""
-    for name, text in FILES[agent].items() if has_files else ():
-        write_file(home / name, text)
+@pytest.mark.parametrize("layout", ["missing", "plain", "windows"])
+def test_connected_once_and_taken_out(invoke: Invoke, home: Path, agent: str, layout: str) -> None:
+    """A second time changes nothing; afterwards the files of others are as they were, and nothing is ours."""
+    for name, text in FILES[agent].items() if layout != "missing" else ():
+        text = text if layout == "plain" else "\ufeff" + text.replace("\n", "\r\n")
+        write_file(home / name, "").write_bytes(text.encode())
     before = contents(home)
 
     shown = invoke("setup", agent, "--dry-run")
@@ -80,10 +76,14 @@ def test_connected_once_and_taken_out(invoke: Invoke, home: Path, agent: str, ha
 
     assert done["changed"] and not again["changed"]
     assert contents(home) == connected
+    for name in before:
+        assert connected[name].startswith(b"\xef\xbb\xbf") is (layout == "windows")
+        ends = connected[name].count(b"\n") if b"\r" in before[name] else 0
+        assert connected[name].count(b"\r\n") == ends
     assert all(file["file"] in shown.output for file in done["files"])
     assert "secret" not in shown.output
     assert ask_json(invoke, "setup", agent, "--remove")["changed"]
-    assert _without_layout(contents(home)) == _without_layout(before)
+    assert contents(home) == before
     assert not any(file.is_symlink() for file in home.rglob("*"))
 
 
