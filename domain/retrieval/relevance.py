@@ -9,6 +9,7 @@ list and gives the probability that it is this result.
 import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
@@ -29,8 +30,8 @@ COUNTED_ENTRIES = (20, 7_000)
 LEAST_SHARE = 0.05  # of the coverage of the best result
 SHORT_NOTE = 200  # characters
 MOST_SPECIFIC = 30.0  # weight of two telling words; more say no more
-# By which cosines of German texts exceed those of English ones: median .48, .28 of prompts for code.
-FOREIGN = 0.2
+# By which cosines of German texts exceed those of English ones: median .48, .28 of prompts for code; by family.
+FOREIGN, FOREIGN_OTHERWISE = MappingProxyType({"multilingual-e5:384": 0.02}), 0.2
 
 # Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
 # biologist's 40 prompts off the topic .825 are silent with them and .525 without, at .893 of the answered questions.
@@ -163,7 +164,8 @@ def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> fl
         return by_words
     if evidence.language in ("", "en"):
         return _logistic(weights, answer_features(evidence))
-    lower = evidence._replace(cosine=evidence.cosine - FOREIGN)
+    excess = FOREIGN.get(family(fingerprint or ""), FOREIGN_OTHERWISE)
+    lower = evidence._replace(cosine=evidence.cosine - excess)
     return max(by_words, _logistic(weights, answer_features(lower)))
 
 

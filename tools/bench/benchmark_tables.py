@@ -37,10 +37,12 @@ SYSTEMS = {
     "search": "`search`",
     "query static": "`query`",
     "query bge-small": "`query`, better",
+    "query multilingual-e5": "`query`, multilingual",
 }
 SURFACED = ("speed", "balanced", "deep")
 FIGURES = (
     "right note first",
+    "right note first, in another language",
     "excerpt holds the answer",
     "not trapped",
     "answer in the block",

@@ -19,11 +19,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import packaged_e5
 from judged import settings_for
 from small_vaults import FILES, people, write_memories
 from vault_stores import retrieval_stores
@@ -44,6 +46,8 @@ from clawmem.domain.retrieval.relevance import (
     answer_features,
     place_features,
 )
+from clawmem.domain.retrieval.relevance_weights import ANSWERED
+from clawmem.ports.errors import ClawmemError
 
 Floats = npt.NDArray[np.float64]
 Fact = Mapping[str, Any]
@@ -55,7 +59,11 @@ OWN_VAULTS = {
     "examples": TESTS.parent / "examples" / "notes",
     **{name: TESTS / "data" / name for name in ("ownervault", "householdvault", "obsidianvault")},
 }
-FAMILIES = {"static": "wordllama:l2_supercat", "bge-small": "bge-small:384"}
+FAMILIES = {
+    "static": "wordllama:l2_supercat",
+    "bge-small": "bge-small:384",
+    packaged_e5.NAME: "multilingual-e5:384",
+}
 WEIGHTS = "clawmem.domain.retrieval.relevance_weights"
 SCRIPT = "tools/bench/fit_confidence.py"
 TOP = 10  # places of a list that are judged
@@ -80,7 +88,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="a folder of judged collections, NAME/dev below it")
-    parser.add_argument("--models", type=Path, help="the folder of models with bge-small")
+    parser.add_argument(
+        "--models",
+        type=Path,
+        help="the folder of models; weights of those that are not there stay as they are",
+    )
     parser.add_argument(
         "--work", type=Path, default=Path("build/fit"), help="where vaults and facts are kept"
     )
@@ -91,9 +103,11 @@ def main() -> None:
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     embedders: dict[str, Any] = {"static": StaticEmbedder()}
-    if given.models:
-        embedders["bge-small"] = model_named("bge-small", given.models).opened()
-    answered: dict[str, dict[str, float]] = {}
+    packaged_e5.take_packaged()
+    for name in FAMILIES.keys() - embedders.keys() if given.models else ():
+        with suppress(ClawmemError, ImportError):
+            embedders[name] = model_named(name, given.models).opened()
+    answered: dict[str, dict[str, float]] = {**ANSWERED}
     for name, embedder in embedders.items():
         facts = list(
             kept(given.work / f"{name}.jsonl", collect(given.data, given.work, name, embedder, given.most))

@@ -25,6 +25,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import packaged_e5
 from artefacts import FOLDER, read_facts, write_facts
 from judged import (
     CODE,
@@ -90,6 +91,8 @@ def _ask(
         block = prompts.block(query.text, query.qid, "balanced")
         answer = plain(answers.get(query.qid, ""))
         add("right note first", first == 0 and bool(found))
+        if query.category == "cross-language":
+            add("right note first, in another language", first == 0 and bool(found))
         if answer and found and first == 0:
             add(
                 "excerpt holds the answer",
@@ -172,15 +175,17 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, default=Path("build/bench"), help="where vaults are kept")
-    parser.add_argument("--embedder", choices=EMBEDDERS, action="append", help="only these vectors")
+    names = (*EMBEDDERS, packaged_e5.NAME)
+    parser.add_argument("--embedder", choices=names, action="append", help="only these vectors")
     chosen = parser.parse_args()
+    packaged_e5.take_packaged()
     chosen.work.mkdir(parents=True, exist_ok=True)
     found: Mapping[str, Path] = collections_in(chosen.data)
     for name, folder in found.items():
         grades = load_collection(folder, turns=False).grades.values()
         if (folder / "turns.tsv").exists() or not any(BEST in some.values() for some in grades):
             continue
-        for embedder in chosen.embedder or EMBEDDERS:
+        for embedder in chosen.embedder or names:
             if why := missing(embedder):
                 sys.stderr.write(f"Nothing new of {embedder}: {why}\n")
                 continue

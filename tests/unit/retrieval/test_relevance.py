@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.relevance import (
     DEFAULT_FLOOR,
-    FOREIGN,
+    FOREIGN_OTHERWISE,
     Evidence,
     ResultPlace,
     answer_probability,
@@ -78,7 +78,7 @@ def test_another_language_needs_the_words_or_a_nearer_passage(evidence: Evidence
     if evidence.cosine is None:
         return
     german, english = evidence._replace(language="de"), evidence._replace(language="en")
-    nearer = german._replace(cosine=evidence.cosine + FOREIGN)
+    nearer = german._replace(cosine=evidence.cosine + FOREIGN_OTHERWISE)
     static = next(iter(ANSWERED))
     by_words = answer_probability(evidence._replace(cosine=None), static)
     assert (
@@ -121,8 +121,10 @@ def test_no_weight_turns_its_sign(weights: dict[str, float]) -> None:
 def test_the_floor_lies_where_more_speaks_for_than_against(entries: int) -> None:
     """Strong evidence passes it, and weak evidence stays below it, in every model and a vault of any size."""
     for fingerprint in (None, *ANSWERED):
-        strong = Evidence(shared=1.0, miss=0.0, specificity=60.0, entries=entries, cosine=0.6)
-        weak = Evidence(shared=0.05, miss=15.0, specificity=20.0, entries=entries, cosine=0.1)
+        # Cosines of multilingual-e5 lie between 0.7 and 1.
+        near, far = (0.9, 0.75) if fingerprint == "multilingual-e5:384" else (0.6, 0.1)
+        strong = Evidence(shared=1.0, miss=0.0, specificity=60.0, entries=entries, cosine=near)
+        weak = Evidence(shared=0.05, miss=15.0, specificity=20.0, entries=entries, cosine=far)
 
         assert answer_probability(strong, fingerprint) > DEFAULT_FLOOR > answer_probability(weak, fingerprint)
 
