@@ -106,9 +106,9 @@ class TestWhatIsSaid:
         os.utime(notes / "n.md", (1_600_000_000, 1_600_000_000))
         home.take_in(notes, {})
 
-        said = home.ask("larch of Odda", confidence=home.confidence({"n.md": 0.9}))
+        block = home.ask("larch of Odda", confidence=home.confidence({"n.md": 0.9})).block
 
-        assert "notes/n.md:3, 2020-09-13, over 6 months old\n" in said.block
+        assert "notes/n.md:3, 2020-09-13, over 6 months old\n" in block
 
     @pytest.mark.parametrize("name", ["experiments/try.md", "denial.md", "attack.md"])
     def test_what_is_never_surfaced(self, home: Home, name: str) -> None:

@@ -103,10 +103,10 @@ class _Notes:
 
         A text of others, a draft or an overview changes no note of the owner.
         """
-        new, old, asked = self.document(number), self.document(older), self.question.forms.words
+        new, old, terms = self.document(number), self.document(older), self.question.forms.words
         until = None if versions.CORRECTION.match(self.body(number)) else DAY
         is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
-        is_later = is_later and not self.may_be_copied(new) and standing(new, asked) >= standing(old, asked)
+        is_later = is_later and not self.may_be_copied(new) and standing(new, terms) >= standing(old, terms)
         return is_later and is_verified(new.origin) >= is_verified(old.origin)
 
     def may_be_copied(self, note: Document) -> bool:
