@@ -26,7 +26,7 @@ class BeadsTracker:
     home: Path
 
     def project(self, folder: str) -> str:
-        start = Path(folder).expanduser().absolute()
+        start = Path(folder).absolute()
         for project in (start, *start.parents):
             if (project / FOLDER).is_dir():
                 return str(project)

@@ -257,7 +257,11 @@ def _folder(environ: Mapping[str, str], folder: str, variable: str = "") -> Path
     """Return the folder that *variable* names, else *folder*, where ``~`` is the home of *environ*."""
     chosen, home = environ.get(variable) or folder, environ.get("HOME")
     is_below_home = home and (chosen == "~" or chosen.startswith("~/"))
-    return Path(f"{home}{chosen[1:]}") if is_below_home else Path(chosen).expanduser()
+    try:
+        return Path(f"{home}{chosen[1:]}") if is_below_home else Path(chosen).expanduser()
+    except RuntimeError as error:
+        fault = f"{variable}: {chosen.split('/')[0]} is the home of no user here. Write the whole path."
+        raise ConfigError(fault) from error
 
 
 def _claude(target: Target, connection: Connection) -> list[Step]:

@@ -154,7 +154,7 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     *vault* is a name or a file, by default the usual one. Raises `Refused` if the server ran it, and it failed.
     """
     is_name = vault is not None and not (os.sep in str(vault) or "." in str(vault))
-    file = default_vault(os.environ) if vault is None or is_name else vault.expanduser().absolute()
+    file = default_vault(os.environ) if vault is None or is_name else vault.absolute()
     if (server := server_of(file, os.environ)) is None:
         return None
     try:

@@ -11,7 +11,7 @@ from socket import gethostname
 from stat import S_ISREG
 from typing import Literal
 
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ConfigError, InvalidInput
 
 CURATOR_REPORT = "curator-report.json"  # next to the vault
 CORRECT_IT = "Correct it, or move the file aside."
@@ -82,14 +82,12 @@ def config_text(file: Path) -> str:
 
 def config_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the config file."""
-    chosen = env.get("CLAWMEM_CONFIG_DIR")
-    return below_home(chosen, env) if chosen else _own_folder(env, "XDG_CONFIG_HOME")
+    return below_home(_own_folder(env, "XDG_CONFIG_HOME"), env, "CLAWMEM_CONFIG_DIR")
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
     """Return the path of the vault when the command line names none."""
-    chosen = env.get("INDEX_PATH")
-    return below_home(chosen, env) if chosen else _own_folder(env, "XDG_CACHE_HOME") / "index.sqlite"
+    return below_home(_own_folder(env, "XDG_CACHE_HOME") / "index.sqlite", env, "INDEX_PATH")
 
 
 def models_folder(env: Mapping[str, str]) -> Path:
@@ -99,16 +97,18 @@ def models_folder(env: Mapping[str, str]) -> Path:
 
 def topics_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the topics of sessions."""
-    chosen = env.get("CLAWMEM_FOCUS_ROOT")
-    return below_home(chosen, env) if chosen else _own_folder(env, "XDG_CACHE_HOME") / "sessions"
+    return below_home(_own_folder(env, "XDG_CACHE_HOME") / "sessions", env, "CLAWMEM_FOCUS_ROOT")
 
 
-def below_home(place: str, env: Mapping[str, str]) -> Path:
-    """Return *place* with ``~`` replaced by the home of *env*, because a server may answer for another user."""
-    home = env.get("HOME")
-    if home and (place == "~" or place.startswith("~/")):
-        return Path(f"{home}{place[1:]}")
-    return Path(place).expanduser() if place.startswith("~") else Path(place)
+def below_home(place: str | Path, env: Mapping[str, str] = os.environ, variable: str = "") -> Path:
+    """Return the path in *variable* of *env*, else *place*, with the home of *env* for ``~``; refuse an unknown user's."""
+    text, home = env.get(variable) or str(place), env.get("HOME")
+    if home and (text == "~" or text.startswith("~/")):  # a server may answer for another user
+        return Path(f"{home}{text[1:]}")
+    if (expanded := os.path.expanduser(text)).startswith("~"):  # noqa: PTH111  which accepts an unknown user
+        fault = f"{text.split('/')[0]} is the home of no user here. Write the whole path, or ./ before it."
+        raise ConfigError(f"{variable}: {fault}") if variable else InvalidInput("INVALID_PATH", fault)
+    return Path(expanded)
 
 
 def file_version(file: Path) -> tuple[int, int, int] | None:
@@ -142,8 +142,7 @@ def _own_folder(env: Mapping[str, str], variable: str) -> Path:
     Windows platformdirs knows the usual folders; on Linux it names the same ones, and importing it would cost a hook a
     third of a request to the server.
     """
-    chosen = below_home(env.get(variable, ""), env)
-    if chosen.is_absolute():
+    if (chosen := below_home("", env, variable)).is_absolute():
         return chosen / "clawmem"
     if sys.platform in ("darwin", "win32"):
         import platformdirs
@@ -155,20 +154,20 @@ def _own_folder(env: Mapping[str, str], variable: str) -> Path:
 
 def agent_vaults(env: Mapping[str, str]) -> Path:
     """Return the folder of the vaults of OpenClaw's agents."""
-    return below_home(env.get("OPENCLAW_STATE_DIR") or "~/.openclaw", env) / "clawmem"
+    return below_home("~/.openclaw", env, "OPENCLAW_STATE_DIR") / "clawmem"
 
 
 def session_places(env: Mapping[str, str]) -> list[Path]:
     """Return the folders and databases in which agents on this machine record their sessions, or closed ones above."""
-    opencode = below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "opencode"
+    opencode = below_home("~/.local/share", env, "XDG_DATA_HOME") / "opencode"
     places = (
-        below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env) / "projects",
-        below_home(env.get("CODEX_HOME") or "~/.codex", env) / "sessions",
+        below_home("~/.claude", env, "CLAUDE_CONFIG_DIR") / "projects",
+        below_home("~/.codex", env, "CODEX_HOME") / "sessions",
         below_home("~/.gemini/tmp", env),
-        below_home(env.get("OPENCLAW_STATE_DIR") or "~/.openclaw", env) / "agents",
+        below_home("~/.openclaw", env, "OPENCLAW_STATE_DIR") / "agents",
         opencode / "storage",
         opencode / "opencode.db",
-        below_home(env.get("HERMES_HOME") or "~/.hermes", env) / "state.db",
+        below_home("~/.hermes", env, "HERMES_HOME") / "state.db",
     )
     parents = (place.parent for place in places)
     closed = (folder for folder in parents if is_there(folder) and not os.access(folder, os.X_OK))

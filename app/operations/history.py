@@ -12,7 +12,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import HOOKS, SESSION_VARIABLES
-from clawmem.app.environment.places import real_path, topics_folder
+from clawmem.app.environment.places import below_home, real_path, topics_folder
 from clawmem.app.environment.session_topics import set_topic, topic_file, topic_of
 from clawmem.app.operations.fields import Address, AsOf, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
@@ -131,7 +131,7 @@ def show_receipt(
 
 def _absolute(path: str) -> str:
     """Return the absolute path of a file that exists; another path as it is."""
-    return str(real_path(Path(path).expanduser())) if Path(path).expanduser().exists() else path
+    return str(real_path(below_home(path))) if below_home(path).exists() else path
 
 
 def _reasons_text(result: list[FileReason]) -> Iterator[Part]:

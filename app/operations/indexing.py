@@ -13,7 +13,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.opening import missing_vault, open_services, require_folder, withdraw_empty
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import is_there, real_path
+from clawmem.app.environment.places import below_home, is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import plural
@@ -46,7 +46,7 @@ from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInp
 
 COUNTED = ("added", "updated", "unchanged", "removed")
 QUICK_MS = 60_000  # of embedding that nobody asked for
-FOLDER = argument("FOLDER", parser=lambda text: Path(text).expanduser().absolute())
+FOLDER = argument("FOLDER", parser=lambda text: below_home(text).absolute())
 PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import agent_vaults, real_path
+from clawmem.app.environment.places import agent_vaults, below_home, real_path
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.documents import Text, text_of
 from clawmem.app.operations.fields import FromLine, Limit, MaxLines
@@ -131,7 +130,7 @@ def prune_context(
 
 
 def _existing(text: str, *, is_folder: bool = True) -> str:
-    path = real_path(Path(text).expanduser())
+    path = real_path(below_home(text))
     if not (path.is_dir() or (path.is_file() and not is_folder)):
         raise ValueError(
             f"{text} is no {'folder' if is_folder else 'file or folder'}. Create it, or give another path"

@@ -17,7 +17,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.opening import open_copy, open_services, require_unused
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import is_there, real_path, session_places
+from clawmem.app.environment.places import below_home, is_there, real_path, session_places
 from clawmem.app.environment.private_files import (
     VAULT_ENDINGS,
     draft_of,
@@ -76,7 +76,7 @@ STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:ST
 def _conversation_places(paths: Iterable[str] | None, vault: Path) -> list[str]:
     """Return absolute *paths*; without any, those of the sessions here, and of the archive of *vault*."""
     usual = [*session_places(os.environ), *filter(Path.is_dir, [transcript_folder(vault)])]
-    return [str(Path(path).expanduser()) for path in paths or usual]
+    return [str(below_home(path)) for path in paths or usual]
 
 
 def _checked(settings: Settings, request: Any, caller: str) -> Settings:
@@ -175,7 +175,7 @@ def import_memories(
     usual = [services.settings.home / name for name in store.usual]
     if not (path or usual):
         raise StoreUnreadable(tool, "its usual place", "it has none")
-    place = path.expanduser().absolute() if path else next(filter(Path.exists, usual), usual[0])
+    place = below_home(path).absolute() if path else next(filter(Path.exists, usual), usual[0])
     report = services.memory_import(caller=services.caller)(tool, store.read(str(place)), dry_run=dry_run)
     report.place = str(place)
     report.embed = None if dry_run else embed_after(services, [OWN_COLLECTION])
@@ -193,7 +193,7 @@ def beads_sync(
 
     It asks `bd`, or reads the files in .beads where there is no `bd`. The watcher repeats it after changes in .beads.
     """
-    report = services.issue_sync(project_path, allow_empty=allow_empty)
+    report = services.issue_sync(str(below_home(project_path)), allow_empty=allow_empty)
     return replace(report, embed=embed_after(services, [ISSUES]))
 
 
@@ -277,7 +277,7 @@ def backup(
 
     The copy is consistent, checked, and a vault itself: use it with --vault FILE, or in the place of a lost vault.
     """
-    target = file.expanduser().absolute()
+    target = below_home(file).absolute()
     with _new_file(services, target, "backup", force=force) as draft:
         documents = services.back_up(str(draft))
     return Export(file=str(target), documents=documents)
@@ -302,7 +302,7 @@ def export(
         reason = "A bundle is the whole vault. Export a part with --format markdown or --format jsonl."
         raise InvalidInput("INVALID_INPUT", reason)
     chosen = [note for note in every_served(vault.documents) if not names or note.collection in names]
-    target = (output or Path(NAMES[form])).expanduser().absolute()
+    target = below_home(output or NAMES[form]).absolute()
     documents, remarks = 0, list[str]()
     with _new_file(services, target, form, force=force) as draft:
         if form == "bundle":
@@ -360,7 +360,7 @@ def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("B
     settings = services.settings
     vault, config = settings.vault, settings.config_file
     _refuse_content(services)
-    with closing(services.bundle(bundle.expanduser().absolute())) as reader, _written(vault):
+    with closing(services.bundle(below_home(bundle).absolute())) as reader, _written(vault):
         make_folder(vault.parent)
         with draft_of(vault) as draft:
             text = services.restore_bundle(reader, draft)

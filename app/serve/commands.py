@@ -218,10 +218,9 @@ def mcp(
     """Run the MCP server on stdin and stdout for an assistant; a running server answers. See clawmem setup mcp."""
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     chosen = ToolSet(one_of("--tools" if tools else TOOLS_VARIABLE, name, tuple(ToolSet)))
-    vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
     wire = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no child process reads it
-    if not (ctx.obj.alone or ctx.obj.backend) and forwarded(vault, chosen, wire):
+    if not (ctx.obj.alone or ctx.obj.backend) and forwarded(ctx.obj.vault, chosen, wire):
         return
     from clawmem.app.interfaces.mcp.server import MemoryServer
     from clawmem.app.operations.dispatch import Dispatcher

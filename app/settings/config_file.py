@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
-from clawmem.app.environment.places import CORRECT_IT, config_text, real_path
+from clawmem.app.environment.places import CORRECT_IT, below_home, config_text, real_path
 from clawmem.app.environment.private_files import PRIVATE, draft_of, make_folder
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import DISK_FULL, ConfigError, InvalidInput
@@ -127,7 +127,7 @@ def _write(path: Path, text: str) -> None:
 
 def existing_folder(folder: Path) -> Path:
     """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist or cannot be read."""
-    expanded = folder.expanduser()
+    expanded = below_home(folder)
     try:
         os.scandir(expanded).close()
     except PermissionError as error:

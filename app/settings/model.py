@@ -422,7 +422,7 @@ def load_settings(
             if isinstance(section, Mapping):  # else the section of the file is refused below
                 section = {**section, inner[0]: text}
             values[field] = section
-    values |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
+    values |= {"vault": below_home(vault) if vault else default_vault(env), "config_file": path}
     values |= {"home": below_home("~", env), "models": models_folder(env), "topics": topics_folder(env)}
     values |= {"backend": backend} if backend else {}
     while True:

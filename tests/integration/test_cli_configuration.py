@@ -13,6 +13,7 @@ from command_line import Invoke, write_file
 from command_process import Run
 
 from clawmem.app.bootstrap.lazy import lazy
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.operations import indexing
 from clawmem.app.settings.config_file import set_value
 from clawmem.app.settings.model import Settings, load_settings
@@ -160,6 +161,19 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     file.write_text('CLAWMEM_PROFILE=speed\nthis is "no assignment\nCLAWMEM_EMBED_MAX_CHARS=-1\n', "utf-8")
     stderr = run("vault", "path").stderr
     assert f"{file}, line 2 is ignored" in stderr and f"CLAWMEM_EMBED_MAX_CHARS in {file}: " in stderr
+
+
+def test_the_home_of_an_unknown_user_is_refused(run: Run, bootstrapped: Path, vault_file: Path) -> None:
+    """In an argument, an option and a variable, with a sentence; a hook adds nothing, and logs it."""
+    place = "~nobody1/x"
+    for words in (("collection", "add", place), ("backup", place), ("--vault", place, "list")):
+        done = run(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "~nobody1 is the home" in done.stderr
+    for command, variable in (("list", "INDEX_PATH"), ("setup claude-code", "CLAUDE_CONFIG_DIR")):
+        done = run(*command.split(), **{variable: place})
+        assert done.returncode == 4 and done.stderr.startswith(f"clawmem: {variable}: ~nobody1 is the home")
+    assert run("hook", "Stop", "--alone", INDEX_PATH=place).returncode == 0
+    assert "Stop: INDEX_PATH: ~nobody1" in (state_folder(vault_file) / "errors.log").read_text("utf-8")
 
 
 def test_adding_keeps_comments_and_order(config: Path) -> None:

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from clawmem.app.environment.places import below_home
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.operation import error_record
 from clawmem.app.operations.output import encodable
@@ -211,7 +212,7 @@ def root(
     ] = False,
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
-    place = Path(vault) if vault else None
+    place = below_home(vault) if vault else None
     is_path = vault and vault.startswith("./")  # also of a word, which may be a name
     ctx.obj = GlobalOptions(place.absolute() if place and is_path else place, backend, json, alone)
 

@@ -15,7 +15,7 @@ from clawmem.app.bench.own import cases_file, read_cases
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.conformance.judging import Outcome, PortProgram, judge, load_vectors, shortened
-from clawmem.app.environment.places import real_path
+from clawmem.app.environment.places import below_home, real_path
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
@@ -54,7 +54,7 @@ def retrieval(
     """Index a judged collection in a temporary vault, answer every question, and report the measures."""
     one_of("--mode", mode, tuple(PIPELINES))
     turns = one_of("--unit", unit, ("doc", "turn")) == "turn"
-    collection = load_collection(real_path(folder.expanduser()), turns=turns)
+    collection = load_collection(real_path(below_home(folder)), turns=turns)
     settings = settings_of(ctx)
     bench_retrieval = lazy("app.bench.retrieval:BenchRetrieval", extra="bench")
     percentile = lazy("app.bench.retrieval:percentile")

@@ -19,7 +19,7 @@ from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.protocol import PEOPLE, HookEvent, event_object, read_event
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ConfigError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -216,4 +216,7 @@ def report_error(name: str, error: BaseException) -> None:
         sys.stderr.write(f"clawmem hook {name[:MOST_MESSAGE]}: {message}\n")
         sys.stderr.flush()
         if name in HOOKS or name in EVENTS or name in ALIASES:
-            log_error(default_vault(os.environ), name, error)
+            vault = default_vault({**os.environ, "INDEX_PATH": ""})
+            with suppress(ConfigError):
+                vault = default_vault(os.environ)
+            log_error(vault, name, error)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os.path import abspath, lexists
 from pathlib import Path
 
-from clawmem.app.environment.places import real_path
+from clawmem.app.environment.places import below_home, real_path
 from clawmem.app.services.indexing.folders import (
     BUILT_IN,
     MISSING_FOLDER,
@@ -76,7 +76,7 @@ class ExplainFile:
         Raises:
             NotFound: There is no such file, and there was none.
         """
-        path = Path(abspath(Path(name).expanduser()))  # noqa: PTH100  resolves no links
+        path = Path(abspath(below_home(name)))  # noqa: PTH100  resolves no links
         forms = [form for form in map(Path, unicode_forms(str(path))) if form.exists() or form.is_symlink()]
         collection, _, rest = name.partition("/")
         collection, rest = parse_virtual_path(name) or (collection, rest)
