@@ -259,7 +259,7 @@ def collection_add(
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
     kind: Annotated[Literal["files", "git"], "Its files, or with git its commit messages."] = "files",
     client: Annotated[str, "An agent, instead of PATH: the memories that it writes itself."] = "",
-    pattern: Annotated[str, "Glob of the files that are read."] = "**/*.md",
+    pattern: Annotated[str | None, "Glob of the files that are read; by default **/*.md."] = None,
     exclude: Annotated[list[str] | None, "Files that are not read, as in .gitignore; repeatable."] = None,
     project: Annotated[str, "The project of its notes that name none in their front matter."] = "",
     confirm: Confirm = None,
@@ -267,7 +267,7 @@ def collection_add(
     """
     Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation.
 
-    With the name of a collection whose folder is gone, the collection continues in the new folder.
+    A collection of that name keeps what is not named, and continues in the new folder if its own is gone.
     """
     settings = services.settings
     require_folder(settings)
@@ -276,21 +276,22 @@ def collection_add(
         agent = next((agent for agent in memories if client in (agent, agent.partition("-")[0])), "")
         if not agent:
             raise NotFound("agent with memories of its own", client, suggestions=[*memories])
-        path, pattern = Path(memories[agent].folder), memories[agent].pattern
-        name, exclude = name or f"{agent}-memory", [*memories[agent].exclude, *(exclude or ())]
+        path, name = Path(memories[agent].folder), name or f"{agent}-memory"
+        pattern, exclude = pattern or memories[agent].pattern, [*memories[agent].exclude, *(exclude or ())]
     elif path is None or client:
         raise InvalidInput("INVALID_INPUT", "Name either a folder, or with --client an agent.")
     folder = existing_folder(path)
-    check_pattern(pattern)
     if name is None:
         name = collection_name(folder.name or "root") + ("-commits" if kind == "git" else "")
     known = settings.collections.get(name)
+    before: dict[str, Any] = known.model_dump(mode="json") if known else {}
+    pattern = before.get("pattern", "**/*.md") if pattern is None else pattern
+    check_pattern(pattern)
     if fault := settings.fault_of_collection(name, folder, pattern, kind):
         raise InvalidInput("INVALID_INPUT", fault)
-    if kind == "git":
-        root = CollectionSettings(path=folder, kind=kind).root
-        if problem := services.files.scan(root, enter=bool, wanted=lambda path: False).problem:
-            raise InvalidInput("NOT_A_REPOSITORY", problem)
+    scan = services.files.scan
+    if kind == "git" and (problem := scan(f"{folder}/.git", enter=bool, wanted=lambda path: False).problem):
+        raise InvalidInput("NOT_A_REPOSITORY", problem)
     is_broad = kind == "files" and real_path(settings.home).is_relative_to(folder)
     if (is_broad and confirm is not True) or confirm is False:
         lines = [f"Collection {name}: {folder} ({pattern if kind == 'files' else 'commits'}) would be added."]
@@ -300,15 +301,18 @@ def collection_add(
                 "prompts, those of other programs included. A narrower folder is usually meant."
             )
         raise ConfirmationMissing(lines, {"name": name, "path": str(folder)})
-    entry = known.model_dump(mode="json", exclude_unset=True) if known else {}
-    entry |= {"path": str(folder), "pattern": pattern}
-    given: dict[str, Any] = {"exclude": exclude, "project": project, "kind": kind if kind == "git" else ""}
-    given["trust"] = "assistant" if client else ""
-    given["private"] = is_private = services.is_open and services.withheld.covers(name)
-    entry |= {key: value for key, value in given.items() if value}
-    set_value(settings.config_file, ("collections", name), entry, is_new=known is None)
-    remarks = (
-        ["Its notes stay private (see its entry in the config file)."] if is_private and not known else []
+    is_private = services.is_open and services.withheld.covers(name)
+    entry = {"path": str(folder), "pattern": pattern, "project": project, "private": is_private}
+    entry["exclude"] = [*dict.fromkeys([*before.get("exclude", ()), *(exclude or ())])]
+    entry |= {} if kind == "files" else {"kind": kind}
+    entry |= {"trust": "assistant"} if client and not before else {}
+    entry = {key: value for key, value in entry.items() if value}
+    set_value(settings.config_file, ("collections", name), entry, is_new=not before)
+    remarks = ["Its notes stay private (see its entry in the config file)."] * (is_private and not before)
+    remarks += (
+        f"Its {key} was {old or 'empty'} and is {entry[key]} now."
+        for key, old in before.items()
+        if entry.get(key, old) != old
     )
     remarks += (
         f"The folder is inside the collection {other!r}: its notes move from there to {name!r} at the next update."
@@ -350,13 +354,15 @@ def bootstrap(
         with open_services(settings, create=True) as opened:
             reading = reindex(opened.called_by(services.caller, services.progress), embed=not skip_embed)
             if not opened.vault.documents.collections().get(added):
-                problems = next(
-                    report.problems for report in reading.collections if report.collection == added
-                )
-                other = (
+                report = next(report for report in reading.collections if report.collection == added)
+                rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
+                remedy = (
                     "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
                 )
-                fault = f"No readable file of {folder} matches **/*.md. {' '.join(problems[:3]) or other}"
+                reason = " ".join(report.problems[:3]) or f"Excluded: {rules or 'nothing'}. {remedy}"
+                fault = (
+                    f"No readable file of {folder} matches {settings.collections[added].pattern}. {reason}"
+                )
                 raise InvalidInput("NOTHING_INDEXED", fault)
             reading.remarks += memory_advice(services.clients, settings)
             if advice := opened.language_advice():

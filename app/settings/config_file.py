@@ -18,6 +18,7 @@ from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import DISK_FULL, ConfigError, InvalidInput
 
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
+PLACE = ("path", "pattern", "kind")  # what no two collections have in common
 LOCK_S = 10.0  # patience with another process that changes the same config file
 
 
@@ -49,7 +50,8 @@ def set_value(path: Path, keys: Sequence[str], value: Any, *, is_new: bool = Fal
                     raise InvalidInput("INVALID_INPUT", f"{path} has no {key!r} any more.")
                 section[key] = CommentedMap()
             section = section[key]
-        if is_new and section.get(last):
+        place = [value.get(key) for key in PLACE] if is_new else []
+        if is_new and any(key == last or place == [*map(each.get, PLACE)] for key, each in section.items()):
             raise InvalidInput("INVALID_INPUT", f"Another command has just added {last!r}. Repeat this one.")
         if isinstance(value, Mapping) and section.get(last):
             section[last].update(value)
@@ -79,9 +81,8 @@ def locked_config(path: Path) -> Iterator[None]:
     except Timeout as error:
         raise ConfigError(f"Another command changes {path}. Repeat this one after it.") from error
     except OSError as error:
-        is_full = error.errno in DISK_FULL
-        remedy = f"{'Free some space' if is_full else 'Check its permissions and those of its folder'}, and repeat."
-        raise ConfigError(f"{path} cannot be written: {error.strerror}. {remedy}") from error
+        remedy = "Free some space" if error.errno in DISK_FULL else "Check its permissions and its folder's"
+        raise ConfigError(f"{path} cannot be written: {error.strerror}. {remedy}, and repeat.") from error
 
 
 @contextmanager

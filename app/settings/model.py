@@ -351,7 +351,7 @@ class Settings(BaseModel):
         for other, configured in self.collections.items():
             place = (real_path(configured.path), configured.pattern, configured.kind)
             if other != name and place == (folder, pattern, kind):
-                return f"{folder} is already the collection {other!r} ({pattern}). To read other files, add --pattern."
+                return f"{folder} is already the collection {other!r} ({pattern}). For others: clawmem collection add PATH --pattern GLOB"
         return ""
 
     def owns(self, place: Path) -> bool:

@@ -70,11 +70,12 @@ def check_pattern(pattern: str) -> None:
     Check a pattern that a person has typed for a collection.
 
     Raises:
-        InvalidInput: It is empty, or no file in a folder can match it; or as `expand_braces`.
+        InvalidInput: It is empty, has half a pair of brackets, or matches no file in a folder; or as `expand_braces`.
     """
+    is_halved = pattern.count("{") != pattern.count("}") or pattern.count("[") > pattern.count("]")
     for glob in expand_braces(pattern):
-        if not pattern.strip() or glob.startswith("/") or glob.endswith("/") or ".." in glob.split("/"):
-            message = f"{pattern!r} matches no file of a folder. Give a glob below the folder, such as 'notes/*.md'."
+        if is_halved or not glob.strip() or glob[0] == "/" or glob[-1] == "/" or ".." in glob.split("/"):
+            message = f"{pattern!r} matches no file of a folder. Give a glob below the folder, such as 'notes/*.{{md,txt}}'."
             raise InvalidInput("INVALID_PATTERN", message)
 
 
@@ -130,8 +131,7 @@ def collection_name(folder_name: str) -> str:
     The name is composed to Unicode NFC first, so that it is the same on every system. Hyphens at either end are
     dropped. The result always passes `is_collection_name`; it is ``notes`` if no character is left.
     """
-    composed = unicodedata.normalize("NFC", folder_name.lower())
-    return _INVALID_RUN.sub("-", composed).strip("-") or "notes"
+    return _INVALID_RUN.sub("-", unicodedata.normalize("NFC", folder_name.lower())).strip("-") or "notes"
 
 
 def path_context(path: str, contexts: Mapping[str, str], global_context: str = "") -> str | None:

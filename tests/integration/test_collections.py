@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_notes
+from command_process import start_process
+from process_environ import process_environ
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.ports.errors import SourceUnreadable
@@ -93,7 +95,39 @@ def test_the_name_of_another_folder_is_refused(
     assert remembered("bootstrap", twin, "--name", "notes").exit_code == 2
     (notes / "sub").mkdir()
     assert "inside the collection 'notes'" in remembered("collection", "add", notes / "sub").stderr
-    assert remembered("collection", "add", notes, "--name", "notes", "--pattern", "*.md").exit_code == 0
+    assert "For others: clawmem collection add" in remembered("bootstrap", notes, "--name", "other").stderr
+
+
+def test_a_collection_that_is_added_again_keeps_what_is_not_named(
+    remembered: Invoke, notes: Path, config: Path
+) -> None:
+    """What changes is said; exclusions are added to those that are there."""
+    remembered("collection", "add", notes, "--pattern", "**/*.{md,txt}", "--exclude", "drafts")
+
+    again = remembered("collection", "add", notes, "--project", "cars", "--exclude", "old")
+
+    assert "pattern" not in again.stderr and "project was empty and is cars now" in again.stderr
+    assert "exclude was ['drafts'] and is ['drafts', 'old'] now" in again.stderr
+    assert "pattern: '**/*.{md,txt}'" in config.read_text("utf-8")
+    refused = remembered("collection", "add", notes, "--pattern", "**/*.{md,txt")
+    assert (refused.exit_code, "matches no file" in refused.stderr) == (2, True)
+
+
+def test_the_reason_why_a_first_reading_finds_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    """The rules that exclude its files, and the pattern of the collection."""
+    write_notes(tmp_path / "hidden", {".gitignore": "*", "a.md": "# Ferry"})
+    assert "matches **/*.md. Excluded: 1 by .gitignore" in invoke("bootstrap", tmp_path / "hidden").stderr
+    invoke("collection", "add", tmp_path / "hidden", "--pattern", "*.org")
+    assert "matches *.org" in invoke("bootstrap", tmp_path / "hidden").stderr
+
+
+def test_one_of_several_commands_adds_a_folder(home: Path, notes: Path) -> None:
+    """Under different names, too."""
+    commands = [
+        start_process("collection", "add", notes, "--name", name, environ=process_environ(home))
+        for name in "abc"
+    ]
+    assert sorted(each.wait() for each in commands) == [0, 2, 2]
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ class TestSyncing:
             (("work", ".."), 2, "leads upwards"),
             (("work", "~/nothing"), 2, "is not a folder"),
             (("new", "~/nothing", "--pattern", "../*"), 2, "'../*' matches no file"),
-            (("new", "{notes}", "--pattern", "["), 2, "No readable file"),
+            (("new", "{notes}", "--pattern", "["), 2, "matches no file"),
             (("new", "{notes}", "--collection", "a/b"), 2, "is no name for a collection"),
             (("n" * 300, "{notes}"), 2, "is longer than 100 bytes"),
             (("work", "~/notes/../notes"), 2, "leads upwards"),
