@@ -45,7 +45,7 @@ from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, EmbeddingError, InvalidInput, ModelError, NotFound
 
 COUNTED = ("added", "updated", "unchanged", "removed")
-QUICK_MS = 60_000  # of embedding that nobody asked for
+QUICK_MS = 60_000  # of embedding without a request
 FOLDER = argument("FOLDER", parser=lambda text: below_home(text).absolute())
 PERSON = "cli"  # the interface whose user may name any folder
 
@@ -116,7 +116,7 @@ def embed_after(
 
 
 def embed_new(services: Services) -> str:
-    """Embed new notes if the vault has vectors; return what is to be done about those that have none."""
+    """Embed new notes if the vault has vectors; return the next step for those that have none."""
     if services.vault.embeddings.fingerprint() is None:
         return ""
     settings = services.settings
@@ -267,7 +267,7 @@ def collection_add(
     """
     Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation.
 
-    A collection of that name keeps what is not named, and continues in the new folder if its own is gone.
+    A collection of that name keeps each setting that is not named, and continues in the new folder if its own is gone.
     """
     settings = services.settings
     require_folder(settings)
