@@ -162,7 +162,7 @@ def _fork_server() -> socket.socket:
 
 def _may_fork(environ: Mapping[str, str]) -> bool:
     """Whether a fork has what a new interpreter would have: packages, privileges, libraries, locale."""
-    if sys.platform == "win32" or os.geteuid() != os.getuid():
+    if os.geteuid() != os.getuid():
         return False
     return environ.get("PYTHONPATH") == PACKAGES and not any(map(AT_START.match, environ))
 

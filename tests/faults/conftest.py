@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -104,8 +103,6 @@ def configure(place: Path) -> None:
 @pytest.fixture
 def unprivileged() -> Iterator[Path]:
     """A folder, and this process without the rights of a superuser, which permissions mean nothing to."""
-    if sys.platform == "win32":
-        pytest.skip("Windows has other permissions")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         was = os.geteuid()

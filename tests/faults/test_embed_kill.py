@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +18,6 @@ from clawmem.adapters.models.catalogue import embedder_of, model_named
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.app.services.models import ServingEmbedder
 from clawmem.ports.models import Embedder
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
 NOTES = 24
 QUESTION = "why did the build fail on Monday"

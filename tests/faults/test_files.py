@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from clawmem.app.services.indexing import source
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous
 from clawmem.ports.records import InactiveReason, Scan
-
-needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names and permissions")
 
 
 class TestNames:
@@ -47,7 +44,6 @@ class TestNames:
 
 
 class TestLinks:
-    @needs_posix
     def test_links_out_are_never_indexed(self, world: World, tmp_path: Path) -> None:
         """Neither a link to a file nor one to a folder brings in what lies outside."""
         (tmp_path / "secret").mkdir()

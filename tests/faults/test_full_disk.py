@@ -79,7 +79,6 @@ def test_a_full_disk(vault: Path, tmp_path: Path, invoke: Invoke) -> None:
     assert invoke("doctor", "--verify").exit_code == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no file")
 @pytest.mark.parametrize("verb", [READING[1], WRITING[1]])
 def test_no_room_for_a_byte(
     invoke: Invoke, tmp_path: Path, environ: dict[str, str], verb: tuple[str, ...]

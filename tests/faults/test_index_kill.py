@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,8 +17,6 @@ from programs import kill, start_program
 
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.ports.records import Role
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
 NOTES = 30
 ELSEWHERE = {"sqlite": "tantivy", "tantivy": "sqlite", "lancedb": "sqlite"}  # where a migration comes from

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +16,6 @@ from killed_notes import answers, change_notes, configure_notes, write_notes
 from programs import finish, kill, let_go, start_program
 
 from clawmem.adapters.models.local import StaticEmbedder
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
 NOTES = 40
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,7 +76,6 @@ class TestUnreachable:
         assert len(words.faults()) == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 class TestKill:
     @pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.slow)])
     def test_content_and_marker_agree(self, tmp_path: Path, kills: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from clawmem.ports.journal import RunStatus
 NOW_MS = 1_700_000_000_000
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 @pytest.mark.parametrize(
     ("phase", "told"),
     [

@@ -13,8 +13,6 @@ import pytest
 from command_line import Invoke
 from command_process import Run
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
-
 OVERRIDES = "-dac_override,-dac_read_search"  # by which a superuser ignores permissions
 
 

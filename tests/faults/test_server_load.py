@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 from rest_world import World, world_at
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 QUICKLY_S = 5.0
 CROWD = 300

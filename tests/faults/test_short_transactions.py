@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
@@ -148,7 +147,6 @@ class TestShortTransactions:
         assert world.update().added == total - kept > 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 class TestInterruptedCommands:
     """``clawmem update``, also with ``--all``, as a person stops them."""
 

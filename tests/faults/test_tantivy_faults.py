@@ -6,7 +6,6 @@ import inspect
 import random
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +34,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "lexical"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 class TestKill:
     @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
     def test_a_writer_that_is_killed(self, tmp_path: Path, environ: dict[str, str], kills: int) -> None:

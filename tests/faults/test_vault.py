@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -19,8 +18,6 @@ from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import ClawmemError, NotAVault, VaultError, VaultFull, VaultLocked, VaultReadOnly
-
-posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 
 
 def empty(file: Path) -> None:
@@ -123,7 +120,6 @@ class TestPlaces:
         assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
         assert (tmp_path / "file").read_text() == "mine"
 
-    @posix
     def test_a_vault_file_without_permission(self, world: World, unprivileged: Path) -> None:
         """It answers questions; writing is refused, and what it holds stays."""
         world.place, world.root = unprivileged, unprivileged / "notes"

@@ -24,8 +24,6 @@ from clawmem.app.client.autostart import RETRY_S, is_running
 from clawmem.app.client.request import Announcement, announced, server_file
 from clawmem.app.version import VERSION
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
 QUESTION = "where do login sessions live, and for how many days?"
 PATIENCE_S = 60.0
 

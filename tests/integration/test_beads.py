@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -143,7 +142,6 @@ def test_names_secrets_and_times(project: Project, sync: Callable[[Path], Any], 
     assert origin == "tool_inside"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
 @pytest.mark.parametrize(
     ("script", "source"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -109,7 +108,6 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a Unix shell")
 def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, home: Path) -> None:
     """--pull runs what the config says before reading; a failure skips that collection and leaves with 1."""
     config = home / ".config/clawmem/config.yaml"

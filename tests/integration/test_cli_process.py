@@ -67,7 +67,6 @@ def test_help_starts_light(environ: dict[str, str], home: Path) -> None:
     assert not HEAVY & {*run_program(code, cwd=home, env=environ).stderr.split()}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")
 def test_a_reader_that_goes_away_is_no_error(
     run: Run, notes: Path, environ: dict[str, str], home: Path
 ) -> None:
@@ -86,7 +85,6 @@ def test_a_reader_that_goes_away_is_no_error(
         assert (process.returncode, said) == (141, b""), words
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell and /dev/full")
 def test_output_that_is_lost_is_named(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
     """No traceback, and no file of the vault gets the number of a standard stream. Only hooks never fail."""
     run("bootstrap", notes, "--skip-embed")

@@ -6,7 +6,6 @@ import json
 import re
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +22,6 @@ from clawmem.app.client import request
 from clawmem.app.client import request as server_request
 from clawmem.app.interfaces.cli import operations
 from clawmem.app.interfaces.cli.command_line import cli
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 QUESTION = ("where", "do", "login", "sessions", "live?")
 ANSWERED = (

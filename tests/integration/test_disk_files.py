@@ -11,7 +11,6 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import Scan
 
-needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege on Windows")
 needs_bytes = pytest.mark.skipif(
     sys.platform != "linux", reason="other systems refuse names that are not text"
 )
@@ -81,7 +80,6 @@ class TestScan:
 
 
 class TestRead:
-    @needs_links
     def test_a_link_that_took_a_files_place_is_not_followed(self, tmp_path: Path) -> None:
         """A file replaced by a link after the scan is refused, wherever the link leads."""
         put(tmp_path, "secret.md", "vault/a.md", "vault/b.md")
@@ -93,7 +91,6 @@ class TestRead:
             with pytest.raises(SourceUnreadable):
                 DiskFiles().read(str(vault), "a.md")
 
-    @needs_links
     def test_a_pipe_that_took_a_files_place_does_not_hang(self, tmp_path: Path) -> None:
         """A named pipe is refused at once instead of waiting for a writer."""
         os.mkfifo(tmp_path / "a.md")

@@ -20,8 +20,6 @@ from rest_world import REDIS, World, world_at
 from clawmem.app.operations.operation import AnyOperation, Command
 from clawmem.app.operations.table import TOOLS, all_operations
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
 QUESTION = "where do login sessions live?"
 ACCEPT = "application/json, text/event-stream"
 SOAKED, MORE_MB, MORE_FILES, MORE_THREADS = 150, 8, 4, 2

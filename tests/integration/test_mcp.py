@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from clawmem.contracts.entities import entity
 from clawmem.domain.documents.identity import body_hash
 from clawmem.ports.knowledge import Triple
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
 
 # Every tool of clawmem, and something that stands in its answer.

@@ -17,8 +17,6 @@ from mcp_home import QUESTION, REDIS, Home, bootstrapped_home
 from server_process import ServerProcess, serving
 from waiting import eventually
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
 WRONG = (
     b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":"x"}',
     b"what is this",

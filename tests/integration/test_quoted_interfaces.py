@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,8 +17,6 @@ from clawmem.domain.security.origin import LEADS, as_tag
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
 from clawmem.ports.records import Origin
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 LEAD = LEADS[Origin.IMPORTED]
 FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -15,8 +14,6 @@ from urllib.parse import quote, urlencode
 import pytest
 from hypothesis import HealthCheck, given, settings
 from rest_world import REDIS, Described, World, plain, world_at
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 QUESTION = "where do login sessions live?"
 

@@ -29,8 +29,6 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call
 from clawmem.app.client.request import announced, posted, token_of
 from clawmem.app.environment.private_files import state_folder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
 ALONE = {"CLAWMEM_API_TOKEN": "not the token of any server"}  # a hook that shows it is sent away
 
 QUESTION = "where do login sessions live?"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from interface_world import InterfaceWorld
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 TODAY = datetime.now(UTC).date()
 OLD, NEW = TODAY - timedelta(days=5), TODAY - timedelta(days=3)

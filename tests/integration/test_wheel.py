@@ -22,13 +22,10 @@ SCRIPTS = Path(sys.executable).parent
 VERSION = "7.8.9"
 OFFLINE = ("--offline", "--no-index", "--find-links")
 
-pytestmark = [
-    pytest.mark.skipif(
-        not all(map(find_spec, ("build", "pipx", "setuptools_scm", "uv"))),
-        reason="needs build, pipx, setuptools-scm and uv",
-    ),
-    pytest.mark.skipif(sys.platform == "win32", reason="the commands lie elsewhere"),
-]
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, ("build", "pipx", "setuptools_scm", "uv"))),
+    reason="needs build, pipx, setuptools-scm and uv",
+)
 
 
 def run(*command: object, folder: Path) -> str:
