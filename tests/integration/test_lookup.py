@@ -111,6 +111,8 @@ class TestMultiGet:
         assert shown(lookup.multi_get(",".join(["harbour.md"] * 30_000))[0]) == ["notes/harbour.md"]
         _, errors = lookup.multi_get(["harbour.md", *(f"harbour{n}" for n in range(20))])
         assert [len(error.suggestions) for error in errors] == [1] * 10 + [0] * 10
+        with pytest.raises(InvalidInput, match="matches 'kelp, moss'"):
+            lookup.multi_get("kelp,moss")
         with pytest.raises(InvalidInput, match="200 are the most"):
             lookup.multi_get(",".join(f"harbour{n}.md" for n in range(30_000)))
 

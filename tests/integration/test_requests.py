@@ -79,7 +79,7 @@ class TestBounds:
             (("serve", "--port", "99999999"), "must be less than or equal to 65535"),
             (("diary", "read", "-n", "0"), "--limit must be greater than or equal to 1."),
             (("undo", "-n", "101"), "--limit must be less than or equal to 100."),
-            (("pin", ""), "NOTE is empty."),
+            (("pin", ""), "NOTE is empty. Run: clawmem pin --help"),
             (("diary", "write", ""), "TEXT must have at least 1 character."),
         ],
     )

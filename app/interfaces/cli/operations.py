@@ -119,7 +119,7 @@ class Form:
         if backend is not None and BACKEND in self.operation.request.model_fields:
             values[BACKEND] = backend
         values |= {self.options[spelling]: value for spelling, value in options.items()}
-        rest = [*words]
+        rest, advice = [*words], f"Run: clawmem {self.command.words} --help"
         for name in self.arguments[: len(words)]:
             annotation, option = self.fields[name].annotation, option_of(self.fields[name])
             is_several = "..." in (option.metavar or "") or _allows(annotation, list)
@@ -127,7 +127,7 @@ class Form:
             value: Any = taken if _allows(annotation, list) else " ".join(taken)
             texts = taken if value is taken else [value]
             if taken and not (option.from_stdin or all(text.strip() for text in texts)):
-                raise InvalidInput("INVALID_INPUT", f"{self.spellings[name].strip('.')} is empty.")
+                raise InvalidInput("INVALID_INPUT", f"{self.spellings[name].strip('.')} is empty. {advice}")
             if option.from_stdin and value == "-":
                 data = sys.stdin.buffer.read(MOST_STDIN + 1)
                 if len(data) > MOST_STDIN:
@@ -137,7 +137,6 @@ class Form:
                 except UnicodeDecodeError as error:
                     raise InvalidInput("INVALID_INPUT", "stdin is not UTF-8. Convert it first.") from error
             values[name] = option.parser(value) if option.parser else value
-        advice = f"Run: clawmem {self.command.words} --help"
         if rest:
             raise InvalidInput("INVALID_INPUT", f"Got unexpected extra argument ({rest[0]}). {advice}")
         try:

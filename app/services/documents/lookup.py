@@ -383,10 +383,11 @@ class Lookup:
                 parts.append(LookupFailure(name, TOO_LARGE, message))
         errors = [part for part in parts if isinstance(part, LookupFailure)]
         if not excerpts:
-            wanted = pattern if isinstance(pattern, str) else ", ".join(pattern)
+            wanted = ", ".join([*names][:FAILURES_WITH_SUGGESTIONS])
             near = [name for failure in errors for name in failure.suggestions]
             error = NotFound("document", wanted, suggestions=near)
-            error.args = (" ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])) or str(error),)
+            if near or any(failure.code != error.code for failure in errors):
+                error.args = (" ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])),)
             raise error
         return [part for part in ordered if sizes[part.document] <= max_bytes], errors
 
