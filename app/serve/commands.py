@@ -42,6 +42,7 @@ from clawmem.app.interfaces.cli.session import (
     settings_of_usual,
     show,
     show_outcome,
+    text_on_stdin,
     typed_parameters,
 )
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
@@ -257,8 +258,9 @@ def surface(
             "INVALID_INPUT",
             'Give a prompt: clawmem surface "PROMPT", or clawmem surface --stdin; --bootstrap takes the id of a session.',
         )
-    os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # the variable from which hooks read the path
-    text = " ".join(question) if question else typer.get_text_stream("stdin").read()
+    require_vault(settings := settings_of(ctx))
+    os.environ["INDEX_PATH"] = str(settings.vault)  # the variable from which hooks read the path
+    text = " ".join(question) if question else text_on_stdin()
     here = HookContext(os.environ)
     if not bootstrap:
         block = HANDLERS["context-surfacing"](HookEvent(name="UserPromptSubmit", prompt=text), here)

@@ -190,12 +190,15 @@ class TestSurface:
     ) -> None:
         """The block stands on standard output as it is; a greeting prints nothing; neither is anybody's turn."""
 
-        def surfaced(prompt: str) -> subprocess.CompletedProcess[str]:
-            return run_process("surface", "--context", "--stdin", environ=environ, input=prompt, cwd=home)
+        def surfaced(prompt: str | bytes, *options: str) -> subprocess.CompletedProcess[str]:
+            words, is_text = ("surface", "--stdin", *options), isinstance(prompt, str)
+            return run_process(*words, environ=environ, input=prompt, text=is_text, cwd=home)
 
         assert surfaced(QUESTION).stdout.startswith("<vault-context>\n")
         assert (surfaced("hi").stdout, surfaced("hi").returncode) == ("", 0)
         assert surfacings(home) == []
+        assert surfaced(b"\xff").stderr == b"clawmem: stdin is not UTF-8. Convert it first.\n"
+        assert "There is no vault at" in surfaced(QUESTION, "--vault", "./no.sqlite").stderr
 
 
 class TestPrivate:

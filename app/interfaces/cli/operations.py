@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Annotated, Any, get_args, get_origin
@@ -22,6 +21,7 @@ from clawmem.app.interfaces.cli.session import (
     show_json,
     show_outcome,
     show_part,
+    text_on_stdin,
 )
 from clawmem.app.operations.operation import (
     CONFIRM,
@@ -35,11 +35,9 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Table, parts_of, printable
 from clawmem.app.operations.table import operations_in
-from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput
 
 CALLER = "cli"
-MOST_STDIN = 4 * MOST_CHARACTERS  # bytes
 BACKEND = "backend"  # a field that takes the value of the global option
 YES, PREVIEW = "--yes", "--preview"
 EXTRAS = {  # options of operations that ask first
@@ -129,13 +127,7 @@ class Form:
             if taken and not (option.from_stdin or all(text.strip() for text in texts)):
                 raise InvalidInput("INVALID_INPUT", f"{self.spellings[name].strip('.')} is empty. {advice}")
             if option.from_stdin and value == "-":
-                data = sys.stdin.buffer.read(MOST_STDIN + 1)
-                if len(data) > MOST_STDIN:
-                    raise InvalidInput("INPUT_TOO_LONG", "stdin is too long. Save it as a file.")
-                try:
-                    value = data.decode("utf-8-sig")
-                except UnicodeDecodeError as error:
-                    raise InvalidInput("INVALID_INPUT", "stdin is not UTF-8. Convert it first.") from error
+                value = text_on_stdin()
             values[name] = option.parser(value) if option.parser else value
         if rest:
             raise InvalidInput("INVALID_INPUT", f"Got unexpected extra argument ({rest[0]}). {advice}")

@@ -22,6 +22,7 @@ from clawmem.app.environment.places import is_there
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.operations.output import Part, Verbatim, encodable, printable
 from clawmem.app.settings.model import Settings, at_vault, load_settings, refuse_named, set_apart
+from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.ports.errors import InvalidInput
 
 # C1 controls, line separators, and marks of direction or of no width, which JSON allows as they are.
@@ -29,6 +30,7 @@ _UNSHOWN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 Progress = Callable[[int, int], None]  # completed, total
+MOST_STDIN = 4 * MOST_CHARACTERS  # bytes
 
 
 def show_json(value: object) -> None:
@@ -180,6 +182,17 @@ def refuse_with(ctx: typer.Context, option: str, *, except_for: Sequence[str] = 
     for other in typed if option in typed else ():
         if other not in (option, *except_for):
             raise InvalidInput("INVALID_INPUT", f"{option} and {other} do not go together. Choose one.")
+
+
+def text_on_stdin() -> str:
+    """Return the text on standard input; raise `InvalidInput` if it is too long, or not UTF-8."""
+    data = sys.stdin.buffer.read(MOST_STDIN + 1)
+    if len(data) > MOST_STDIN:
+        raise InvalidInput("INPUT_TOO_LONG", "stdin is too long. Save it as a file.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput("INVALID_INPUT", "stdin is not UTF-8. Convert it first.") from error
 
 
 def may_ask(ctx: typer.Context) -> bool:
