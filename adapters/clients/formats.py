@@ -69,9 +69,13 @@ def _rewrite_json(text: str, values: Values) -> str:
     indented = re.search(r"\n([ \t]+)\S", text)
     is_escaped = "\\ud" in text.lower()  # half of a pair has no UTF-8
     written = partial(json.dumps, ensure_ascii=is_escaped, indent=indented[1] if indented else 2)
-    is_small = 0 < len(text.strip()) < 100_000  # JSON5 takes a second for twice as much
-    if is_small and not is_escaped and written(json.loads(text)) != text.strip():
-        return _rewrite_json5(text, values)  # which keeps the layout of a person
+    former = written(json.loads(text.strip() or "{}"))
+    texts = partial(json.loads, parse_float=str, parse_int=str)
+    is_small = len(text) < 100_000  # JSON5 takes a second for twice as much
+    if text.strip() and (
+        (is_small and not is_escaped and former != text.strip()) or texts(former) != texts(text)
+    ):
+        return _rewrite_json5(text, values)  # which keeps the layout and the numbers of a person
     return written(values) + ("" if text and not text.endswith("\n") else "\n")
 
 

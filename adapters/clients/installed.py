@@ -113,7 +113,8 @@ class SettingsFile(NamedTuple):
         is_deleted = remove and former is None and not after and after != before
         if is_deleted:
             new = ""
-        if new != text and text is not None and not os.access(self.file, os.W_OK):
+        may_write = text is None or (os.access(self.file, os.W_OK) and self.file.stat().st_mode & 0o222)
+        if new != text and not may_write:  # the second half is for the system's administrator
             raise ConfigError(
                 f"{self.file} is read-only and was left as it is. Allow writing, then try again."
             )

@@ -121,6 +121,8 @@ def _write(path: Path, text: str) -> None:
     """Replace the file atomically; links and its mode are kept. A new file is private, because it may contain keys."""
     target = real_path(path)
     mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
+    if not mode & 0o222:
+        raise PermissionError(0, "it is read-only")
     with draft_of(target) as draft:
         draft.write_text(text, "utf-8", newline="")
         draft.chmod(mode)

@@ -180,6 +180,10 @@ def test_the_home_of_an_unknown_user_is_refused(run: Run, bootstrapped: Path, va
 def test_adding_keeps_comments_and_order(config: Path) -> None:
     """A new collection goes below the others; the comments stay, in their order."""
     config.write_text(COMMENTED, "utf-8")
+    config.chmod(0o400)
+    with pytest.raises(ConfigError, match="it is read-only"):
+        set_value(config, ("collections", "new"), {})
+    config.chmod(0o600)
 
     set_value(config, ("collections", "new"), {"path": "/new", "pattern": "*.md"})
 

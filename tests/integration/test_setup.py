@@ -284,6 +284,8 @@ def test_links_modes_and_other_folders_stay(
 
     assert (home / "other" / "settings.json").is_symlink() and handlers_in(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    file.chmod(0o400)
+    assert "is read-only" in invoke("setup", "hooks", "--remove").stderr and handlers_in(file)
     servers = home / "other" / ".claude.json"
     assert stat.S_IMODE(servers.stat().st_mode) == 0o600
     servers.unlink()

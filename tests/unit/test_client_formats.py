@@ -73,6 +73,7 @@ def test_values_are_read_back(form: Format, values: dict[str, dict[str, str]]) -
     [
         (JSON, '{\n\t"a": "\\ud83d",\n\t"b": {\n\t\t"c": 1\n\t}\n}'),
         (JSON5, "{\n  // mine\n  a: 0x10, 'b': { c: 1, }, // both\n}\n"),
+        (JSON, '{"a": [1e400, 1.10, 1e-7, -0], "b": {"c": 1}, "d": "\\ud83d"}\n'),
         (TOML, '# mine\na = 1 # one\n\n[b.c]\nd = "e"\n'),
         (YAML_FORMAT, "# mine\na: 1 # one\nb:\n  c: 'd'\n\n# end\ne: 2\n"),
     ],
