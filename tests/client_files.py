@@ -58,5 +58,5 @@ FILES = {
     "gemini": {".gemini/settings.json": COMMENTED},
     "opencode": {".config/opencode/opencode.jsonc": COMMENTED},
     "openclaw": {".openclaw/openclaw.json": JSON5},
-    "hermes": {".hermes/config.yaml": YAML_TEXT, ".hermes/clawmem.json": '{"note": "mine"}'},
+    "hermes": {".hermes/config.yaml": f"{YAML_TEXT}toolsets:\n    - web\n    -\n", ".hermes/clawmem.json": '{"note": "mine"}'},
 }  # fmt: skip

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import partial
 from io import StringIO
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import tomlkit
@@ -16,7 +17,6 @@ from json5.model import Comment, JSONObject, String, Value
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.util import load_yaml_guess_indent
 from tomlkit.exceptions import TOMLKitError
 
 Values = dict[str, Any]
@@ -155,12 +155,23 @@ def _load_yaml(text: str) -> Any:
     return {} if values is None else values  # nothing but comments
 
 
+def _indents(text: str) -> tuple[int, int]:
+    """Return by how much *text* indents members, and dashes of lists: as below the first key that has some."""
+    lines = [line for line in text.splitlines() if line.strip(" -") and not line.lstrip().startswith("#")]
+    found: dict[bool, int] = {}
+    for above, line in pairwise(lines):
+        is_dash = line.lstrip().startswith("- ")
+        depth = len(above.lstrip(" -")) - len(above) + len(line) - len(line.lstrip())
+        if above.rstrip().endswith(":") and depth >= (0 if is_dash else 1):
+            found.setdefault(is_dash, depth)
+    return found.get(False, 2), found.get(True, 0)
+
+
 def _rewrite_yaml(text: str, values: Values) -> str:
     yaml, output = YAML(pure=True), StringIO()
     yaml.preserve_quotes, yaml.width = True, 10_000
-    _, indent, dash = load_yaml_guess_indent(text)
-    if indent:
-        yaml.indent(mapping=dash or (2 if dash == 0 else indent), sequence=indent, offset=dash or 0)
+    mapping, dash = _indents(text)
+    yaml.indent(mapping=mapping, sequence=dash + 2, offset=dash)
     document = yaml.load(text)
     if document is None:  # nothing but comments, which ruamel drops
         output.write(f"{text.rstrip()}\n" if text.strip() else "")
