@@ -212,6 +212,7 @@ def reindex(
     names = listed(collection) or [*known]
     if strangers := [name for name in names if name not in known]:
         raise NotFound("collection", strangers[0], suggestions=[*known])
+    services.forgotten_places.agree()  # also without collections
     passes = []
     for name in names:
         command, place = services.settings.collections[name].update, services.settings.collections[name].path

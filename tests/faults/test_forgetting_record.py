@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,10 @@ class TestForgetting:
 
             assert "FAIL" not in home.invoke("doctor").stdout
             assert record.stat().st_mode & 0o777 == 0o600
+        copy = shutil.copy(
+            home.vault, home.vault.with_name("copy.sqlite")
+        )  # with no config file, so no collections
+        assert "lacks some" not in home.invoke("--vault", copy, "update").stderr
         home.vault.unlink()
         home.done("update")
         assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
