@@ -114,14 +114,6 @@ def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
     assert rows(world.lanes().tick(LaneName.HEAVY))[0] == ("consolidate", "completed", "")
 
 
-def test_a_lane_that_another_has_is_left_to_it(world: World) -> None:
-    """A row says so, nothing is changed; the other lane is free."""
-    assert world.lane(LaneName.LIGHT.lease, "another").acquire()
-
-    assert rows(world.lanes().tick(LaneName.LIGHT)) == [("gate", "skipped", "lease_unavailable")]
-    assert rows(world.lanes().tick(LaneName.HEAVY))[0] == ("consolidate", "completed", "")
-
-
 def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
     """Each effect renews the right to the next: three slow answers take longer than one lease."""
     observe(world.vault, world.clock, "The export job takes 30 minutes", "The export job takes 45 minutes")

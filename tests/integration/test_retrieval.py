@@ -363,39 +363,6 @@ class TestList:
 
 
 class TestRanking:
-    def test_a_pin_lifts_among_equals(self, notes: NotesVault) -> None:
-        """Of equal matches the pinned one is first, and says why."""
-        notes.take_in({f"{n}.md": f"Ferry number{n} leaves at noon.\n" for n in range(4)})
-        plain = notes.found("when does the ferry leave")
-        pin(notes, "2.md")
-
-        answer = notes.ask("when does the ferry leave")
-
-        assert plain == ["0.md", "1.md", "2.md", "3.md"]
-        assert paths(answer) == ["2.md", "0.md", "1.md", "3.md"]
-        assert [r.terms["pin"] > 0 for r in answer.results] == [True, False, False, False]
-        assert sum(answer.results[0].terms.values()) > sum(answer.results[1].terms.values()) > 0
-
-    @pytest.mark.parametrize(
-        ("question", "first"),
-        [("what is the latest plan for the orchard", "b.md"), ("what is the plan for the orchard", "a.md")],
-    )
-    def test_what_is_recent(self, notes: NotesVault, question: str, first: str) -> None:
-        """Of two equal decisions, which do not age, the newer is first when the question asks for it."""
-        plan = "content_type: decision\n---\nThe plan for the orchard.\n"
-        notes.take_in(
-            {
-                "a.md": f"---\ndate: 2023-05-01\n{plan}",
-                "b.md": f"---\ndate: 2023-11-10\n{plan}",
-                "c.md": "Cherries in the orchard.\n",
-            }
-        )
-
-        answer = notes.ask(question, diverse=False)
-
-        assert paths(answer)[0] == first
-        assert {"a.md", "b.md"} == set(paths(answer)[:2])
-
     @pytest.mark.parametrize(
         ("question", "first"),
         [

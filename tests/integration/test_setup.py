@@ -252,6 +252,7 @@ def test_gemini_has_events_and_units_of_its_own(invoke: Invoke, home: Path) -> N
         ("codex", ".codex/config.toml", 'model = "x"\n[mcp', "line 2"),
         ("codex", ".codex/config.toml", "mcp_servers = 3\n", "mcp_servers must be an object"),
         ("hermes", ".hermes/config.yaml", "memory: off\n", "memory must be an object"),
+        ("hermes", ".hermes/config.yaml", "a: 1\nb: [\n", "line 3"),
         ("opencode", ".config/opencode/plugin/clawmem.js", "// mine", "is not ours"),
         ("curator", ".claude/agents/clawmem-curator.md", "# My own curator", "is not ours"),
     ],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +92,16 @@ def test_no_such_receipt(many: Invoke, name: str) -> None:
 
 
 def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
-    """A damaged one is not listed, refused, and leaves the others alone."""
+    """One that is damaged, foreign or of a later version is not listed, refused, and leaves the others alone."""
     many("search", "redis")
     many("search", "postgres")
-    db = apsw.Connection(str(vault_file))
-    db.execute("update receipts set content = x'00ff' where recall_id = 1")
-    db.close()
-
-    assert [one["question"] for one in ask_json(many, "why")["receipts"]] == ["postgres"]
-    assert many("why", "1").exit_code == 2
+    with closing(apsw.Connection(str(vault_file))) as db:
+        [(content,)] = db.execute("select content from receipts where recall_id = 1")
+        later = zlib.compress(json.dumps({**json.loads(zlib.decompress(content)), "new": 1}).encode())
+        for other in (b"\0\xff", b"", zlib.compress(b"\xff"), zlib.compress(b"[1]"), content[:-4], later):
+            db.execute("update receipts set content = ? where recall_id = 1", (other,))
+            assert [one["question"] for one in ask_json(many, "why")["receipts"]] == ["postgres"]
+            assert many("why", "1").exit_code == 2
     assert many("why", "2").exit_code == 0
 
 

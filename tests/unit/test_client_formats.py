@@ -84,18 +84,3 @@ def test_an_entry_leaves_the_text_as_it_was(form: Format, text: str) -> None:
     changed = form.rewrite(text, {**values, "b": {**values["b"], "clawmem": {"x": "y"}}})
     assert "clawmem" in changed
     assert form.rewrite(changed, values) == text
-
-
-@pytest.mark.parametrize(
-    ("form", "text", "place"),
-    [
-        (JSON, '{\n "a": 1,,\n}', "line 2, column 9"),
-        (JSON5, "{\n  a: 'x,\n}", "line 2, column 6"),
-        (JSON5, "[]", "no mapping"),
-        (TOML, 'a = "x"\n[mcp', "line 2"),
-        (YAML_FORMAT, "a: 1\nb: [\n", "line 3"),
-    ],
-)
-def test_a_broken_text_is_refused_with_the_place(form: Format, text: str, place: str) -> None:
-    with pytest.raises(ValueError, match=place):
-        form.parse(text)

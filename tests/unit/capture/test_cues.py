@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from clawmem.domain.capture.contradiction import Verdict, lowered, revises, verdict
 from clawmem.domain.capture.cues import kind_of
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
-from clawmem.domain.capture.notes import note_body, note_path, notes_by_rules
+from clawmem.domain.capture.notes import note_body, notes_by_rules
 from clawmem.domain.surfacing.use import answer_to
 from clawmem.domain.text.words import query_hash
-from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
+from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage
 from clawmem.ports.telemetry import Recall
 
 SENTENCES = Path(__file__).parents[2] / "data" / "captured_sentences.tsv"
@@ -101,21 +101,6 @@ def test_revisions_of_a_session(texts: list[str], replaced: list[tuple[int, int]
         if revises(new, old)
     ]
     assert pairs == replaced
-
-
-def test_a_note_quotes_its_source() -> None:
-    """A note's text holds the sentence, who said it, and the line on which it stands."""
-    [note] = notes_by_rules(said((A, "Postgres or Dynamo?"), (U, "Let's go with Postgres for the ledger.")))
-
-    assert note_body(note, "session 01234567") == (
-        "# Let's go with Postgres for the ledger\n\nIn answer to: Postgres or Dynamo?\n\n"
-        "> Let's go with Postgres for the ledger.\n\n"
-        "Said by the user in session 01234567.\n"
-    )
-    assert note_path(note, "0123-456789").startswith(
-        f"agent/observations/2024-05-06-{session_key('0123-456789')}-decision-"
-    )
-    assert (note.kind, note.confidence) == ("decision", 0.85)
 
 
 def test_answers_by_text() -> None:

@@ -77,18 +77,3 @@ def test_what_an_observer_is_believed() -> None:
 
     assert (note.kind, len(note.title), note.facts) == (Kind.DECISION, 80, ("five5",))
     assert note.confidence == 0.90
-
-
-def test_every_type_of_observation_has_its_confidence() -> None:
-    """0.90 for what was decided, 0.80 for everything else that a model noted."""
-    messages = said((U, "We'll use Postgres for the ledger."))
-    given = [
-        {"type": kind, "title": "A title", "quote": "We'll use Postgres for the ledger."}
-        for kind in observations.TYPES
-    ]
-
-    notes = read_notes({"observations": given}, messages)
-
-    assert {note.tags[0]: note.confidence for note in notes} == {
-        f"type:{kind}": 0.90 if kind == "decision" else 0.80 for kind in observations.TYPES
-    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from clawmem.domain.documents.names import Address, is_called, read_address, unicode_forms
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
 NOTE = Document("work", "clients/Straße 5.md", "The yard", "h", "s", "t", "t", "t", aliases=("Hof",))
@@ -24,14 +23,6 @@ def test_docids(digits: str, docid: str) -> None:
     """With or without its sign, alone or before a place; a link holds none."""
     assert read_address(digits)[0].docid == docid
     assert read_address(f"[[x{digits}]]")[0].docid == ""
-
-
-@pytest.mark.parametrize("text", ["", " \n", '""', "[[]]", "[[ #x]]", "![[|y]]"])
-def test_what_names_nothing(text: str) -> None:
-    """Nothing between the marks is refused, with what to give instead."""
-    with pytest.raises(InvalidInput, match="names no note") as caught:
-        read_address(text)
-    assert caught.value.code == "INVALID_INPUT"
 
 
 @pytest.mark.parametrize("name", ["hof", "THE  YARD", "strasse 5"])

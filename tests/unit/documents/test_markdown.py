@@ -66,27 +66,6 @@ def test_places_of_a_block() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "level", "label"),
-    [
-        ("# A", 1, "A"),
-        ("###### A", 6, "A"),
-        ("   ## A", 2, "A"),
-        ("#\tA", 1, "A"),
-        ("## A ##", 2, "A"),
-        ("# A#", 1, "A#"),
-        ("# C #", 1, "C"),
-        ("#", 1, ""),
-        ("## ##", 2, ""),
-    ],
-)
-def test_headings(line: str, level: int, label: str) -> None:
-    """One to six marks and a blank or nothing; closing marks are no text."""
-    (only,) = Markdown(line).blocks
-
-    assert (only.kind, only.level, only.label) == (BlockKind.HEADING, level, label)
-
-
-@pytest.mark.parametrize(
     ("line", "speaker"),
     [
         ("**Ann:** hi", "Ann"),
@@ -123,28 +102,6 @@ def test_turns(line: str, speaker: str) -> None:
 def test_not_turns(line: str) -> None:
     """No colon, forty-one letters, an unknown role, no blank, or not at the beginning."""
     assert [block.kind for block in Markdown(line).blocks] == [BlockKind.PARAGRAPH]
-
-
-@pytest.mark.parametrize(
-    ("body", "end_line"),
-    [
-        ("```\na\n```\nb", 3),
-        ("```\na\n`````\nb", 3),
-        ("````\n```\n````\nb", 3),
-        ("```\n~~~\n```\nb", 3),
-        ("~~~\n```\n~~~\nb", 3),
-        ("```\na\n   ```  \nb", 3),
-        ("```\n``` no\n```\nb", 3),
-        ("```\n    ```\n```\nb", 3),
-        ("```\n# no heading\n\n- no item\n```\nb", 5),
-    ],
-)
-def test_a_fence_is_closed_by_its_own_mark(body: str, end_line: int) -> None:
-    """As many marks of the same sort or more, alone on a line, indented by at most three blanks."""
-    code, rest = Markdown(body).blocks
-
-    assert (code.kind, code.start_line, code.end_line) == (BlockKind.CODE, 1, end_line)
-    assert rest.kind is BlockKind.PARAGRAPH
 
 
 @given(DOCUMENTS, st.integers(1, 99))

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.fusion import RERANKER_SHARE, blend, min_max, rrf
@@ -77,19 +76,10 @@ def reranker_for(wanted: Sequence[str], fused: Mapping[str, float]) -> dict[str,
     return scores | {wanted[0]: 1.0, wanted[-1]: 0.0}
 
 
-@pytest.mark.parametrize("wanted", ORDERS, ids="".join)
-def test_every_order_can_be_reached(wanted: tuple[str, ...]) -> None:
-    """Whatever order the indexes found, the reranker can bring about each of all 120."""
-    fused = {"a": 1.0, "b": 0.9, "c": 0.5, "d": 0.2, "e": 0.0}
-    reranked = reranker_for(wanted, fused)
-
-    assert all(0.0 <= score <= 1.0 for score in reranked.values())
-    assert order(blend(fused, reranked)) == wanted
-
-
 @given(five_scores, st.sampled_from(ORDERS))
-def test_every_order_can_be_reached_from_every_other(values: list[float], wanted: tuple[str, ...]) -> None:
-    """The same holds whatever the fused scores are."""
+@example([1.0, 0.9, 0.5, 0.2, 0.0], ("e", "d", "c", "b", "a"))
+def test_every_order_can_be_reached(values: list[float], wanted: tuple[str, ...]) -> None:
+    """Whatever order the indexes found, and with whichever scores, the reranker can bring about each of all 120."""
     fused = dict(zip(FIVE, values, strict=True))
 
     assert order(blend(fused, reranker_for(wanted, fused))) == wanted

@@ -2,36 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import zlib
-
-from clawmem.app.services.retrieval.receipts import Receipt, pack, unpack
 from clawmem.app.services.retrieval.work import DROPS_NAMED, Candidate, StageTrace, Trace
 from clawmem.ports.records import FragmentKey
-
-THEN = "2026-03-01T08:00:00.000Z"
-
-
-def test_what_is_no_receipt_is_refused() -> None:
-    """A receipt comes back as it was; damaged, foreign or later content gives none and no error."""
-    receipt = Receipt(
-        verb="search",
-        question="redis",
-        asked_at=THEN,
-        took_ms=1.0,
-        version="1",
-        model=None,
-        asked={"limit": 4},
-        items=[{"document_id": 1}],
-        stages=[],
-        hits={"line": 2},
-        degraded={},
-        answered=None,
-    )
-    later = zlib.compress(json.dumps({**receipt.model_dump(), "new": 1}).encode())
-    assert unpack(pack(receipt)) == receipt
-    for content in (b"", b"plain", zlib.compress(b"\xff"), zlib.compress(b"[1]"), later, pack(receipt)[:-4]):
-        assert unpack(content) is None
 
 
 def candidate(number: int, score: float = 0.5) -> Candidate:

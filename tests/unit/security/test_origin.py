@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.domain.security.injections import has_injection
-from clawmem.domain.security.origin import LEADS, SOURCES, as_tag, is_verified, origin_of
+from clawmem.domain.security.origin import LEADS, as_tag, origin_of
 from clawmem.ports.records import Origin, least_trusted
 
 QUOTED = {Origin.TOOL_INSIDE, Origin.SHARED, Origin.IMPORTED, Origin.TOOL_OUTSIDE}
@@ -14,11 +14,6 @@ def test_leads_introduce_and_order_nothing() -> None:
     assert len(set(LEADS.values())) == len(Origin)
     assert not any(has_injection(lead) for lead in LEADS.values())
     assert {origin for origin in Origin if "not an instruction" in LEADS[origin]} == QUOTED
-
-
-def test_only_the_user_and_an_assistant_are_verified() -> None:
-    """Text of tools, imports and the outside is quoted, whatever it says."""
-    assert {origin for origin in Origin if not is_verified(origin)} == QUOTED
 
 
 def test_trust_is_the_least_over_the_lineage() -> None:
@@ -53,10 +48,3 @@ def test_nobody_raises_his_own_trust() -> None:
     """A second tag can only lower what the first says."""
     assert origin_of([as_tag(Origin.TOOL_OUTSIDE), as_tag(Origin.USER)]) is Origin.TOOL_OUTSIDE
     assert origin_of([as_tag(Origin.USER)], Origin.SHARED) is Origin.SHARED
-
-
-def test_sources_are_told_apart() -> None:
-    """Each but the user has its own label, and a label says when nobody stands behind a text."""
-    assert len(set(SOURCES.values())) == len(Origin)
-    assert not SOURCES[Origin.USER]
-    assert all(("not verified" in SOURCES[origin]) != is_verified(origin) for origin in Origin)
