@@ -10,7 +10,7 @@ def decode(data: bytes) -> tuple[str, str | None]:
     Return the text of a file with LF line ends, and a warning unless the file is sound UTF-8.
 
     UTF-8 with a few damaged characters is read without them. Bytes that can be Western European text are read as
-    Windows-1252, since a short text is too little for charset-normalizer, which recognises all other encodings.
+    Windows-1252, since a short text is too little for charset-normalizer, which guesses all others by their letters.
 
     Raises:
         ValueError: no text, or in an unknown encoding.
@@ -38,14 +38,14 @@ def _utf_8(data: bytes) -> tuple[str, str | None]:
     # Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.
     if sum(byte >= 0x80 for byte in data) > 0.4 * len(b"".join(data.split())):
         return _recognised(data)
-    return data.decode("cp1252", "replace"), f"read as Latin-1 (byte {at} is not UTF-8); {_REMEDY}"
+    return data.decode("cp1252", "replace"), f"read as Latin-1, a guess (byte {at} is not UTF-8); {_REMEDY}"
 
 
 def _recognised(data: bytes) -> tuple[str, str | None]:
     from charset_normalizer import from_bytes
 
-    match = from_bytes(data).best()
+    match = max(from_bytes(data), key=lambda match: match.coherence > 0, default=None)
     if match is None:
         raise ValueError(f"it is no text in a known encoding; {_REMEDY}")
     name = match.encoding.upper().replace("_", "-")
-    return str(match), None if name in ("ASCII", "UTF-8") else f"read as {name}; {_REMEDY}"
+    return str(match), None if name in ("ASCII", "UTF-8") else f"read as {name}, a guess; {_REMEDY}"
