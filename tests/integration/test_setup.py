@@ -325,6 +325,11 @@ def test_an_edit_of_another_program_meanwhile_stays(
     invoke("setup", "claude-code")
 
     assert json.loads(file.read_text("utf-8"))["model"] == "haiku" and handlers_in(file)
+    for line in (
+        '    "model": "haiku",   "permissions": { "allow": ["Bash(ls)"] },',
+        *SOMEBODY.splitlines()[-3:],
+    ):
+        assert f"{line}\n" in file.read_text("utf-8")  # the layout of a person stays
 
 
 def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
