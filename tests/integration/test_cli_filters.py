@@ -101,6 +101,7 @@ def test_what_a_later_note_takes_back_leaves_the_profile(invoke: Invoke, home: P
     ("words", "step"),
     [
         (("get", "qqq"), "clawmem search WORDS"),
+        (("get", "qqq*"), "clawmem list"),
         (("timeline", "qqq"), "clawmem search WORDS"),
         (("links", "qqq"), "clawmem search WORDS"),
         (("list", "--tag", "qqq"), "clawmem tags"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Annotated, Any, get_args, get_origin
 
@@ -35,7 +35,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Table, parts_of, printable
 from clawmem.app.operations.table import operations_in
-from clawmem.ports.errors import ConfirmationMissing, InvalidInput
+from clawmem.ports.errors import ClawmemError, ConfirmationMissing, InvalidInput
 
 CALLER = "cli"
 BACKEND = "backend"  # a field that takes the value of the global option
@@ -104,6 +104,10 @@ class Form:
         """Whether the form has no selector, and *words* are enough arguments for it."""
         fits = self.command.fits
         return not self.selector and self.required <= len(words) and (fits is None or fits(words))
+
+    def has(self, options: Iterable[str]) -> bool:
+        """Whether the form has all *options*."""
+        return {*options} <= {*self.options, *self.extras}
 
     def can_become(self, other: Form, words: Sequence[str]) -> bool:
         """Whether adding the selector or the arguments of *other* to *words* chooses it instead."""
@@ -180,7 +184,10 @@ def _command_of(forms: Sequence[Form]) -> Any:
         if len(selected) > 1:
             labels = " and ".join(form.label for form in selected)
             raise InvalidInput("INVALID_INPUT", f"{labels} do not go together. Choose one.")
-        plain = sorted((form for form in forms if form.takes(words)), key=lambda form: -form.required)
+        plain = sorted(
+            (form for form in forms if form.takes(words)),
+            key=lambda form: (-form.required, not form.has(options)),
+        )
         for form in forms if not selected else ():
             known = [other.value for other in forms if other.selector == form.selector]
             if form.is_option and form.value and form.selector in options:
@@ -191,17 +198,24 @@ def _command_of(forms: Sequence[Form]) -> Any:
         options.pop(form.selector, None)
         words = words[1:] if form.value and not form.is_option else words
         for spelling in options.keys() - {*form.options, *form.extras}:
-            able = [
-                other.label
-                for other in forms
-                if spelling in {*other.options, *other.extras} and form.can_become(other, words)
-            ]
-            fault = f"{spelling} and {form.label} do not go together. Leave one of them out."
+            able = [other.label for other in forms if other.has([spelling]) and form.can_become(other, words)]
+            others = [name for name in form.options if name in options]
+            rival = others[0] if others and any(other.has([spelling]) for other in plain) else form.label
+            fault = f"{spelling} and {rival} do not go together. Leave one of them out."
             if able:
                 fault = f"{spelling} goes with {' or '.join(able)}. Leave it out, or add that."
             raise InvalidInput("INVALID_INPUT", fault)
         extras: dict[str, Any] = {name: options.pop(name) for name in form.extras if name in options}
-        _run(ctx, form.operation, form.request(options, words, chosen_by(ctx).backend), extras)
+        backend = chosen_by(ctx).backend
+        # Names with commas, where no note has the whole as its name, are for the form that takes several.
+        several = [other for other in plain if other is not form and other.required == form.required]
+        try:
+            _run(ctx, form.operation, form.request(options, words, backend), extras)
+        except ClawmemError as error:
+            is_list = error.code in ("NOT_FOUND", "INVALID_INPUT") and "," in "".join(words[:1])
+            if not (is_list and several and several[0].has(options)):
+                raise
+            _run(ctx, several[0].operation, several[0].request(options, words, backend), extras)
 
     first, *others = forms
     places = [(form.spellings[name], form.texts[name]) for form in forms for name in form.arguments]

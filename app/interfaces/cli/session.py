@@ -179,7 +179,7 @@ def typed_parameters(ctx: typer.Context) -> list[str]:
 def refuse_with(ctx: typer.Context, option: str, *, except_for: Sequence[str] = ()) -> None:
     """Raise `InvalidInput` if *option* was typed with another option or argument, apart from *except_for*."""
     typed = typed_parameters(ctx)
-    for other in typed if option in typed else ():
+    for other in sorted(typed, key=str.isupper) if option in typed else ():
         if other not in (option, *except_for):
             raise InvalidInput("INVALID_INPUT", f"{option} and {other} do not go together. Choose one.")
 

@@ -385,9 +385,11 @@ class Lookup:
         if not excerpts:
             wanted = ", ".join([*names][:FAILURES_WITH_SUGGESTIONS])
             near = [name for failure in errors for name in failure.suggestions]
-            error = NotFound("document", wanted, suggestions=near)
+            paths = "To see the paths, run: clawmem list  (** also matches subfolders.)"
+            remark = paths if re.search(r"[*?]", wanted) else ""
+            error = NotFound("document", wanted, suggestions=near, remark=remark)
             if near or any(failure.code != error.code for failure in errors):
-                error.args = (" ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])),)
+                error.args = ("; ".join(map(str, errors[:FAILURES_WITH_SUGGESTIONS])),)
             raise error
         return [part for part in ordered if sizes[part.document] <= max_bytes], errors
 
