@@ -81,27 +81,3 @@ def test_aliases_that_multiply_stay_small() -> None:
 def test_reading_never_raises(raw: dict[str, object]) -> None:
     """Any parsed YAML gives facts with one printable pair a key."""
     assert [key for key, _ in facts(raw).extra] == list(raw)
-
-
-def test_keys_are_read_in_any_case() -> None:
-    """Blanks and hyphens are underscores; the first spelling of a key counts."""
-    read = facts(
-        {"Title": "A", "Aliases": ["b"], "Tags": "#x #y", "Date Created": "May 3, 2024", "review-by": "2027"}
-    )
-
-    assert (read.title, read.aliases, read.tags, read.review_by) == ("A", ("b",), ("#x", "#y"), "2027")
-    assert read.date == "2024-05-03T00:00:00.000Z"
-
-
-@pytest.mark.parametrize(
-    ("tags", "expected"),
-    [
-        ("a b", ("a", "b")),
-        ("a, b c", ("a", "b c")),
-        ("#a #b", ("#a", "#b")),
-        (["#a #b", "c d"], ("#a", "#b", "c d")),
-    ],
-)
-def test_tags_with_blanks(tags: object, expected: tuple[str, ...]) -> None:
-    """Blanks separate tags where no comma does."""
-    assert facts({"tags": tags}).tags == expected

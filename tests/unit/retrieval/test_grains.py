@@ -13,7 +13,6 @@ from clawmem.domain.retrieval.grains import (
     DOCUMENT_WEIGHTS,
     LINE,
     PASSAGE,
-    SPEAKER_LIFT,
     VECTOR,
     Fused,
     fuse_documents,
@@ -88,52 +87,6 @@ def test_relevance_is_never_above_one() -> None:
     legs = {name: hits((1, 1, 1.0)) for name in names}
 
     assert all(fuse_documents(legs, weights=weights)[0].relevance <= 1.0 for weights in tenths)
-
-
-@pytest.mark.parametrize(
-    ("present", "shown"),
-    [
-        ((LINE, PASSAGE, VECTOR, DOCUMENT), LINE),
-        ((PASSAGE, VECTOR, DOCUMENT), PASSAGE),
-        ((VECTOR, DOCUMENT), VECTOR),
-        ((DOCUMENT,), DOCUMENT),
-    ],
-)
-def test_the_narrowest_fragment_shows_why(present: tuple[str, ...], shown: str) -> None:
-    """A line before a passage, a passage before a vector's find, the whole last."""
-    order = (LINE, PASSAGE, VECTOR, DOCUMENT)
-    legs = {name: hits((1, order.index(name), 1.0)) for name in present}
-
-    (fused,) = fuse_documents(legs, weights=dict.fromkeys(order, 1.0))
-
-    assert fused.best == FragmentKey(1, order.index(shown))
-
-
-@pytest.mark.parametrize(
-    ("label", "speakers", "lifted"),
-    [
-        ("Ann", {"ann"}, True),
-        ("ANN LEE", {"ann"}, True),
-        ("Ann Lee", {"lee"}, False),
-        ("Anna", {"ann"}, False),
-        ("Ann", {"bob"}, False),
-        ("Ann", set(), False),
-        (" ", {"ann"}, False),
-        ("?!", {"ann"}, False),
-        ("Jean-Luc", {"jean"}, True),
-        ("Jose\u0301", {"josé"}, True),
-        ("田中太郎", {"田中"}, True),
-    ],
-)
-def test_a_line_of_a_named_speaker_is_lifted(label: str, speakers: set[str], lifted: bool) -> None:
-    """A speaker is matched by the first word of the name, as a question's words are read."""
-    legs = {LINE: hits((1, 1, 1.0), (2, 1, 1.0))}
-    known = {FragmentKey(2, 1): label}
-
-    found = fuse_documents(legs, known, speakers=speakers)
-
-    assert ranked(found) == ([2, 1] if lifted else [1, 2])
-    assert found[-1 if lifted else 0].relevance == pytest.approx(1 / (1 + SPEAKER_LIFT) if lifted else 1.0)
 
 
 @given(LEGS, WEIGHTS, SPEAKERS)

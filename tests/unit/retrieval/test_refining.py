@@ -114,16 +114,6 @@ def test_only_items_of_the_list_count(found: Found, seen: dict[int, float], othe
     assert all(parts.get(BEST_LINE, 0.0) <= 1.0 for _, parts in refined.values())
 
 
-def test_the_best_line_outweighs_the_rest() -> None:
-    """A document whose best line covers the question passes one that only holds more of its words."""
-    found = {1: {LINE: 1.0, PASSAGE: 0.4}, 2: {LINE: 0.6}}
-
-    refined = refine(found, {BEST_LINE: {1: 0.3, 2: 0.9}}, [LINE, PASSAGE, DOCUMENT], DOCUMENT_WEIGHTS)
-
-    assert refined[2][0] > refined[1][0]
-    assert refined[2][1] == {LINE: 0.6, BEST_LINE: 1.0}
-
-
 # legs in other words
 
 

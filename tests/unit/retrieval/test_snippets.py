@@ -55,11 +55,3 @@ def test_a_clipped_snippet_lies_in_its_fragment(body: str, query: list[str], sta
     if body[start:end].strip():
         assert body.count("\n", 0, start) < shown.start_line
         assert shown.end_line <= body.count("\n", 0, end) + 1
-
-
-def test_code_ends_with_a_statement() -> None:
-    """A line that leaves a bracket open is left out with the rest of its statement."""
-    body = "```python\nretry = 1\ndelay(\n    retry * 100,\n)\n```\n"
-
-    assert snippet(body, ["retry"], max_length=28).text == "retry = 1"
-    assert snippet(body, ["retry"], max_length=60).text.endswith("```")

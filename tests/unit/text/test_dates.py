@@ -199,14 +199,6 @@ def test_what_has_no_year_has_begun(query: str, now_ms: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "quoted", ['"1984"', "in '1984'", "`today`", "“yesterday”", "*last week*", "«March 2024»"]
-)
-def test_a_quoted_name_is_a_title(quoted: str) -> None:
-    """What stands between quotation marks names a work."""
-    assert temporal_range(f"notes on {quoted}, please", now_ms=NOW) is None
-
-
-@pytest.mark.parametrize(
     ("moment", "is_inside"),
     [
         ("2025-03-17T23:59:59.999Z", False),
@@ -218,13 +210,6 @@ def test_a_quoted_name_is_a_title(quoted: str) -> None:
 def test_a_day_holds_its_moments(moment: str, is_inside: bool) -> None:
     """A time begins with its first moment and ends before the first one after it."""
     assert is_within(moment, read("what happened yesterday")) is is_inside
-
-
-def test_the_first_of_several_times_is_read() -> None:
-    """A question has one range; the rest of it are words."""
-    query = "did yesterday's fix survive since last month"
-
-    assert query[read(query).start : read(query).end] == "yesterday"
 
 
 @pytest.mark.parametrize(("before", "is_read"), [(MAX_START - 1, True), (MAX_START, False)])

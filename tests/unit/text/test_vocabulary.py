@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.vocabulary import (
     FUNCTION_WORDS,
     MONTHS,
@@ -19,32 +18,6 @@ from clawmem.domain.text.vocabulary import (
     function_words,
 )
 from clawmem.domain.text.words import words
-
-
-@pytest.mark.parametrize(
-    ("question", "searched"),
-    [
-        ("Wann ist die DELE Prüfung?", ("dele", "prüfung")),
-        ("Wer ist der Bürgermeister?", ("bürgermeister",)),
-        ("Quand est la réunion du groupe ?", ("réunion", "groupe")),
-        ("¿Cuánto cuesta el puesto en la feria?", ("cuesta", "puesto", "feria")),
-        ("onde ficam as amostras de pigmentos", ("ficam", "amostras", "pigmentos")),
-        ("quando scade il contratto di affitto", ("scade", "contratto", "affitto")),
-        ("when did the plants die in the cold", ("plants", "die", "cold")),
-        ("who won the race in Los Angeles", ("race", "los", "angeles")),
-        ("Wann ist das?", ("wann", "ist", "das")),  # nothing else to search for
-        ("wo ist le budget de la fête", ("budget", "fête")),  # of two languages
-        ("where is the hat bin", ("hat", "bin")),
-    ],
-)
-def test_searched_words(question: str, searched: tuple[str, ...]) -> None:
-    """Function words of the language of the question are left out, those of another language are not."""
-    assert query_forms(question).words == searched
-
-
-def test_a_name_keeps_its_words() -> None:
-    """A few bare words are a name, in which function words count."""
-    assert "der" in query_forms("Bund der Imker").words
 
 
 @pytest.mark.parametrize("language", FUNCTION_WORDS)
