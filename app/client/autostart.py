@@ -43,11 +43,9 @@ def is_running(vault: Path) -> bool:
         return False
     from filelock import FileLock, Timeout  # not for a prompt without a server
 
-    try:
-        with FileLock(server_file(vault, "server-lock"), blocking=False, is_singleton=False):
-            return False
-    except Timeout:
-        return True
+    with suppress(Timeout), FileLock(server_file(vault, "server-lock"), blocking=False, is_singleton=False):
+        return False
+    return True
 
 
 def is_automatic(environ: Mapping[str, str]) -> bool:
