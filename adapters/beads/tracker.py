@@ -72,6 +72,8 @@ def _issues_in_files(project: Path) -> IssueList:
     files = sorted(file for file in (project / FOLDER).glob("*.jsonl") if file.name not in _NO_ISSUES)
     for file in files:
         try:
+            if not file.is_file():  # a pipe would block
+                raise OSError
             lines = file.read_bytes().splitlines()
         except OSError:
             problems.append(f"{file} cannot be read and was skipped.")

@@ -61,7 +61,8 @@ class ZipBundleReader:
     def __init__(self, file: Path) -> None:
         self._file, self.location = file, str(file)
         if not file.is_file():
-            raise BundleDamaged(self.location, "there is no such file", ELSEWHERE, code="NOT_A_BUNDLE")
+            reason = "it is not a regular file" if file.exists() else "there is no such file"
+            raise BundleDamaged(self.location, reason, ELSEWHERE, code="NOT_A_BUNDLE")
         self._open = ExitStack()
         try:
             with self._translated():

@@ -66,12 +66,14 @@ def text_of(file: Path) -> str:
 
 
 def file_in(place: Path, *names: str) -> Path:
-    """Return *place* itself, or the first of *names* in that folder; raise NoStore if there is neither."""
+    """Return *place* itself, or the first of *names* in that folder; raise NoStore if it is no file."""
     file = next((place / name for name in names if (place / name).is_file()), None)
     if place.is_dir() and not file:
         raise NoStore(f"the folder has no {' or '.join(names)}")
     if not place.exists():
         raise NoStore("there is no such file")
+    if not (file or place).is_file():
+        raise NoStore("it is not a regular file")
     return file or place
 
 

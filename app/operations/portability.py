@@ -347,10 +347,8 @@ def _refuse_content(services: Services) -> None:
         with open_services(_alone(services.settings, vault), read_only=True) as opened:
             documents = opened.vault.documents
             if documents.latest(limit=1) or documents.latest(limit=1, active=False):
-                reason = (
-                    f"{vault} has documents, and a bundle never replaces notes. Nothing was changed. Restore to another "
-                    "file: clawmem --vault FILE import bundle BUNDLE"
-                )
+                remedy = "Nothing was changed. Name another file: clawmem --vault FILE import bundle BUNDLE"
+                reason = f"{vault} has documents, and a bundle never replaces notes. {remedy}"
                 raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 
 
@@ -367,7 +365,10 @@ def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("B
             with open_services(_alone(settings, draft), create=False) as opened:
                 for role in Role:
                     opened.indexes.rebuild(role)
-                if defects := opened.vault.storage.check():
+                served = sum(opened.vault.documents.collections().values())
+                fault = f"its manifest does not count its {served} documents"
+                faults = [] if reader.manifest.get("documents") == served else [fault]
+                if defects := [*opened.vault.storage.check(), *faults]:
                     raise BundleDamaged(reader.location, "; ".join(defects))
             _refuse_content(services)  # another process may have added notes
             services.discard_vault()
@@ -380,11 +381,10 @@ def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("B
         opened.forgotten_places.agree()
         opened.indexes.keep_up()
         opened.indexes.move(settings.backend or opened.indexes.backend)
-        documents = opened.vault.documents
-        inactive = documents.latest(active=False)
+        store = opened.vault.documents
         return RestoredVault(
             vault=str(vault),
-            documents=sum(documents.collections().values()),
-            forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in inactive),
+            documents=sum(store.collections().values()),
+            forgotten=sum(note.inactive is InactiveReason.FORGOTTEN for note in store.latest(active=False)),
             config="" if is_configured else str(config),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -150,6 +151,15 @@ def test_flipped_bits_never_pass(invoke: Invoke, sample: Path, home: Path) -> No
         assert made.exit_code in (0, 2), made.output
         assert target.exists() == (made.exit_code == 0)
         content[place] ^= 0x10
+
+
+def test_a_manifest_that_counts_other_documents(invoke: Invoke, sample: Path, home: Path) -> None:
+    """It is refused as damaged."""
+    with ZipFile(sample) as old, ZipFile(home / "other.zip", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, re.sub(rb'"documents": *\d+', b'"documents": 9999', old.read(name)))
+
+    _refinvoke(invoke, home, (home / "other.zip").read_bytes(), "its manifest does not count its")
 
 
 def test_a_bomb(invoke: Invoke, home: Path) -> None:

@@ -326,7 +326,8 @@ def test_what_is_no_store(tool: str, invoke: Invoke, tmp_path: Path, vault_file:
     packed = write_zip(tmp_path / "packed.zip", {"agent.af": "{}"})
     assert "Unpack it" in invoke("import", tool, packed).stderr
     _file(tmp_path / "tree/deep/notes/MEMORY.md", "# No store\n\nNor is a note in a deep folder.\n")
-    for wrong in (tmp_path / "missing", empty, other, database, packed, tmp_path / "tree"):
+    os.mkfifo(tmp_path / "pipe")
+    for wrong in (tmp_path / "missing", empty, other, database, packed, tmp_path / "tree", tmp_path / "pipe"):
         refused = invoke("import", tool, wrong)
         assert refused.exit_code == 2, refused.output
         assert str(wrong) in refused.output.replace("\n", "")
