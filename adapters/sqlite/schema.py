@@ -27,7 +27,7 @@ def prepare(db: Database) -> None:
     if db.value("select count(*) from sqlite_schema"):
         refuse_foreign(db.path, db.value("pragma application_id"), version(db))
     elif db.read_only:
-        raise VaultError(db.path, f"{db.path} is empty. Run: clawmem status")
+        raise VaultError(db.path, f"{db.path} has no vault yet. Run: clawmem bootstrap PATH")
     if not db.read_only:
         db.write_ahead()
         if not version(db):

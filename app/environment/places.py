@@ -18,7 +18,7 @@ CORRECT_IT = "Correct it, or move the file aside."
 REMEDIES = {
     ENAMETOOLONG: "Choose a shorter name.",
     EACCES: "Check its permissions.",
-    ENOTDIR: "Check its path.",
+    ENOTDIR: "Part of its path is a file: check CLAWMEM_CONFIG_DIR, XDG_CONFIG_HOME and --vault.",
 }
 XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_HOME": "~/.local/share"}
 # Variables that a hook takes from its client, also through a server, and the fields of the settings that they set.
@@ -138,9 +138,8 @@ def _own_folder(env: Mapping[str, str], variable: str) -> Path:
     """
     Return the folder of clawmem in the folder that *variable* of the XDG specification names, else in the usual one.
 
-    A relative folder is ignored, as the specification demands: the vault would depend on the working folder. On macOS and
-    Windows platformdirs knows the usual folders; on Linux it names the same ones, and importing it would cost a hook a
-    third of a request to the server.
+    A relative folder is ignored, as the specification demands. On macOS and Windows platformdirs knows the usual folders;
+    importing it on Linux, where it names the same ones, would cost a hook a third of a request to the server.
     """
     if (chosen := below_home("", env, variable)).is_absolute():
         return chosen / "clawmem"

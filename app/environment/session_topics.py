@@ -25,8 +25,7 @@ def topic_of(folder: Path, session_id: str) -> str:
 
 def set_topic(folder: Path, session_id: str, topic: str) -> None:
     """Set the topic of a session; raise `InvalidInput` if it is empty or longer than 256 characters."""
-    normalised = read_topic(topic)
-    if not normalised:
+    if not (normalised := read_topic(topic)):
         raise InvalidInput(
             "INVALID_INPUT", f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}."
         )

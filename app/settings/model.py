@@ -461,10 +461,10 @@ PLAIN_WORDS = {  # for pydantic's types of errors
     "missing": "is missing",
     "extra_forbidden": "is not known",
     "int": "must be a whole number",
+    "int_parsing_size": "is too large",
     "float": "must be a number",
     "bool": "must be true or false",
-    "dict": "must be a mapping",
-    "model": "must be a mapping",
+    **dict.fromkeys(("dict", "model"), "must be a mapping"),
     "path": "must be the path of a file or folder",
 }
 
@@ -484,11 +484,11 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     for variable, place in VARIABLES.items():
         if place == fault["loc"][: len(place)] and env.get(variable):
             where = variable_shown(variable, env)
-    is_wrong_value = fault["type"] not in ("extra_forbidden", "missing", "value_error")
-    value = f", not {fault['input']!r}" if is_wrong_value and fault["loc"][0] not in _SECRET else ""
+    given = repr(fault["input"]) if isinstance(fault["input"], str) else fault["input"]  # days as written
     is_unknown = fault["type"] == "extra_forbidden"  # a section has refused its own before
+    is_hidden = is_unknown or fault["type"] in ("missing", "value_error") or fault["loc"][0] in _SECRET
     reason = unknown_key(fault["loc"][-1], _CONFIG_KEYS) if is_unknown else fault_of(fault)
-    return f"{where}: {reason}{value}."
+    return f"{where}: {reason}{'' if is_hidden else f', not {given}'}."
 
 
 def of_vault(settings: Settings, name: str) -> Settings:

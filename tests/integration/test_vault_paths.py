@@ -56,6 +56,9 @@ def test_no_folder_is_made_for_a_mistyped_path(invoke: Invoke, tmp_path: Path) -
         assert (refused.exit_code, missing.exists()) == (5, False), command
         assert f"mkdir -p {missing}" in refused.stderr
     assert invoke("vault", "init").exit_code == 0
+    with sqlite3.connect(tmp_path / "no_tables.db") as empty:
+        empty.execute("vacuum")
+    assert "no_tables.db bootstrap PATH" in invoke("--vault", tmp_path / "no_tables.db", "status").stderr
 
 
 @pytest.mark.parametrize("empty", ["", " "])

@@ -139,9 +139,8 @@ class CommandLine(Verbs):
         with in_order(args):
             for text, shown in zip(typed, args, strict=True):
                 if text != shown:  # it would name another file, or lose letters
-                    raise InvalidInput(
-                        "INVALID_INPUT", f"{shown} is not UTF-8. Convert it, or rename the file."
-                    )
+                    fault = f"{shown} is not UTF-8. Convert it; if it is the name of a file, rename that."
+                    raise InvalidInput("INVALID_INPUT", fault)
             code = super().main(args, **{**extra, "prog_name": "clawmem", "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt

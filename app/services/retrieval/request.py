@@ -176,7 +176,8 @@ def first_after(text: str, zone: tzinfo = UTC) -> str | None:
 
 def _read_ms(text: str, zone: tzinfo = UTC) -> int:
     """Return the moment that *text* names, not in the first or last year of the calendar."""
-    ms = parse_iso(text, zone)
+    if (ms := parse_iso(text, zone)) is None:
+        ms = parse_iso(text)  # a day at an end of the calendar, which has no moment in UTC
     if ms is None:
         raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
     return min(max(ms, _EARLIEST_MS), _LATEST_MS)
