@@ -73,23 +73,6 @@ class TestDisappearing:
         assert world.update().problems == []
         assert world.verify() == []
 
-    def test_a_folder_that_is_gone(self, world: World) -> None:
-        """It takes nothing along, force or not, and is unchanged when it comes back."""
-        world.write("a.md", "Zebra.")
-        world.write("b.md", "Yak.")
-        world.update()
-        before = world.state()
-        aside = world.root.rename(world.root.with_name("aside"))
-
-        for force in (False, True):
-            report = world.update(force=force)
-            assert (report.removed, len(report.problems)) == (0, 1)
-            assert "documents are kept" in report.problems[0]
-        assert world.state() == before
-        aside.rename(world.root)
-
-        assert world.update().unchanged == 2
-
     def test_a_file_that_comes_back_is_the_same_document(self, world: World) -> None:
         """It keeps its id, whether it says the same or something new."""
         world.write("a.md", "Zebra.")

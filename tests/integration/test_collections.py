@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, write_file, write_notes
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.ports.errors import SourceUnreadable
@@ -145,7 +145,13 @@ def test_an_empty_path_is_not_the_current_folder(
 def test_the_remedy_for_a_missing_folder(remembered: Invoke, notes: Path, home: Path) -> None:
     """Every command names the same one, with the name of the collection, which then continues in the new folder."""
     moved = notes.rename(home / "moved")
-    for command in ("update", "status", "doctor", f"doctor {notes}/decisions/2026-02-11-redis.md"):
+    for command in (
+        "update",
+        "update --all",
+        "status",
+        "doctor",
+        f"doctor {notes}/decisions/2026-02-11-redis.md",
+    ):
         assert "run: clawmem collection add PATH --name notes" in remembered(command).stdout, command
     assert remembered("collection", "add", moved, "--name", "notes").exit_code == 0
     assert "0 added, 0 updated, 0 removed" in remembered("update").stdout
@@ -219,13 +225,17 @@ def test_a_folder_that_was_not_read_to_its_end(
 
 
 def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Invoke, notes: Path) -> None:
-    """Update says so; it is no difference between files and vault."""
+    """Update says so, of a folder as well, not of a file that is no note; it is no difference between files and vault."""
     try:
-        (notes / os.fsdecode(b"bad\xffname.md")).write_text("# Never read\n", "utf-8")
+        for name in (b"bad\xffname.md", b"other\xe9.bin", b"fold\xe9r/a.md"):
+            write_file(notes / os.fsdecode(name), "# Never read\n")
     except OSError:
         pytest.skip("this file system takes no such name")
 
-    assert r"bad\xffname.md was skipped: its name is not UTF-8. Rename it." in remembered("update").output
+    said = remembered("update").output
+    for name in (r"bad\xffname.md", r"fold\xe9r"):
+        assert f"{name} was skipped: its name is not UTF-8. Rename it." in said
+    assert "other" not in said
     assert remembered("doctor", "--verify").exit_code == 0
 
 

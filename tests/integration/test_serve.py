@@ -101,6 +101,8 @@ class TestTheDoor:
             (401, {"Authorization": None}),
             (401, {"Authorization": "Bearer "}),
             (401, {"Authorization": "Bearer of good news"}),
+            (401, {"Authorization": "Bearer s\u00e9same"}),
+            (401, {"Authorization": "Basic c2VzYW1l"}),
             (421, {"Host": "evil.example"}),
             (421, {"Host": "localhost:1"}),
             (403, {"Origin": "http://evil.example"}),

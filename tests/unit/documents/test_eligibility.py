@@ -21,25 +21,6 @@ def joined(words: list[str]) -> str:
     return "{" + ",".join(words) + "}"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expanded"),
-    [
-        ("*.{md,txt}", ("*.md", "*.txt")),
-        ("{a,b}/{c,d}", ("a/c", "a/d", "b/c", "b/d")),
-        ("{a,{b,c}d}", ("a", "bd", "cd")),
-        ("x{,y}", ("x", "xy")),
-        ("{}", ("",)),
-        ("{a,a}", ("a",)),
-        ("a}b", ("a}b",)),
-        ("a}{b,c}", ("a}b", "a}c")),
-        ("{a,{b,c}", ("{a,b", "{a,c")),
-    ],
-)
-def test_groups_are_expanded_in_order(pattern: str, expanded: tuple[str, ...]) -> None:
-    """Nested, several, empty; a brace without its partner is literal."""
-    assert expand_braces(pattern) == expanded
-
-
 def test_a_thousand_alternatives_are_the_most() -> None:
     """One more is refused before memory runs out, and a bomb at once."""
     assert len(expand_braces(joined([str(at) for at in range(200)]) + "{a,b,c,d,e}")) == 1000

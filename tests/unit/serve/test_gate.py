@@ -66,25 +66,6 @@ def test_names(host: str, status: int) -> None:
     assert asked("GET", [("Host", host)]) == status
 
 
-@pytest.mark.parametrize(
-    ("shown", "status"),
-    [
-        ("Bearer sesame-sesame-sesame", 200),
-        ("bearer  sesame-sesame-sesame", 200),
-        ("Bearer sesame-sesame-sesam", 401),
-        ("Bearer sésame", 401),
-        ("Basic sesame-sesame-sesame", 401),
-        ("sesame-sesame-sesame", 401),
-        ("", 401),
-    ],
-)
-def test_tokens(shown: str, status: int) -> None:
-    """The whole of it, in its own scheme."""
-    headers = [("Host", "localhost:7438"), ("Authorization", shown)]
-
-    assert asked("GET", headers, token="sesame-sesame-sesame") == status
-
-
 def test_a_body_that_does_not_say_how_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is counted while it comes."""
     monkeypatch.setattr(security, "MOST_BYTES", 10)
