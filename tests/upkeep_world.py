@@ -26,7 +26,7 @@ from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance import lanes
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.maintenance.schedule import LaneName
+from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Journal, Run, RunStatus
@@ -63,6 +63,15 @@ def fill(vault: Vault, clock: Clock) -> None:
     vault.telemetry.record(
         Recall(iso_utc(clock.now_ms()), CONTEXT_SURFACING, "abc", 1.0, 3, (), hits, "session")
     )
+
+
+def two_leases(vault: Vault, clock: Clock, lane: str) -> tuple[WorkLease, WorkLease]:
+    """Leases of two holders on one lane."""
+    me, other = (
+        WorkLease(lane, vault.leases, clock, holder, lambda who: False, lease_ms=LEASE_MS)
+        for holder in ("me", "it")
+    )
+    return me, other
 
 
 def sensible(prompt: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,20 +147,15 @@ from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, Marker
 
 DOCUMENTS = {DOCUMENTS}
-
-def changes(batch):
-    first = batch * 7 % DOCUMENTS
-    return range(first, first + 12), range(first, first + 12, 1 + batch % 3)
-
+{getsource(removed_by)}{getsource(put_by)}
 def apply(index, batch, put):
     marker = index.marker()
     if marker and marker.seq >= batch:
         return
-    removed, added = changes(batch)
     with index.committing(Marker("vault-1", batch, f"e{{batch}}")):
-        for number in removed:
+        for number in removed_by(batch):
             index.remove(number)
-        put(index, added)
+        put(index, put_by(batch))
 
 def put_words(index, added):
     index.put([entry(n, "budget", grain=grain) for n in added for grain in (Grain.LINE, Grain.DOCUMENT)])

@@ -11,7 +11,6 @@ from wired import consolidation, lanes_of, phases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.phase_run import PhaseRun, with_notes
 from clawmem.domain.maintenance.merge_gate import Group
@@ -57,10 +56,7 @@ def test_what_was_undone_is_not_told(monkeypatch: pytest.MonkeyPatch, why: str) 
     """The second of two merges is robbed of its lease, or undone when it was told: the journal tells of the first alone."""
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED, "The heating of Leeds is off", "The heating of Leeds is off!")
-    mine, other = (
-        WorkLease("heavy", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS)
-        for who in ("me", "it")
-    )
+    mine, other = world.two_leases(vault, clock, "heavy")
 
     merge = Consolidation._merge
 
@@ -94,10 +90,7 @@ def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None
     """The lease was lost, taken, given back and is free again: that does not make it the first one's again."""
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED)
-    mine, other = (
-        WorkLease("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS)
-        for who in ("me", "it")
-    )
+    mine, other = world.two_leases(vault, clock, "light")
     assert mine.acquire()
     clock.advance(LEASE_MS)
     assert other.acquire()

@@ -74,10 +74,7 @@ def test_whose_lease_was_taken_writes_nothing_at_all() -> None:
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED, "The export job takes 30 minutes", "The export job takes 45 minutes")
     observe(vault, clock, *DECIDED, kind="decision")
-    mine, other = (
-        WorkLease("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS)
-        for who in ("me", "it")
-    )
+    mine, other = world.two_leases(vault, clock, "light")
     assert mine.acquire()
     clock.advance(LEASE_MS)
     assert other.acquire()

@@ -183,10 +183,6 @@ def test_unknown_tags_and_properties(
             ("--where", "built", "--sort", "BUILT"),
             [("Boats/Puffin.md", {"BUILT": ["1962"]}), ("Boats/Heron.md", {"BUILT": ["1971"]})],
         ),
-        (
-            ("--where", "status=ACTIVE", "--where", "built=1962"),
-            [("Boats/Puffin.md", {"status": ["active"], "built": ["1962"]})],
-        ),
     ],
 )
 def test_list_by_property(

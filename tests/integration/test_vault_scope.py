@@ -132,13 +132,14 @@ SAID: dict[str, Any] = {
     "text": "The animal was fed.",
     "entry": "The animal was seen again.",
     "act": 1,
-    "id": 1,
+    "id": "1",
     "name": "context-surfacing",
     "verb": "query",
     "arguments": [QUESTION],
     "command": "view",
     "messages": [],
     "names": ["Animal"],
+    "path": FILE,
 }
 # What is said as well where it is known: else nothing would be meant.
 MORE: dict[str, Any] = {"all": True, "path": "/memories"}
@@ -206,10 +207,6 @@ REFUSED: list[list[str]] = [
 # Those that open no vault, or whose vault the environment alone names; and the other doors.
 OF_NO_VAULT = set("models bench conformance focus setup hook surface mcp trust openclaw".split())
 COPYING = {"backup", "export"}  # they open copies; test_backup and test_bundle name the vault
-
-REQUIRED = {  # values of required parameters, by name
-    "docid": FILE, "entity": "animal", "file": FILE, "id": "1", "path": FILE, "pattern": "**/*.md", "query": QUESTION, "words": "animal"
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -294,7 +291,7 @@ class TestRoutes:
                     one for one in all_operations() if one.reads and one.any_vault and not one.in_own_process
                 ):
                     fields = operation.request.model_fields.items()
-                    request = {name: REQUIRED[name] for name, field in fields if field.is_required()}
+                    request = {name: SAID[name] for name, field in fields if field.is_required()}
                     with world.opening(OPEN, USUAL):  # its own: threads of the server may still be warming up
                         body = {"request": request, "vault": OPEN}
                         found = await client.post(f"/operations/{operation.name}", json=body)

@@ -16,9 +16,7 @@ from clawmem.app.interfaces.rest.security import Gate, names_of
 NAMES = names_of("127.0.0.1", 7438, ("Memory.local",))
 
 
-def asked(
-    method: str, headers: list[tuple[str, str]], parts: tuple[bytes, ...] = (b"",), token: str = ""
-) -> int:
+def asked(method: str, headers: list[tuple[str, str]], parts: tuple[bytes, ...] = (b"",)) -> int:
     """The status that a request gets, or that of the error its body ends in."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -38,7 +36,7 @@ def asked(
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
         scope = {"type": "http", "method": method, "path": "/", "headers": raw, "query_string": b""}
         try:
-            await Gate(app, NAMES, token)(scope, receive, send)
+            await Gate(app, NAMES, "")(scope, receive, send)
         except security.HTTPException as error:
             return error.status_code
         return int(sent[0]["status"])
