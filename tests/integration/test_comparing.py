@@ -28,7 +28,7 @@ from clawmem.app.services.retrieval.pipelines import intent_search, query, searc
 from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit, read_request
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, TIME
+from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE
 from clawmem.domain.retrieval.planning import Route
 from clawmem.domain.retrieval.relevance import LIKELY
 from clawmem.ports.errors import EmbeddingError
@@ -207,11 +207,6 @@ NAMES = ("search", "vsearch", "query", "intent_search", "query_plan", "memory_re
 
 
 class TestNamedTime:
-    WEEKS: Mapping[str, str] = {
-        f"2026-{day}-meeting.md": f"# Meeting {n}\n\nWe talked about the boat, for the {n}. time.\n"
-        for n, day in enumerate(("05-04", "05-20", "06-10", "06-16"), start=1)
-    }
-
     def test_meetings_of_a_time_are_found_by_their_folder(self, vault: Vault) -> None:
         """The word is a topic like any other: other notes of that time are not likely."""
         notes = {
@@ -225,19 +220,6 @@ class TestNamedTime:
         assert paths(answer) == [*notes]
         first, second = (result.confidence or 0.0 for result in answer.results)
         assert first >= LIKELY > second
-
-    def test_a_note_of_the_time_is_lifted(self, vault: Vault) -> None:
-        """What was written when the question says comes first; the others are still there."""
-        filled(vault, self.WEEKS)
-
-        for unit in Unit:
-            answer = query(retrieval_stores(vault), HashingEmbedder())(
-                asked("what did we say of the boat in the week of 2026-05-20", unit=unit, diverse=False)
-            )
-            assert paths(answer)[0] == "2026-05-20-meeting.md"
-            assert set(paths(answer)) == set(self.WEEKS)
-            assert answer.results[0].legs[TIME] == 1.0
-            assert [TIME in result.legs for result in answer.results].count(True) == 1
 
     @pytest.mark.parametrize(
         "head", ["tags: [origin:assistant]", "tags: [origin:imported]", "content_type: conversation"]

@@ -94,24 +94,6 @@ class TestWatch:
         kept = ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "connection refused")
         assert failures.latest() == {ModelRole.EMBEDDER: kept}
 
-    def test_that_it_answers_again_is_kept(self) -> None:
-        """The first answer after a failure is noted with its time; later ones change nothing."""
-        failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
-        embedder = WatchedModel(moody, watch(failures, clock))
-        moody.error = ModelUnavailable(PLACE, "busy")
-        with pytest.raises(ModelUnavailable):
-            embedder.embed_query("bees")
-        failed_at = iso_utc(clock.now_ms())
-        moody.error = None
-
-        for _ in range(3):
-            clock.advance(1000)
-            embedder.embed_query("bees")
-
-        last = failures.latest()[ModelRole.EMBEDDER]
-        assert last.failed_at == failed_at
-        assert last.answered_at == iso_utc(clock.now_ms() - 2000)
-
     def test_what_failed_another_process_rests(self) -> None:
         """For a minute it is not even asked who it is; then it is asked again, and what it answers ends the rest."""
         failures, clock = open_vault(":memory:").model_failures, ManualClock()

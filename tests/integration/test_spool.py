@@ -18,18 +18,6 @@ def spool(tmp_path: Path) -> Spool:
     return Spool(tmp_path / "vault.sqlite")
 
 
-def test_a_job_is_done_once(spool: Spool) -> None:
-    """What was put comes as it was, and afterwards nothing waits."""
-    done: list[Job] = []
-    spool.put(Job("feedback-loop", EVENT))
-
-    assert spool.work_off(done.append) == []
-    assert spool.work_off(done.append) == []
-
-    assert [(job.hook, job.event) for job in done] == [("feedback-loop", EVENT)]
-    assert not spool.jobs()
-
-
 def test_one_job_for_each_hook_and_session(spool: Spool) -> None:
     """A session of a hundred turns leaves one job, not a hundred: the last covers what the first would have done."""
     for _ in range(100):

@@ -25,12 +25,6 @@ def test_trust_is_the_least_over_the_lineage() -> None:
         least_trusted([])
 
 
-@pytest.mark.parametrize("origin", Origin)
-def test_what_is_recorded_is_read(origin: Origin) -> None:
-    """A document's tags tell its origin, among whatever other tags it has."""
-    assert origin_of(["team", as_tag(origin), "2026"]) is origin
-
-
 def test_a_clipping_is_from_outside() -> None:
     """A page that Obsidian's Web Clipper saved is no text of the owner."""
     assert (

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, answer
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.gate import MOST_CHARS, Skip, looking_back, needs_earlier, why_skip
@@ -82,17 +81,6 @@ def test_a_block_is_well_formed(entries: list[str], lines: list[str], hint: str,
     assert [child.tag for child in root] == expected
     inside = [child.tag for child in next(child for child in root if child.tag == "vault-context")]
     assert inside == ["instruction", "facts", *(["relationships", "vault-facts"] if lines else [])]
-
-
-def test_a_block_that_a_client_would_cut_is_cut_between_lines() -> None:
-    """A block that is too large for a client is still one whose elements close."""
-    text = block(["line\n" * 4000], hint="h", nudge="n")
-
-    shown = answer("UserPromptSubmit", text)
-
-    assert len(shown) < MOST_CHARACTERS
-    assert "</facts>" in shown
-    assert "</vault-context>" in shown
 
 
 @given(st.text(max_size=400))
