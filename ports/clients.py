@@ -74,6 +74,7 @@ class MemoryFolder(NamedTuple):
     folder: str
     pattern: str = "**/*.md"
     exclude: Sequence[str] = ()
+    is_used: bool = False  # whether there is such a file
 
 
 class Clients(Protocol):
@@ -86,7 +87,7 @@ class Clients(Protocol):
         """Return the agents that seem to be present on this machine."""
 
     def memories(self) -> Mapping[str, MemoryFolder]:
-        """Return where agents keep memories of their own, by agent; an agent without any is left out."""
+        """Return where agents keep memories of their own, by agent."""
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
         """Add entries, replacing older ones. Raises `ConfigError`; every file is read before one is written."""

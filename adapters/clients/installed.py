@@ -405,9 +405,9 @@ CURATOR = Agent(
 )
 
 
-def _files_in(memory: MemoryFolder) -> Iterator[Path]:
+def _files_in(folder: Path, pattern: str) -> Iterator[Path]:
     with suppress(PermissionError):
-        yield from Path(memory.folder).glob(memory.pattern)
+        yield from folder.glob(pattern)
 
 
 class InstalledClients:
@@ -427,15 +427,13 @@ class InstalledClients:
         ]
 
     def memories(self) -> dict[str, MemoryFolder]:
-        known = {
-            name: memory._replace(folder=str(AGENTS[name].target(self._environ).folder / memory.folder))
-            for name, memory in MEMORIES.items()
-        }
-        return {
-            name: memory
-            for name, memory in known.items()
-            if any(not any(map(file.match, memory.exclude)) for file in _files_in(memory))
-        }
+        known = {}
+        for name, memory in MEMORIES.items():
+            folder = AGENTS[name].target(self._environ).folder / memory.folder
+            files = _files_in(folder, memory.pattern)
+            is_used = any(not any(map(file.match, memory.exclude)) for file in files)
+            known[name] = memory._replace(folder=str(folder), is_used=is_used)
+        return known
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
         steps = self._steps(name, connection)

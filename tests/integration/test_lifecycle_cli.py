@@ -114,6 +114,8 @@ def test_diary(remembered: Invoke) -> None:
     assert "The ferry waits." in remembered("diary", "read").output
     assert "degraded" not in remembered("query", "lighthouse").output
     assert remembered("diary", "read", "-n", "0").exit_code == 2
+    unknown = remembered("diary", "read", "-a", "scot")
+    assert (unknown.exit_code, "Did you mean: scout, user?" in unknown.stderr) == (3, True)
 
 
 @pytest.mark.parametrize("option", ["--agent", "--topic"])

@@ -29,6 +29,7 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import Claims, DerivationStore, DocumentStore, Link, Property
+from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Document, Origin, Scope, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 from clawmem.ports.storage import Transactions
@@ -183,9 +184,13 @@ class Diary:
         return self.documents.many([number])[number]
 
     def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
-        """Return the newest *last* entries, of one agent or of all."""
+        """Return the newest *last* entries, of one agent or of all; raise `NotFound` if only others have written."""
         own = self.documents.latest(Scope(frozenset({COLLECTION})))
-        entries = [note for note in own if note.path.startswith(f"{DIARY}/") and agent in ("", note.domain)]
+        every = [note for note in own if note.path.startswith(f"{DIARY}/")]
+        entries = [note for note in every if agent in ("", note.domain)]
+        if every and not entries:
+            writers = sorted({note.domain or "" for note in every})
+            raise NotFound("writer of the diary", agent, suggestions=writers)
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
         bodies = self.documents.bodies([note.id for note in newest])
         return [

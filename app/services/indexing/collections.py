@@ -163,7 +163,7 @@ def memory_advice(clients: Clients, settings: Settings) -> list[str]:
         f"{clients.titles[name]} has memories of its own in {memory.folder}. To find them, run: clawmem collection add "
         f"--client {name}"
         for name, memory in clients.memories().items()
-        if real_path(memory.folder) not in known
+        if memory.is_used and real_path(memory.folder) not in known
     ]
 
 
