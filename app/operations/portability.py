@@ -231,16 +231,16 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
     for name, folder in settings.roots.items():
         if place.is_relative_to(root := real_path(folder)):
             note = services.vault.documents.at(name, place.relative_to(root).as_posix())
-            is_own |= bool(note and note.inactive is None)
+            is_own |= is_folder or bool(note and note.inactive is None)
     if is_own:
-        reason = f"{target} belongs to clawmem or a vault, or is one of your notes. Choose another place."
+        reason = f"{target} belongs to clawmem or a vault, or is one of your notes or among them. Choose another place."
         raise InvalidInput("INVALID_INPUT", reason)
     if not is_folder and target.suffix.lower() in (".md", ".markdown"):
         reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
         raise InvalidInput("INVALID_INPUT", reason)
 
     def refuse_existing() -> None:
-        if target.is_file() and not force:
+        if (target.is_file() or (target.is_symlink() and not target.exists())) and not force:
             reason = f"{target} exists and was not changed. Choose another file, or add --force."
             raise InvalidInput("FILE_EXISTS", reason)
 

@@ -261,12 +261,13 @@ def test_a_bootstrap_that_fails_leaves_nothing(
     before = files()
     failures = [invoke("--vault", text, "bootstrap", notes), invoke("bootstrap", notes)]
     failures.append(invoke("--vault", home / "own.sqlite", "bootstrap", notes))
+    failures.append(invoke("--vault", text, "serve", "--background"))
     write_file(notes / "b.md", "# B")
     with monkeypatch.context() as patches:
         patches.setattr(indexing, "reindex", interrupt)
         failures.append(invoke("bootstrap", notes))
 
-    assert [failure.exit_code for failure in failures] == [5, 2, 2, 130]
+    assert [failure.exit_code for failure in failures] == [5, 2, 2, 5, 130]
     assert files() == {**before, notes / "b.md": b"# B"}
 
     assert invoke("bootstrap", notes).exit_code == 0

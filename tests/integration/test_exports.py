@@ -55,6 +55,9 @@ def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, note
     remembered("backup", home / "copy.sqlite")
     refused = remembered("--vault", home / "copy.sqlite", "export", "--format", "markdown", notes)
     assert (refused.exit_code, "one of your notes" in refused.stderr) == (2, True)
+    assert remembered("export", "--format", "markdown", notes / "new").exit_code == 2
+    (home / "link.zip").symlink_to("nowhere")
+    assert (remembered("export", "link.zip").exit_code, (home / "link.zip").is_symlink()) == (2, True)
 
 
 def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:

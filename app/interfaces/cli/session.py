@@ -113,8 +113,9 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
     """Return `settings_of`; raise `InvalidInput` for a named vault, because the command *what* needs the usual one."""
     settings = settings_of(ctx)
     refuse_named(settings, what)
-    if is_there(settings.vault):
-        set_apart(settings)
+    if is_there(settings.vault) and not is_there(settings.config_file):
+        with open_services(settings, read_only=True):  # what is no vault gets no config file, and no log
+            set_apart(settings)
     return settings
 
 
