@@ -225,6 +225,3 @@ class TestAblation:
             assert without.weights <= weights.keys(), name
             assert without.legs <= weights.keys(), name
             assert without.stages <= stages, name
-
-
-MEASURES = ("recall@1", "hit@1", "recall@5", "hit@5", "recall@10", "hit@10", "ndcg@10", "mrr@10")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chat_exports import FORMATS, chatgpt, chatgpt_message, claude_ai, talk, write_zip
 from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, GROWN, PLANS, changes, documents, mined, text_of, write_export
-from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, said
+from scripted_server import ReceivedRequest, ScriptedReply, said, scripted
 from wired import mine_conversations
 
 from clawmem.adapters.conversations.exports import DiskExports
@@ -357,53 +358,57 @@ def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_p
     assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts), {})
 
 
-def test_links_to_memories_of_later_runs(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+Synthesize = Callable[..., list[Any]]
+
+
+@pytest.fixture
+def synthesize(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Synthesize:
+    """Import two talks so many times with a model that says *content* to a prompt; the reports of the synthesis."""
+
+    def run(content: Callable[[str], ScriptedReply], times: int, *options: str) -> list[Any]:
+        def answer(asked: ReceivedRequest) -> ScriptedReply:
+            return content(str(asked.body)) if asked.body else said({"data": [{"id": "small"}]})
+
+        export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+        with scripted(answer) as server:
+            monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
+            words = ("mine", "--no-embed", "--json", export, "--synthesize", *options)
+            return [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(times)]
+
+    return run
+
+
+def written(content: str) -> ScriptedReply:
+    return said({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+
+
+def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize) -> None:
     """A link is resolved when a memory with its title appears; one that has no form is dropped alone."""
 
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.body is None:
-            return said({"data": [{"id": "small"}]})
+    def noted(prompt: str) -> ScriptedReply:
         title, quote = "The loaf", "My sourdough loaf collapses in the oven, what is going wrong?"
-        if "dinghy" in str(asked.body):
+        if "dinghy" in prompt:
             title, quote = "The boat", "We decided to sell the old dinghy, because nobody rows any more."
         links = [{"targetTitle": "The boat", "relationType": "causal"}, {"targetTitle": 3}]
         entry = {"type": "decision", "title": title, "quote": quote, "links": links}
-        content = json.dumps({"observations": [entry]})
-        return said({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+        return written(json.dumps({"observations": [entry]}))
 
-    server = ScriptedServer(answer)
-    monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
-    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
-    words = ("mine", "--no-embed", "--json", export, "--synthesize", "--synthesis-max-docs", "1")
-    runs = [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(2)]
-    server.close()
+    runs = synthesize(noted, 2, "--synthesis-max-docs", "1")
 
     assert [(run["linksResolved"], run["linksUnresolved"]) for run in runs] == [(0, 1), (1, 1)]
     loaf = next(one["file"] for one in documents(invoke).values() if one["title"] == "The loaf")
     assert [one["title"] for one in ask_json(invoke, "links", loaf, "--causes")["links"]] == ["The boat"]
 
 
-def test_a_conversation_that_fails_three_times_is_skipped(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_conversation_that_fails_three_times_is_skipped(synthesize: Synthesize) -> None:
     """It holds up no other one, and is counted; a long one is refused by the model, another answered without JSON."""
 
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.body is None:
-            return said({"data": [{"id": "small"}]})
-        if "dinghy" in str(asked.body):
+    def noted(prompt: str) -> ScriptedReply:
+        if "dinghy" in prompt:
             return said({"error": {"message": "the context is too small"}}, 400)
-        text = "no idea" if "sourdough" in str(asked.body) else '{"observations": []}'
-        return said({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+        return written("no idea" if "sourdough" in prompt else '{"observations": []}')
 
-    server = ScriptedServer(answer)
-    monkeypatch.setenv("CLAWMEM_LLM_URL", server.url)
-    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
-    words = ("mine", "--no-embed", "--json", str(export), "--synthesize")
-    runs = [json.loads(invoke(*words).stdout)["synthesis"] for _ in range(4)]
-    server.close()
+    runs = synthesize(noted, 4)
 
     assert [(run["docsScanned"], run["llmFailures"], run["docsSkipped"]) for run in runs] == [
         *[(2, 2, 0)] * 3,

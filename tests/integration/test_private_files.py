@@ -12,8 +12,6 @@ from hook_process import ask, transcript
 
 from clawmem.app.environment.private_files import write_whole
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are inherited from the folder of the user")
-
 
 @pytest.fixture(autouse=True)
 def generous() -> Iterator[None]:

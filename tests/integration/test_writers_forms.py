@@ -60,7 +60,6 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     assert "a/b/c" in {one["title"] for one in ask_json(invoke, "list")["documents"]}
 
 
-@pytest.mark.skipif(not hasattr(time, "tzset"), reason="only where TZ can be changed")
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
 def test_days_are_those_of_the_writer(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
