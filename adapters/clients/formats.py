@@ -13,7 +13,7 @@ from json5.dumper import ModelDumper
 from json5.dumper import dumps as dump_json5
 from json5.loader import DefaultLoader, ModelLoader
 from json5.loader import loads as load_json5
-from json5.model import Comment, JSONObject, String, Value
+from json5.model import Comment, JSONArray, JSONObject, String, Value
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
@@ -98,6 +98,13 @@ class Json5Edit(NamedTuple):
             return node
         if not (isinstance(node, JSONObject) and isinstance(value, dict)):
             new = self._node(value, outer)
+            if isinstance(node, JSONArray) and isinstance(new, JSONArray):
+                known = [(DefaultLoader().load(member), member) for member in node.values]
+                for at, (item, place) in enumerate(zip(value, new.values, strict=True)):
+                    if equal := next((pair for pair in known if pair[0] == item), None):
+                        known.remove(equal)
+                        equal[1].wsc_before, equal[1].wsc_after = place.wsc_before, place.wsc_after
+                        new.values[at] = equal[1]
             new.wsc_before, new.wsc_after = node.wsc_before, node.wsc_after
             return new
         names = [DefaultLoader().load(key) for key in node.keys]

@@ -84,3 +84,9 @@ def test_an_entry_leaves_the_text_as_it_was(form: Format, text: str) -> None:
     changed = form.rewrite(text, {**values, "b": {**values["b"], "clawmem": {"x": "y"}}})
     assert "clawmem" in changed
     assert form.rewrite(changed, values) == text
+
+
+def test_a_list_keeps_the_text_of_its_members() -> None:
+    """Numbers and blanks, also of members that are equal."""
+    changed = JSON.rewrite('{"a": [{"b":1.10}, {"b":1.10}]}\n', {"a": ["clawmem", {"b": 1.1}, {"b": 1.1}]})
+    assert changed.count('{"b":1.10}') == 2 and len(JSON.parse(changed)["a"]) == 3
