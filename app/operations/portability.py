@@ -84,7 +84,7 @@ def _checked(settings: Settings, request: Any, caller: str) -> Settings:
     fault, places = fault_of_name(request.collection), _conversation_places(request.paths, settings.vault)
     if request.collection in settings.collections:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
-    elif request.since and not 0 <= (parse_iso(request.since) or -1) <= (time() + 86_400) * 1000:
+    elif request.since and ((ms := parse_iso(request.since)) is None or ms > (time() + 86_400) * 1000):
         fault = f"{request.since!r} is no day up to today. Write YYYY-MM-DD."
     if fault or not places:
         fault = fault or "No agent has recorded sessions here. Name an export: clawmem mine PATH"

@@ -464,7 +464,7 @@ PLAIN_WORDS = {  # for pydantic's types of errors
     "int_parsing_size": "is too large",
     "float": "must be a number",
     "bool": "must be true or false",
-    **dict.fromkeys(("dict", "model"), "must be a mapping"),
+    **dict.fromkeys(("dict", "model", "model_attributes"), "must be a mapping"),
     "path": "must be the path of a file or folder",
 }
 

@@ -341,7 +341,7 @@ class Lookup:
         Raises:
             InvalidInput: for a glob, as `check_path` and `compile_pattern`; ``OUT_OF_BOUNDS`` for too many names.
         """
-        texts = [pattern] if isinstance(pattern, str) else pattern
+        texts = [pattern] if isinstance(pattern, str) else [name.rstrip(", ") or name for name in pattern]
         if isinstance(pattern, str) and "," in pattern and not re.search(r"[*?]", pattern):
             texts = [*filter(None, map(str.strip, pattern.split(",")))] or texts
         names, failures = dict.fromkeys(texts), 0
