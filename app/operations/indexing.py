@@ -178,7 +178,7 @@ def reading_text(result: Reading) -> Iterator[str]:
             rules = few([f"{count} by {rule}" for rule, count in excluded.items()], 5)
             yield f"Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
         unread = [rule for rule in excluded if rule.startswith("the pattern ")]
-        endings = ",".join(["md", *(rule.rpartition(".")[2].rstrip(")") for rule in unread)])
+        endings = ",".join(dict.fromkeys(["md", *(rule.rpartition(".")[2].rstrip(")") for rule in unread)]))
         if unread:
             yield f"To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"
         yield from (f"  {problem}" for problem in report.problems)

@@ -52,7 +52,9 @@ def set_value(path: Path, keys: Sequence[str], value: Any, *, is_new: bool = Fal
             section = section[key]
         place = [value.get(key) for key in PLACE] if is_new else []
         if is_new and any(key == last or place == [*map(each.get, PLACE)] for key, each in section.items()):
-            raise InvalidInput("INVALID_INPUT", f"Another command has just added {last!r}. Repeat this one.")
+            raise InvalidInput(
+                "INVALID_INPUT", f"Another command has just added {last!r} or its files. Repeat this one."
+            )
         if isinstance(value, Mapping) and section.get(last):
             section[last].update(value)
         else:

@@ -115,8 +115,9 @@ class TestSyncing:
         second = invoke("vault", "sync", "work", notes, "--embed")
 
         (notes / "none").mkdir()
+        (notes / "none/a.txt").touch()
         empty = invoke("vault", "sync", "work", notes / "none", "--collection", "none")
-        assert (empty.exit_code, "No readable file" in empty.stderr) == (2, True)
+        assert (empty.exit_code, "Excluded: 1 by the pattern **/*.md (.txt)" in empty.stderr) == (2, True)
         emptied = invoke("vault", "sync", "work", notes / "none")
         assert (emptied.exit_code, "--allow-empty" in emptied.stderr) == (2, True)
         assert json.loads(first.stdout)["added"] == 3

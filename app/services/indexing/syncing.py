@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
-from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name
@@ -70,7 +70,8 @@ def sync_folder(
         files if allowed is None else single_files, home, [real_path(path) for path in own]
     )
     source = Folder(collection, str(root), pattern)
-    if (scan := scan_folder(guarded, source)).files or allow_empty:
+    rules = Exclusions(guarded, source)
+    if (scan := scan_folder(guarded, source, rules)).files or allow_empty:
         report = update_alone(files=guarded)(source, allow_empty=allow_empty, progress=progress)
         report.problems.extend(guarded.skipped.values())
         if allow_empty or documents.collections().get(collection):
@@ -80,6 +81,8 @@ def sync_folder(
         if scan.unreadable
         else "Give another folder or --pattern"
     )
+    excluded = few([f"{count} by {rule}" for rule, count in rules.counts.items()], 5)
+    remedy = f"Excluded: {excluded}. {remedy}" if excluded else remedy
     fault = f"No readable file of {root} matches {pattern}. {remedy}."
     emptied = f" To remove all documents of {collection}, add --allow-empty."
     raise InvalidInput(
