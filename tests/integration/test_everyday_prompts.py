@@ -94,18 +94,10 @@ class TestTheDevelopmentPrompts:
         assert len(missed) / len(others) <= 0.15, [one["prompt"] for one in missed]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "path"),
-    [
-        (
-            "what dose of blood pressure medicine did Mama take before her fall?",
-            "home/family/mama-medicine-2025.md",
-        )
-    ],
-)
-def test_the_note_that_a_prompt_means_comes_first(ask: Ask, prompt: str, path: str) -> None:
+def test_the_note_that_a_prompt_means_comes_first(ask: Ask) -> None:
     """A former version, if the prompt asks for it."""
-    assert ask("ownervault", prompt).split(" notes/", 2)[1].startswith(f"{path}:")
+    block = ask("ownervault", "what dose of blood pressure medicine did Mama take before her fall?")
+    assert block.split(" notes/", 2)[1].startswith("home/family/mama-medicine-2025.md:")
 
 
 def test_small_vaults_of_a_person_are_silent(tmp_path: Path) -> None:

@@ -113,16 +113,11 @@ def test_a_topic_alone_is_no_answer(asked: Callable[[str], Any], answered: str, 
     assert sure / (1 - sure) > 5 * unsure / (1 - unsure)
 
 
-@pytest.mark.parametrize(
-    ("question", "path", "line"), [("when did Brandt pay 2026-014", "invoices.md", "12 June")]
-)
-def test_an_exact_match_comes_first(
-    invoke: Invoke, tmp_path: Path, question: str, path: str, line: str
-) -> None:
+def test_an_exact_match_comes_first(invoke: Invoke, tmp_path: Path) -> None:
     """A number of another person, or a note about the client, is no answer."""
     write_notes(tmp_path / "n", EXACT_NOTES)
     invoke("bootstrap", tmp_path / "n")
 
-    first = ask_json(invoke, "query", question)["results"][0]
+    first = ask_json(invoke, "query", "when did Brandt pay 2026-014")["results"][0]
 
-    assert (first["path"], line in first["snippet"]) == (path, True)
+    assert (first["path"], "12 June" in first["snippet"]) == ("invoices.md", True)
