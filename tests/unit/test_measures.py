@@ -36,19 +36,6 @@ class TestMeasure:
         )
         assert found["ndcg@10"] == pytest.approx(0.403825, abs=1e-6)
 
-    @pytest.mark.parametrize(("rank", "reciprocal"), [(1, 1.0), (3, 1 / 3), (10, 0.1), (11, 0.0)])
-    def test_the_tenth_rank_counts(self, rank: int, reciprocal: float) -> None:
-        """Rank 10 is the last that counts; rank 11 is as good as none."""
-        ranking = [f"x{n}" for n in range(20)]
-        ranking[rank - 1] = "a"
-
-        found = measure(ranking, {"a": 1})
-
-        assert found["mrr@10"] == reciprocal
-        assert found["ndcg@10"] == pytest.approx(1 / math.log2(rank + 1) if rank <= 10 else 0.0)
-        assert found["hit@10"] == found["recall@10"] == float(rank <= 10)
-        assert found["hit@5"] == float(rank <= 5)
-
 
 class TestSpreadOfValues:
     @pytest.mark.parametrize(
