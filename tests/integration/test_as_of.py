@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from notes_vault import NotesVault, paths
-from vault_stores import retrieval_stores
+from vault_stores import WAYS, one_way_in, ways_to_ask
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
-from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.request import read_request
 
 ASKED = "where do login sessions live"
 BETWEEN = "2023-06-30"  # after the first decision, before the second
@@ -35,18 +33,8 @@ class Home(NotesVault):
         for path, text in NOTES.items():
             self.write(path, text, hours_ago=24 * CHANGED_DAYS_AGO.get(path, 1))
         self.take_in({})
-        self.ways: dict[str, Callable[[RetrievalRequest], Answer]] = {
-            "search": search(retrieval_stores(self.vault)),
-            "vsearch": vsearch(retrieval_stores(self.vault), self.embedder),
-            "query": query(retrieval_stores(self.vault), self.embedder),
-            "intent_search": intent_search(retrieval_stores(self.vault), self.embedder),
-            "query_plan": QueryPlan(retrieval_stores(self.vault), self.embedder),
-        }
-        self.retrieve = MemoryRetrieve(
-            self.vault.documents,
-            self.vault.sessions,
-            {name: lambda w=way: w for name, way in self.ways.items()},
-        )
+        self.ways = ways_to_ask(self.vault, self.embedder)
+        self.retrieve = one_way_in(self.vault, self.ways)
 
     def ask(self, way: str = "query", *, as_of: str = "", until: str = "", question: str = ASKED) -> Answer:
         return self.ways[way](read_request(question, now_ms=START_MS, as_of=as_of, until=until))
@@ -59,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     found.vault.close()
 
 
-@pytest.mark.parametrize("way", ["search", "vsearch", "query", "intent_search", "query_plan"])
+@pytest.mark.parametrize("way", WAYS)
 def test_the_decision_of_then_answers(home: Home, way: str) -> None:
     """What was written later is there on no way, and a note of before the day is."""
     then, now = paths(home.ask(way, as_of=BETWEEN)), paths(home.ask(way))

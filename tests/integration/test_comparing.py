@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
-from functools import cache, partial
+from functools import cache
 from random import Random
 
 import pytest
@@ -13,7 +13,7 @@ from file_tree import FileTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_vault import paths
-from vault_stores import retrieval_stores
+from vault_stores import WAYS, one_way_in, retrieval_stores, ways_to_ask
 from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -24,8 +24,8 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import LATE_INTERACTION
-from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
+from clawmem.app.services.retrieval.pipelines import query
+from clawmem.app.services.retrieval.plan import Ask
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit, read_request
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE
@@ -185,25 +185,10 @@ def _some_note(chance: Random, number: int) -> str:
     return f"# Note {number}\n\n" + "".join(f"{line.capitalize()} {number}.\n\n" for line in lines)
 
 
-Ask = Callable[[RetrievalRequest], Answer]
-
-
 def pipelines(vault: Vault, late: LateInteraction | None = None) -> dict[str, Ask]:
-    embedder = HashingEmbedder()
-    made: dict[str, Ask] = {
-        "search": search(retrieval_stores(vault)),
-        "vsearch": vsearch(retrieval_stores(vault), embedder),
-        "query": query(retrieval_stores(vault), embedder, late),
-        "intent_search": intent_search(retrieval_stores(vault), embedder),
-        "query_plan": QueryPlan(retrieval_stores(vault), embedder),
-    }
-    retrieve = MemoryRetrieve(
-        vault.documents, vault.sessions, {name: partial(made.__getitem__, name) for name in made}
-    )
-    return {**made, "memory_retrieve": lambda request: retrieve(request, Route.HYBRID)}
-
-
-NAMES = ("search", "vsearch", "query", "intent_search", "query_plan", "memory_retrieve")
+    ways = ways_to_ask(vault, HashingEmbedder(), late)
+    retrieve = one_way_in(vault, ways)
+    return {**ways, "memory_retrieve": lambda request: retrieve(request, Route.HYBRID)}
 
 
 class TestNamedTime:
@@ -255,7 +240,10 @@ what about honey in May 2026 and the garden in the rain
 who saw the car, and when did the tower fall
 """.strip().splitlines()
 ASKED = st.tuples(
-    st.integers(0, 5), st.sampled_from(NAMES), st.sampled_from(QUESTIONS), st.sampled_from(list(Unit))
+    st.integers(0, 5),
+    st.sampled_from([*WAYS, "memory_retrieve"]),
+    st.sampled_from(QUESTIONS),
+    st.sampled_from(list(Unit)),
 )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vault_stores import retrieval_stores
+from vault_stores import one_way_in, ways_to_ask
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -16,8 +16,6 @@ from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.planning import Route
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
@@ -26,13 +24,6 @@ from clawmem.ports.vault import Vault
 
 BOAT = Path(__file__).parents[1] / "data" / "ownervault" / "boat"
 KNOWN = "Where is the mooring on the Zuidlaardermeer?"
-WAYS: dict[str, Callable[[Vault], Ask]] = {
-    "search": lambda vault: search(retrieval_stores(vault)),
-    "vsearch": lambda vault: vsearch(retrieval_stores(vault), StaticEmbedder()),
-    "query": lambda vault: query(retrieval_stores(vault), StaticEmbedder()),
-    "intent_search": lambda vault: intent_search(retrieval_stores(vault), StaticEmbedder()),
-    "query_plan": lambda vault: QueryPlan(retrieval_stores(vault), StaticEmbedder()),
-}
 UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles until they snood")
 
 
@@ -47,7 +38,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 
 def ask(vault: Vault, question: str, *, verb: str = "query", floor: float = 0.0) -> Answer:
-    return WAYS[verb](vault)(read_request(question, now_ms=START_MS, floor=floor))
+    return ways_to_ask(vault, StaticEmbedder())[verb](read_request(question, now_ms=START_MS, floor=floor))
 
 
 @pytest.mark.parametrize("verb", ["search", "query"])
@@ -76,9 +67,7 @@ def test_by_meaning_alone_nothing_is_judged(vault: Vault) -> None:
 @pytest.mark.parametrize("mode", [Route.SEMANTIC, Route.HYBRID, Route.CAUSAL, Route.COMPLEX, Route.KEYWORD])
 def test_one_way_in_keeps_to_the_floor(vault: Vault, mode: Route) -> None:
     """Whichever way a question takes, it says how likely it is answered, and is silent below the floor."""
-    retrieve = MemoryRetrieve(
-        vault.documents, vault.sessions, {name: lambda make=make: make(vault) for name, make in WAYS.items()}
-    )
+    retrieve = one_way_in(vault, ways_to_ask(vault, StaticEmbedder()))
 
     def found(question: str) -> Answer:
         return retrieve(read_request(question, now_ms=START_MS, floor=DEFAULT_FLOOR), mode)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from notes_vault import NotesVault, paths
-from vault_stores import retrieval_stores
+from vault_stores import WAYS, retrieval_stores, ways_to_ask
 from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines import (
-    find_similar,
-    intent_search,
-    query,
-    search,
-    vsearch,
-)
-from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve, QueryPlan
+from clawmem.app.services.retrieval.pipelines import find_similar, vsearch
+from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve
 from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
 from clawmem.domain.retrieval.planning import Route
 from clawmem.ports.sessions import Session
@@ -41,28 +36,15 @@ class Home(NotesVault):
         for hour, (path, text) in enumerate(NOTES.items(), start=1):
             self.write(path, text, hours_ago=10 - hour)
         self.take_in({}, vectors=vectors)
-        self.retrieve = MemoryRetrieve(self.vault.documents, self.vault.sessions, self.ways())
+        makers = {way: partial(self._make, way) for way in WAYS}
+        self.retrieve = MemoryRetrieve(self.vault.documents, self.vault.sessions, makers)
 
     def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> Answer:
         return self.retrieve(self.request(question, limit=limit, show_all=False), mode)
 
-    def ways(self) -> dict[str, Callable[[], Ask]]:
-        vault, embedder = self.vault, self.embedder
-        makers: dict[str, Callable[[], Ask]] = {
-            "search": lambda: search(retrieval_stores(vault)),
-            "vsearch": lambda: vsearch(retrieval_stores(vault), embedder),
-            "query": lambda: query(retrieval_stores(vault), embedder),
-            "intent_search": lambda: intent_search(retrieval_stores(vault), embedder),
-            "query_plan": lambda: QueryPlan(retrieval_stores(vault), embedder),
-        }
-        return {name: self._noted(name, make) for name, make in makers.items()}
-
-    def _noted(self, name: str, make: Callable[[], Ask]) -> Callable[[], Ask]:
-        def made() -> Ask:
-            self.made.append(name)
-            return make()
-
-        return made
+    def _make(self, way: str) -> Ask:
+        self.made.append(way)
+        return ways_to_ask(self.vault, self.embedder)[way]
 
 
 @pytest.fixture
