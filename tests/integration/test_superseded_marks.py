@@ -134,6 +134,19 @@ def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None
     assert second["likelihood"] != "likely"
 
 
+def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:
+    """A remembered correction comes first where it is about the sentence that answers, in whatever words one asks."""
+    (world.home / "notes" / "flat.md").write_text(
+        "---\ndate: 2026-01-05\n---\n# Flat\n\nThe rent is 780 a month. Landlord: Frau Dreyer.\n\nQuiet from 22 on.\n"
+    )
+    world.cli("update")
+    world.cli("remember", "Correction: the rent is 820, not 780.")
+    first, second = world.json("query", "what does the flat cost per month")["results"][:2]
+    assert "820" in first["file"] and first["likelihood"] == "likely"
+    assert second["file"] == "notes/flat.md" and second["changed_by"]["file"] == first["file"]
+    assert world.json("query", "who is the landlord of the flat")["results"][0]["file"] == "notes/flat.md"
+
+
 def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:
     """
     A memory that supersedes a page comes first where a question is about it, or where it shares a word with the line that

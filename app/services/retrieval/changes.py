@@ -1,16 +1,20 @@
 """Notes whose text says that an older note is no longer right."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
+from clawmem.domain.capture.cues import sentences
+from clawmem.domain.capture.remembering import corrected_topic, corrects, replaced_numbers
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
 from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.question import Question
+from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import search_text
@@ -51,10 +55,9 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
             changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
-        changed[top] = line.document_id
-        document = notes.document(line.document_id)
-        found = Candidate(line.document_id, line, best[top].relevance, 0.0, document=document)
-        best.setdefault(line.document_id, found)
+        note = notes.document(line.document_id)
+        best.setdefault(note.id, Candidate(note.id, line, best[top].relevance, 0.0, document=note))
+        changed[top] = note.id
     order = list(work.candidates)
     for older, newer in changed.items():
         note = notes.document(newer)
@@ -69,9 +72,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
 
 
 def _without_turns(texts: LoadedTexts, keys: dict[int, FragmentKey]) -> dict[int, FragmentKey]:
-    labels = {
-        k: span.label for k, span in texts.spans(keys.values()).items() if span.kind is FragmentKind.LINE
-    }
+    spans = texts.spans(keys.values())
+    labels = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
     turns = {key for key, speaker in labels.items() if speaker and not versions.CORRECTION.match(speaker)}
     return {number: key for number, key in keys.items() if key not in turns}
 
@@ -130,7 +132,10 @@ class _Notes:
 def _searched(
     stores: RetrievalStores, request: RetrievalRequest, notes: _Notes, older: FragmentKey
 ) -> FragmentKey | None:
-    """Return the line of a newer note that most probably changes the fragment *older*, by the words that both have."""
+    """
+    Return the line of a newer note that most probably changes the fragment *older*: a correction of the sentence that
+    answers, or a sentence with words of both that and the question.
+    """
     old, lexical = notes.document(older.document_id), stores.lexical
     every = dict.fromkeys((*notes.topic, *content_words(notes.passage(older))))
     terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
@@ -145,10 +150,16 @@ def _searched(
     except ClawmemError:  # an unavailable index; its retriever has reported it
         return None
     lines = _without_turns(notes.texts, {hit.key.document_id: hit.key for hit in reversed(hits)})
-    weighed = {
-        key: versions.weight_of_change(notes.document(n).title, notes.body(n), notes.topic, weights)
-        for n, key in lines.items()
-        if n != older.document_id and notes.is_later(n, older.document_id)
-    }
-    key = max(weighed, key=weighed.__getitem__, default=None)
-    return key if key and weighed[key] >= versions.LEAST_CHANGE * rarity(total, 1) else None
+    span, question = notes.texts.spans([older]).get(older), notes.question.forms.words
+    line = notes.body(older.document_id)[span.start : span.end] if span else ""
+    answer = max(sentences(line), key=lambda text: sum(has_words(question, text)), default="")
+    weighed: dict[FragmentKey, float] = {}
+    for n, key in lines.items():
+        if n != older.document_id and notes.is_later(n, older.document_id):
+            title, body = notes.document(n).title, notes.body(n)
+            topic = corrected_topic(body) if len(body) <= SHORT_NOTE else ()
+            is_about = corrects(topic, f"{old.title}\n{answer}", replaced_numbers(body))
+            known = versions.weight_of_change(title, body, notes.topic, weights)
+            weighed[key] = math.inf if is_about else known
+    best = max(weighed, key=weighed.__getitem__, default=None)
+    return best if best and weighed[best] >= versions.LEAST_CHANGE * rarity(total, 1) else None

@@ -92,11 +92,9 @@ def _of_other_lines(
     best = {c.document_id: c.best for c in pages if c.document_id in newer}
     spans = work.texts.spans(best.values())
     asked, phrases = request.question.forms.words, request.question.phrases
-    notes = work.texts.documents(best)
-    for page, span in (
-        (page, spans.get(best[page])) for page in best if notes[page].body_length > SHORT_NOTE
-    ):
+    for page, key in best.items():
         bodies, documents = work.texts.bodies([page, *newer[page]]), work.texts.documents(newer[page])
+        span = spans.get(key)
         line = content_words(bodies.get(page, "")[span.start : span.end] if span else "")
         for number in (n for n, document in documents.items() if document.body_length <= SHORT_NOTE):
             hits = [sum(has_words(asked, bodies.get(n, ""), phrases)) for n in (page, number)]
