@@ -139,9 +139,7 @@ class Remember:
         option, subject, repeating, superseding = OPTIONS if origin is Origin.USER else PARAMETERS
         properties = {"when": checked_name("subject", when), "until": until} if when else {}
         if (until and not when) or (when and not content_words(when)):
-            raise InvalidInput(
-                "INVALID_INPUT", f"Name the subject of a reminder by a word or some: {subject}"
-            )
+            raise InvalidInput("INVALID_INPUT", f"Name the subject of a reminder in words: {subject}")
         folder, inbox = self._place(collection, option)
         past = self._superseded(supersedes, folder, option)
         replaced = past and (past.path if past.collection == folder.name else past.display_path)

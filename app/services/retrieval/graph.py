@@ -121,9 +121,7 @@ def follow_relations(
     scores = traversal.merge(scores, traversal.shares_of_all(pushed, seeds), traversal.PUSHED)
     if intent is Intent.ENTITY:
         neighbours = stores.entities.neighbours(seeds, COMPANIONS, request.scope)
-        companions = {
-            number: traversal.cooccurrence_score(together) for number, together in neighbours.items()
-        }
+        companions = {n: traversal.cooccurrence_score(together) for n, together in neighbours.items()}
         scores = traversal.with_companions(scores, companions)
     known = {candidate.document_id: candidate for candidate in work.candidates}
     most = max(1.0, *scores.values())  # the maximum of relevance is 1

@@ -257,16 +257,14 @@ def intent_search(
         "lexical": partial(in_named_time, lexical_retriever(stores.lexical)),
         "vector": partial(in_named_time, vector_retriever(stores.vectors, stores.embeddings, embedder)),
     }
-    relations: Mapping[str, Stage] = (
-        {"graph": partial(follow_relations, stores, embedder)} if with_graph else {}
-    )
+    graph: dict[str, Stage] = {"graph": partial(follow_relations, stores, embedder)} if with_graph else {}
     return Pipeline(
         stores,
         {
             "classify": partial(classify, stores.answers, intent, models.generator),
             "search": retrieval(stores, embedder, (), legs),
             "fuse": fuse_by_intent,
-            **relations,
+            **graph,
             **reranking_stages(stores, models),
             **ending(stores),
         },
