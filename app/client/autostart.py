@@ -62,9 +62,10 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> No
     """Start a server if hooks are to, none runs, and none was started lately; raise `OSError` if that fails."""
     vault = default_vault(environ).absolute()
     if is_automatic(environ) and vault.is_file() and _age_s(vault) >= RETRY_S and not is_running(vault):
-        note = server_file(vault, "server-start")
-        note.unlink(missing_ok=True)  # a new file has a new time
-        note.touch(mode=0o600)
+        with vault.open("rb") as file:
+            if file.read(6) != b"SQLite":  # nothing is left next to another file
+                return
+        server_file(vault, "server-start").touch(mode=0o600)
         _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
 
 
