@@ -270,7 +270,7 @@ def collection_add(
 
     A collection of that name keeps each setting that is not named, and continues in the new folder if its own is gone.
     """
-    settings = services.settings
+    settings, usual = services.settings, "**/*.md"
     require_folder(settings)
     if client and not path:
         memories = services.clients.memories()
@@ -278,7 +278,7 @@ def collection_add(
         if not agent:
             raise NotFound("agent with memories of its own", client, suggestions=[*memories])
         path, name = Path(memories[agent].folder), name or f"{agent}-memory"
-        pattern, exclude = pattern or memories[agent].pattern, [*memories[agent].exclude, *(exclude or ())]
+        usual, exclude = memories[agent].pattern, [*memories[agent].exclude, *(exclude or ())]
     elif path is None or client:
         raise InvalidInput("INVALID_INPUT", "Name either a folder, or with --client an agent.")
     folder = existing_folder(path)
@@ -286,7 +286,7 @@ def collection_add(
         name = collection_name(folder.name or "root") + ("-commits" if kind == "git" else "")
     known = settings.collections.get(name)
     before: dict[str, Any] = known.model_dump(mode="json") if known else {}
-    pattern = before.get("pattern", "**/*.md") if pattern is None else pattern
+    pattern = before.get("pattern", usual) if pattern is None else pattern
     check_pattern(pattern)
     if fault := settings.fault_of_collection(name, folder, pattern, kind):
         raise InvalidInput("INVALID_INPUT", fault)
@@ -305,8 +305,7 @@ def collection_add(
     is_private = services.is_open and services.withheld.covers(name)
     entry = {"path": str(folder), "pattern": pattern, "project": project, "private": is_private}
     entry["exclude"] = [*dict.fromkeys([*before.get("exclude", ()), *(exclude or ())])]
-    entry |= {} if kind == "files" else {"kind": kind}
-    entry |= {"trust": "assistant"} if client and not before else {}
+    entry |= {"kind": kind if kind == "git" else "", "trust": "assistant" if client and not before else ""}
     entry = {key: value for key, value in entry.items() if value}
     set_value(settings.config_file, ("collections", name), entry, is_new=not before)
     remarks = ["Its notes stay private (see its entry in the config file)."] * (is_private and not before)
