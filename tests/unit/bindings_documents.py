@@ -10,8 +10,8 @@ from clawmem.domain.documents.frontmatter import content_type, facts
 from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_path
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import read_address, title
-from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.text.written_dates import authored_at
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.text.written_dates import authored_at, day_at_opening
 
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
@@ -43,6 +43,8 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "docid": lambda case: docid(**case),
     "excluded_path": lambda case: is_excluded(**case),
     "frontmatter_facts": _frontmatter_facts,
+    "moment": lambda case: parse_iso(case["text"]),
+    "opening_day": lambda case: day_at_opening(**case),
     "path_context": lambda case: path_context(**case),
     "path_pattern": lambda case: compile_pattern(case["pattern"])(case["path"]),
     "title": lambda case: title(case["declared"], Markdown(case["body"]), case["path"]),

@@ -27,6 +27,7 @@ from clawmem.domain.retrieval.relevance import (
     results_to_show,
 )
 from clawmem.domain.retrieval.snippets import snippet
+from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.text.dates import temporal_range
 from clawmem.domain.text.parts import choose_chunk, intent_terms
 from clawmem.ports.records import FragmentKey
@@ -198,6 +199,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "recency_intent": lambda given: has_recency_intent(**given),
     "mmr": _mmr,
     "snippet": _snippet,
+    "states_change": lambda given: states_change(**given),
     "lease": _lease,
     "decomposition": _decomposition,
     "cooccurrence": lambda given: cooccurrence_score(**given),

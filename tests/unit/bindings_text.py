@@ -10,6 +10,8 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.knowledge.llm_answer import read_json
 from clawmem.domain.retrieval.grains import Fused, fuse_documents, fuse_lines
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.text.likeness import is_same_word, restating_line
+from clawmem.domain.text.spelling import best_spelling
 from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Hit, LexicalQuery, Span
 
@@ -85,6 +87,9 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "fragments": _fragments,
     "llm_answer": lambda given: read_json(**given),
     "query_forms": _query_forms,
+    "restating_line": lambda given: restating_line(given["text"], given["body"]),
+    "same_word": lambda given: is_same_word(given["one"], given["other"]),
+    "spelling": lambda given: best_spelling(**given),
     "fuse_documents": _fuse_documents,
     "fuse_lines": _fuse_lines,
 }

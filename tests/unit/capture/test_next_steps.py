@@ -22,39 +22,6 @@ def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
     return [TranscriptMessage(f"m{line}", line, who, text) for line, (who, text) in enumerate(texts, start=1)]
 
 
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        ("**Next step:** wire it", ["wire it"]),
-        ("## What's left\n\n1. Ship it\n2. Tell Mira\n\n## Notes\n\n- The old path stays.", ["Ship it", "Tell Mira"]),
-        ("Fertig. Nächster Schritt: den Export anbinden.", ["den Export anbinden."]),
-        ("TODO: n/a", []),
-        ("```\n# TODO: drop this\n```\nThat is the code.", []),
-        ("> Next step: quoted from a mail", []),
-        ("What are the next steps?", []),
-        ("Next steps for the importer: wire it; test it", ["wire it; test it"]),
-        ("TODO (release): sign it. The rest is fine.", ["sign it."]),
-        ("Next step: sign it. The rest is fine.", ["sign it."]),
-        ("Follow-ups:\n\n- a mail to Mira\n\n- the bill\n\nBye.", ["a mail to Mira", "the bill"]),
-        ("Everything runs. What is left:\n1) the docs\n2) the tag", ["the docs", "the tag"]),
-        ("Status:\n- Next: the docs\n- Done: the code", ["the docs"]),
-        ("Next step: sign it\nGood night", ["sign it"]),
-        ("- [ ] sign it\n  - [ ] ship it\n- [X] write it", ["sign it", "ship it"]),
-        ("Als Nächstes: der Export.\nOffen: die Lizenz", ["der Export.", "die Lizenz"]),
-        ("The next step is to test it.", ["The next step is to test it."]),
-        ("Is the next step to sign it?", []),
-        ("The next release is in May.", []),
-        ("The shop is open: from nine to five.", []),
-        ("Next steps:\n\n## Summary\n\n- It runs.", []),
-        ("Remaining: nothing.", []),
-        ("Offen: keine", []),
-    ],
-)  # fmt: skip
-def test_next_steps(text: str, steps: list[str]) -> None:
-    """A label with its text or list, an open box, and a sentence that says it; nothing that only holds the words."""
-    assert list(next_steps(text)) == steps
-
-
 @given(st.text(alphabet="Next step:TODO- []x\n#*`>.ä", max_size=200))
 def test_any_text_is_read(text: str) -> None:
     """Whatever stands there, a step is a text on one line, and no longer than may be."""

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,45 +62,6 @@ def test_places_of_a_block() -> None:
         Block(BlockKind.PARAGRAPH, 7, 7, 0, 3),
         Block(BlockKind.PARAGRAPH, 9, 10, 5, 14),
     ]
-
-
-@pytest.mark.parametrize(
-    ("line", "speaker"),
-    [
-        ("**Ann:** hi", "Ann"),
-        ("**Ann Lee**: hi", "Ann Lee"),
-        ("**" + "n" * 40 + ":** hi", "n" * 40),
-        ("**" + "n" * 40 + "**: hi", "n" * 40),
-        ("user: hi", "user"),
-        ("User: hi", "User"),
-        ("ASSISTANT: hi", "ASSISTANT"),
-        ("human: hi", "human"),
-        ("system:\thi", "system"),
-        ("User:", "User"),
-        ("**Ann:**", "Ann"),
-        ("** Ann :** hi", "Ann"),
-    ],
-)
-def test_turns(line: str, speaker: str) -> None:
-    """A bold name with a colon in or behind it, or a role with a colon, at the beginning of a line."""
-    assert shape(f"{line}\nand more") == [("turn", 1, 2, speaker)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "**Ann** hi",
-        "**" + "n" * 41 + ":** hi",
-        "Ann: hi",
-        "user:hi",
-        "users: hi",
-        " user: hi",
-        "a **Ann:** hi",
-    ],
-)
-def test_not_turns(line: str) -> None:
-    """No colon, forty-one letters, an unknown role, no blank, or not at the beginning."""
-    assert [block.kind for block in Markdown(line).blocks] == [BlockKind.PARAGRAPH]
 
 
 @given(DOCUMENTS, st.integers(1, 99))

@@ -4,31 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.text.spelling import best_spelling, compound_parts, full_words, with_corrections
-
-
-@pytest.mark.parametrize(
-    ("word", "stem", "stored", "documents", "is_meant"),
-    [
-        ("porbe", "porb", "probe", 9, True),
-        ("porbe", "porb", "probe", 1, False),  # of one note alone: maybe a misspelling itself
-        ("house", "hous", "hors", 9, False),
-        ("wheat", "wheat", "whatqx", 9, False),
-        ("jolk", "jolk", "joke", 9, False),
-        ("qx7841b", "qx7841b", "qx784lb", 9, False),
-        ("printf", "printf", "print", 9, False),
-        ("subagent", "subag", "sugar", 9, False),
-        ("subagent", "subagent", "subagant", 9, True),
-    ],
-)
-def test_slips_are_corrected(word: str, stem: str, stored: str, documents: int, is_meant: bool) -> None:
-    """A short word differs by a letter too many or too few, or by two letters in the wrong order."""
-    assert (best_spelling(word, stem, {stored: documents}) == stored) is is_meant
-
-
-def test_fewest_edits_then_most_documents() -> None:
-    """A stored word that more documents contain wins between equals."""
-    assert best_spelling("porbe", "porb", {"probe": 9, "prob": 3}) == "probe"
+from clawmem.domain.text.spelling import compound_parts, full_words, with_corrections
 
 
 @pytest.mark.parametrize(
