@@ -72,8 +72,10 @@ def supersede(
     for note in notes:
         named[note.collection, note.path.rpartition("/")[2]].append(note)
     names = [(note, (note.collection, name)) for note in notes for name in possible_originals(note.path)]
-    for copy, original in ((note, other) for note, name in names for other in named.get(name, ())):
-        if is_copy(copy, original, work.texts.bodies([original.id, copy.id])):
+    copies = [(note, other) for note, name in names for other in named.get(name, ())]
+    bodies = work.texts.bodies(note.id for pair in copies for note in pair)
+    for copy, original in copies:
+        if is_copy(copy, original, bodies):
             _lift(listed, original.id, [copy.id], VERSION)
             if without_conflict(copy.path) == original.path:
                 listed[copy.id] = listed[copy.id]._replace(changed_by=original)
