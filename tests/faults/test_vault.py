@@ -187,10 +187,10 @@ class TestFull:
             world.write(f"n{number}.md", f"# Changed {number}\n\n" + f"Beast{number} roams.\n\n" * 60)
         (world.root / "n0.md").unlink()
         for number in range(400):  # more than one transaction, also on a fast machine
-            world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 300)
+            world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 60)
         kept = [len(world.paths())]
 
-        for failure in pages_missing(world, world.update, step=30):
+        for failure in pages_missing(world, world.update, step=10):
             assert failure.code == "VAULT_FULL"
             assert "Free some space and repeat" in str(failure)
             assert world.torn() == []
