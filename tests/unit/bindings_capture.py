@@ -9,9 +9,9 @@ from bindings_maintenance import policy_of
 
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.blocks import fact_of, is_stale, names_file, packed
-from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
+from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered, verdict
 from clawmem.domain.capture.cues import Kind
-from clawmem.domain.capture.handoff import next_steps
+from clawmem.domain.capture.handoff import next_steps, summary_part
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import is_due
@@ -68,5 +68,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "is_stale": lambda given: is_stale(**given),
     "names_file": lambda given: names_file(given["line"], given["path"]),
     "next_steps": lambda given: list(next_steps(given["text"])),
+    "summary_part": lambda given: summary_part(given["report"]),
+    "verdict": lambda given: verdict(**given).value,
     "packed": lambda given: packed(**given),
 }

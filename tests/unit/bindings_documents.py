@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded, path_context
-from clawmem.domain.documents.frontmatter import content_type, facts
+from clawmem.domain.documents.frontmatter import content_type, facts, split
 from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_path
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import read_address, title
@@ -42,6 +42,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "content_type": lambda case: content_type(**case),
     "docid": lambda case: docid(**case),
     "excluded_path": lambda case: is_excluded(**case),
+    "frontmatter_split": lambda case: split(case["source"])._asdict(),
     "frontmatter_facts": _frontmatter_facts,
     "moment": lambda case: parse_iso(case["text"]),
     "opening_day": lambda case: day_at_opening(**case),

@@ -22,12 +22,13 @@ from clawmem.domain.retrieval.relevance import (
     Evidence,
     ResultPlace,
     answer_probability,
+    is_task,
     likelihood_of,
     place_probability,
     results_to_show,
 )
 from clawmem.domain.retrieval.snippets import snippet
-from clawmem.domain.retrieval.versions import states_change
+from clawmem.domain.retrieval.versions import decision_subjects, states_change, subject_name, wanted_version
 from clawmem.domain.text.dates import temporal_range
 from clawmem.domain.text.parts import choose_chunk, intent_terms
 from clawmem.ports.records import FragmentKey
@@ -199,6 +200,12 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "recency_intent": lambda given: has_recency_intent(**given),
     "mmr": _mmr,
     "snippet": _snippet,
+    "is_task": lambda given: is_task(given["question"]),
+    "same_decision": lambda given: (
+        not decision_subjects(given["one"]).isdisjoint(decision_subjects(given["other"]))
+    ),
+    "same_version": lambda given: subject_name(given["one"]) == subject_name(given["other"]) is not None,
+    "wanted_version": lambda given: wanted_version(given["question"]).name.lower(),
     "states_change": lambda given: states_change(**given),
     "lease": _lease,
     "decomposition": _decomposition,

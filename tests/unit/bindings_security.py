@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.security.escaping import clean, escape
+from clawmem.domain.security.fingerprint import echo_share, fingerprint, is_echo
 from clawmem.domain.security.folders import restriction_of
 from clawmem.domain.security.injections import find_injections
 from clawmem.domain.security.redaction import redact
@@ -25,6 +26,11 @@ def _redact(given: dict[str, Any]) -> dict[str, Any]:
     return {"text": redact(text), "findings": [list(secret) for secret in find_secrets(text)]}
 
 
+def _echo(given: dict[str, Any]) -> dict[str, Any]:
+    injected = fingerprint(given["injected"])
+    return {"share": echo_share(given["text"], injected), "is_echo": is_echo(given["text"], injected)}
+
+
 def _restricted(given: dict[str, Any]) -> str | None:
     found = restriction_of(given["folder"], given["home"])
     return found.name.lower() if found else None
@@ -33,6 +39,7 @@ def _restricted(given: dict[str, Any]) -> str | None:
 _SHAPES = {"clean": clean, "content": escape}
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "echo": _echo,
     "injections": _injections,
     "escape": _escape,
     "redaction": _redact,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.capture.contradiction import Verdict, lowered, revises, verdict
+from clawmem.domain.capture.contradiction import Verdict, lowered, revises
 from clawmem.domain.capture.cues import kind_of
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
 from clawmem.domain.capture.notes import note_body, notes_by_rules
@@ -61,22 +61,6 @@ def test_confidence_only_falls(confidence: float, answer: Verdict) -> None:
 
     assert after <= confidence
     assert after >= min(confidence, 0.2)
-
-
-@pytest.mark.parametrize(
-    ("new", "old", "expected"),
-    [
-        ("We use MySQL instead of Postgres for the ledger.", "We'll use Postgres for the ledger.", "update"),
-        ("We will not cache prices at the edge.", "We cache prices at the edge.", "contradiction"),
-        ("We no longer use Redis for sessions.", "Sessions are opaque tokens in Redis.", "contradiction"),
-        ("We use MySQL instead of Postgres for the ledger.", "Billing stays on Postgres.", "none"),
-        ("We'll use Postgres for the ledger.", "We'll use Postgres for the ledger.", "none"),
-        ("We purge by tag.", "The resizer stays in Python.", "none"),
-    ],
-)
-def test_verdicts(new: str, old: str, expected: str) -> None:
-    """Only what plainly speaks against an earlier decision is taken for that."""
-    assert verdict(new, old) == expected
 
 
 @pytest.mark.parametrize(

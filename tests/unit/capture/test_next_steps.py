@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.capture.handoff import (
-    STEP_CHARS,
-    is_worth_keeping,
-    next_steps,
-    remaining_steps,
-    summary_part,
-)
+from clawmem.domain.capture.handoff import STEP_CHARS, is_worth_keeping, next_steps, remaining_steps
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT
@@ -56,25 +49,3 @@ def test_what_makes_a_handoff_worth_keeping() -> None:
         {**nothing, "learned": ["It leaks."]}, {**nothing, "learned": ["It leaks because."]}
     )
     assert is_worth_keeping({**nothing, "done": ["Fixed."]}, nothing)
-
-
-@pytest.mark.parametrize(
-    ("reported", "summary"),
-    [
-        ("Plain.", "Plain."),
-        ("<analysis>a</analysis> b <analysis>c</analysis> d", "b  d"),
-        (
-            "x <summary>We strip `<analysis>` and `</analysis>`.</summary> y",
-            "We strip `<analysis>` and `</analysis>`.",
-        ),
-        ("<analysis type='x'>a<summary>b", "b"),
-        ("<analysis>a", ""),
-        ("<ANALYSIS>a</ANALYSIS>b", "b"),
-        ("b<analysis>a", "b"),
-        ("<summary></summary>", ""),
-        ("", ""),
-    ],
-)
-def test_the_summary_within_what_a_client_reports(reported: str, summary: str) -> None:
-    """Without the scratchpad, closed or not; a tag in backticks is a word."""
-    assert summary_part(reported) == summary

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,24 +19,6 @@ YAML_VALUES = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "",
-        "---",
-        "body",
-        "\n---\na: 1\n---\n",
-        " ---\na: 1\n---\n",
-        "----\na: 1\n---\n",
-        "---\na: 1\n",
-        "--- \na\n---\n",
-    ],
-)
-def test_without_both_fences_all_is_body(source: str) -> None:
-    """The opening one on line 1 and exact, the closing one anywhere after."""
-    assert split(source)[:3] == ("", source, 1)
 
 
 @given(LINES, LINES, LINE_END)

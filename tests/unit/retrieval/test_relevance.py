@@ -15,7 +15,6 @@ from clawmem.domain.retrieval.relevance import (
     ResultPlace,
     answer_probability,
     family,
-    is_task,
     place_probability,
 )
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
@@ -127,20 +126,3 @@ def test_the_floor_lies_where_more_speaks_for_than_against(entries: int) -> None
         weak = Evidence(shared=0.05, miss=15.0, specificity=20.0, entries=entries, cosine=far)
 
         assert answer_probability(strong, fingerprint) > DEFAULT_FLOOR > answer_probability(weak, fingerprint)
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("please add a docstring to this function", True),
-        ("could you rename x to count", True),
-        ("summarize how I fixed the lock", False),
-        ("draft a notice about our closed day", False),
-        ("how do I reverse a list in python", True),
-        ("where are the tests", False),
-        ("", False),
-    ],
-)
-def test_a_request_for_work_or_general_knowledge(question: str, expected: bool) -> None:
-    """It opens like one, and does not tell what its author did."""
-    assert is_task(question) is expected
