@@ -136,6 +136,3 @@ def test_lines_obey_the_laws_of_a_ranking(legs: dict[str, list[Hit]], speakers: 
     ) & ALL_LINES.keys()
     assert all(0.0 <= fused.relevance <= 1.0 for fused in found)
     assert all(0.0 < part <= 1.0 for fused in found for part in fused.parts.values())
-
-
-# Speakers
