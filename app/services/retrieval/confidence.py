@@ -143,11 +143,9 @@ def passages_of(
         if word != verb or len(forms.words) == 1
     }
     terms, total = tuple(weights), math.fsum(weights.values())
-    texts = _texts_of(request, work)
+    texts, phrases = _texts_of(request, work), question.phrases
     absent = {
-        key: {
-            word for word, has in zip(terms, has_words(terms, text, question.phrases), strict=True) if not has
-        }
+        key: {term for term, has in zip(terms, has_words(terms, text, phrases), strict=True) if not has}
         for key, text in texts.items()
     }
     lost = {key: [weights[word] for word in lacking] for key, lacking in absent.items()}

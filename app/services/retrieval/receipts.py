@@ -166,9 +166,7 @@ def find_receipt(receipts: Receipts, name: str) -> Receipt:
         raise NotFound("receipt", name, suggestions=[str(entry.id) for entry in receipts.latest(5)])
     if receipt := unpack(stored.content):
         return receipt
-    raise InvalidInput(
-        "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
-    )
+    raise InvalidInput("INVALID_INPUT", f"The receipt {stored.id} is damaged, or of a later clawmem.")
 
 
 class Retention(NamedTuple):

@@ -121,14 +121,12 @@ def run_retrievers(
         threads: Threads whose owner outlives this stage.
         at_hand: Returns the retrievers to run on the calling thread: CPU-bound ones would contend for the GIL.
     """
-    own_threads = threads or NamedThreads()
+    pool = threads or NamedThreads()
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         began, local = perf_counter(), legs if len(legs) == 1 else at_hand()
         calls = {name: partial(leg, request, work) for name, leg in legs.items()}
-        waiting = {
-            name: Future() if name in local else own_threads.ask(name, call) for name, call in calls.items()
-        }
+        waiting = {name: Future() if name in local else pool.ask(name, call) for name, call in calls.items()}
         for name, call in calls.items():
             if name in local:
                 _run(waiting[name], call)
@@ -153,9 +151,7 @@ def run_retrievers(
                 trace.degraded[name] = str(error) or type(error).__name__
         if trace.degraded and not found:
             # Who did not fail had nothing to search, such as no time in the question.
-            raise first_error or ClawmemError(
-                f"Nothing answered within {deadline_s:g} s. Try again in a moment."
-            )
+            raise first_error or ClawmemError(f"Nothing answered within {deadline_s:g} s. Try again.")
         found = {name: in_sections(request, work, hits) for name, hits in found.items()}
         trace.hits.update({name: len(hits) for name, hits in found.items()})
         return work._replace(legs=found, space=space)
@@ -165,9 +161,7 @@ def run_retrievers(
 
 def in_sections(request: RetrievalRequest, work: Work, hits: Sequence[Hit]) -> Sequence[Hit]:
     """Return *hits* without fragments outside of the sections to which the days of the request restrict their notes."""
-    sections = {
-        number: [*filter(None, spans)] for number, spans in request.sections.items() if None not in spans
-    }
+    sections = {n: [*filter(None, spans)] for n, spans in request.sections.items() if None not in spans}
     spans = work.texts.spans(hit.key for hit in hits if hit.key.document_id in sections) if sections else {}
     outside = {key for key, span in spans.items() if not sections_around(span, sections[key.document_id])}
     return [hit for hit in hits if hit.key not in outside] if outside else hits
