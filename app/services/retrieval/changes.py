@@ -15,6 +15,7 @@ from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.question import Question
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
+from clawmem.domain.retrieval.versions import CORRECTION
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.words import search_text
@@ -74,7 +75,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
 def _without_turns(texts: LoadedTexts, keys: dict[int, FragmentKey]) -> dict[int, FragmentKey]:
     spans = texts.spans(keys.values())
     labels = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
-    turns = {key for key, speaker in labels.items() if speaker and not versions.CORRECTION.match(speaker)}
+    turns = {key for key, speaker in labels.items() if speaker and not CORRECTION.match(speaker)}
     return {number: key for number, key in keys.items() if key not in turns}
 
 
@@ -106,7 +107,7 @@ class _Notes:
         A text of others, a draft or an overview changes no note of the owner.
         """
         new, old, terms = self.document(number), self.document(older), self.question.forms.words
-        until = None if versions.CORRECTION.match(self.body(number)) else DAY
+        until = None if CORRECTION.match(self.body(number)) else DAY
         is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
         is_later = is_later and not self.may_be_copied(new) and standing(new, terms) >= standing(old, terms)
         return is_later and is_verified(new.origin) >= is_verified(old.origin)
@@ -157,8 +158,8 @@ def _searched(
     for n, key in lines.items():
         if n != older.document_id and notes.is_later(n, older.document_id):
             title, body = notes.document(n).title, notes.body(n)
-            topic = corrected_topic(body) if len(body) <= SHORT_NOTE else ()
-            is_about = corrects(topic, f"{old.title}\n{answer}", replaced_numbers(body))
+            topic = corrected_topic(body) if len(body) <= SHORT_NOTE and CORRECTION.match(body) else ()
+            is_about = topic and corrects(topic, f"{old.title}\n{answer}", replaced_numbers(body))
             known = versions.weight_of_change(title, body, notes.topic, weights)
             weighed[key] = math.inf if is_about else known
     best = max(weighed, key=weighed.__getitem__, default=None)
