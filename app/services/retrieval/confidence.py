@@ -97,7 +97,7 @@ def evidence_of(
     lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages
 ) -> relevance.Evidence:
     """Return the evidence that any candidate answers."""
-    # A cosine is fitted with words by meaning.
+    # A cosine is fitted with words by meaning. Who asks the notes wants an answer; only a prompt, with a floor, may ask for work.
     vectors = work.legs.get(VECTOR) if passages.by_meaning else None
     return relevance.Evidence(
         shared=max(passages.shared.values(), default=0.0),
@@ -105,7 +105,7 @@ def evidence_of(
         specificity=passages.specificity,
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
-        is_task=passages.is_task,
+        is_task=passages.is_task and request.floor > 0,
         language=language_of(words(request.question.text)),
     )
 
@@ -133,9 +133,9 @@ def passages_of(
     """Compare the passages around the lines of the first candidates with the question."""
     # No word is common in a vault of ten notes.
     question, entries = request.question, max(5_000, lexical.count(Grain.DOCUMENT))
-    # Who asks the notes wants an answer; only a prompt, which has a floor, may ask for work. A note need not have the verb of
-    # a request for work on something of the writer: with it .034 of BEAM's questions got no block, without it .006.
-    is_task, forms = request.floor > 0 and relevance.is_task(question.text), question.forms
+    # A note need not have the verb of a request for work on something of the writer: with it .034 of BEAM's questions got no
+    # block, without it .006.
+    is_task, forms = relevance.is_task(question.text), question.forms
     verb = "" if is_task else relevance.task_verb(words(question.text))
     weights = {
         word: rarity(entries, lexical.holding(term, Grain.DOCUMENT))
