@@ -63,7 +63,8 @@ def open_services(
     Open the configured vault, and close it at the end of the block.
 
     A missing one is created if *create*, unless *read_only*; it is deleted again if the block raises before it stores a
-    document. One that cannot be written now, on a full disk for example, is opened for reading if *or_read*. Raises `ConfigError` for an unknown backend, and `VaultError`.
+    document. One that cannot be written now, on a full disk for example, is opened for reading if *or_read*. Raises
+    `ConfigError` for an unknown backend, and `VaultError`.
     """
     from clawmem.app.bootstrap.container import Clawmem
 

@@ -94,8 +94,8 @@ def day_at_opening(body: str, latest_ms: int) -> str:
     Return the day that opens a text, as ``YYYY-MM-DD``; empty if it opens otherwise, or with a day after *latest_ms*.
 
     That is a date before the other words of the first line below the title, also after a weekday, a short word or
-    "Date:" ("Mo 3.8.26"), or at the end of the line, as of a letter ("Leipzig, 16 Feb 2026") or of a line instead of a
-    title ("phone with Jo 2.3.26"). Here a year may have two digits. Items of lists and links to days are none.
+    "Date:" ("Mo 3.8.26"), or at the end of the line, as of a letter ("Leipzig, 16 Feb 2026"). Here a year may have two
+    digits. Items of lists and links to days are none.
     """
     line = next(filter(str.strip, (line for line in body.splitlines() if not line.startswith("#"))), "")[:200]
     start = line.strip().lstrip("*_>(") if not line.lstrip().startswith(("- ", "* ", "+ ")) else ""
@@ -106,9 +106,8 @@ def day_at_opening(body: str, latest_ms: int) -> str:
         (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[:1].isdecimal() else (start,)
     )
     found = [pattern.match(text.lstrip("*_")) for pattern in _DATES[:-1] for text in starts]
-    most = 8 if body.lstrip().startswith(f"{line}\n\n") else 5 if ", " in start else 0  # words
-    within = [m for form in _DATES[:-1] for m in form.finditer(start) if len(start.split()) <= most]
-    texts = [m[0] for m in (*filter(None, found), *(m for m in within if m.end() == len(start)))]
+    ending = start.rpartition(", ")[2] if ", " in start and len(start.split()) <= 5 else ""
+    texts = [*(match[0] for match in found if match), ending]
     days = (day for text in texts for day in _days(text, _DATES[:-1], century=2000))
     return next((iso_utc(day)[:10] for day in days if day <= latest_ms), "")
 
