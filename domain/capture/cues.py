@@ -2,8 +2,7 @@
 Sentences of Markdown, and statements of a conversation that are worth a memory, marked by five cues in English and German.
 
 The cues are: a decision in the first person, a preference, an order with "always" or "never", a failure with its
-reason, and a next step (see `handoff`). What others said, quoted, supposed, asked or denied is no statement of its
-speaker.
+reason, and a next step (see `handoff`). What others said, quoted, supposed, asked or denied counts for nobody.
 """
 
 import re
@@ -45,8 +44,8 @@ _SETTLED = r"(?:entschieden|beschlossen|vereinbart|geeinigt|festgelegt)"
 _DECIDED = _any(
     rf"\b(?:we|i)(?:'ve| have)?{_ALREADY} (?:decided|agreed|settled|chose|chosen|opted)\b",
     r"^(?:decision(?: made)?|decided|agreed|entscheidung|beschluss|entschieden)\s*:",
-    r"\b(?:wir haben|haben wir|ich habe|habe ich)\b"
-    rf"(?!.{{0,150}}\b(?:nicht|nie|niemals|nichts)\b.{{0,150}}{_SETTLED}).{{0,150}}\b{_SETTLED}\b",
+    r"(?:\b(?:wir haben|ich habe)|(?<=\w )(?:haben wir|habe ich))\b"
+    rf"(?!.{{0,150}}\b(?:fast|nicht|nie|niemals|nichts)\b.{{0,150}}{_SETTLED}).{{0,150}}\b{_SETTLED}\b",
 )
 _INTENDED = _any(  # by a user; an assistant describes its work and its examples in these words
     rf"\bwe(?:'re| are) going to{_ADVERBS} {_CHOSEN}\b|\bwe(?: now| no longer| only| always| never) {_CHOSEN}\b",
@@ -85,12 +84,18 @@ _FAILED = _any(
 
 # Signs before a cue that the statement is not the speaker's own: reported by somebody else, supposed or open.
 _FOREIGN = _any(
-    r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|told|tells|wrote|writes|claim(?:s|ed)|thinks|thought|"
-    r"believes|mentioned|according to|apparently|supposedly|allegedly|put it|laut|angeblich|anscheinend|sagt|sagte|gesagt|"
-    r"mein(?:t|te)|schreibt|schrieb|geschrieben|behauptet|erzählt)\b",
+    r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|wrote|according to|apparently|supposedly|allegedly|put it|laut|"
+    r"angeblich|anscheinend|sagte?|gesagt|meinte?|schreibt|schrieb|geschrieben|behauptet|erzählt|steht|heißt es|warum|wieso)\b",
     r"\bi (?:heard|read|was told)\b|\bnot true\b|\bich habe (?:gehört|gelesen)\b",
     r"\b(?:suppose|supposing|imagine|hypothetically|assum(?:e|ing)|if|unless|until|whether|maybe|perhaps|possibly|could|might|would|"
     r"should|say|angenommen|falls|wenn|ob|vielleicht|eventuell|könnte\w*|würde\w*|sollte\w*|stell dir vor|nehmen wir an)\b",
+)
+# Ends of the text before a cue where its clause begins, perhaps after an introduction ("For the cache we", "I think we").
+# Elsewhere the clause is part of another's: "The README states we", "Remind me why we", "The book: we".
+_CLAUSE = _any(
+    rf"{_OPENING}\W*(?:(?!(?:after|before|had|how|once|pretend|the|until|wh\w+)\b)(?:[\w']+|[\w']+ [\w']+:))?:?\s*$",
+    r"(?:[,;.!?…—–)-]|\b(?:and|as|because|but|btw|fyi|or|since|so|then|i (?:guess|think)|(?:mind|note|remember)(?: that)?))\s*$",
+    r"(?:^|[,;.—–-] |\band )(?:after|at|by|during|for|from|in|last|on|this|to|with)\b(?:(?!\b(?:how|it|that|wh\w+)\b)[^,;])*$",
 )
 _CREDITED = _any(r",\s+(?:says|said|writes|wrote|claims|according to|sagt|sagte|meint|laut|so steht)\b")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”"]*[“”"]|«[^»]*»|`[^`]*`|(?<!\w)[\'‘][^\'’]*[\'’](?!\w)')
@@ -110,9 +115,14 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
         return None
     is_question = own.rstrip("])\"'").endswith("?")
     for kind, pattern in _CUES_OF_USER if speaker is Speaker.USER else _CUES_OF_ASSISTANT:
-        if is_question and pattern is not _PREFERRED:  # "I prefer small steps, can you split this?"
+        cue = pattern.search(own)
+        if cue is None or (
+            is_question and pattern is not _PREFERRED
+        ):  # "I prefer small steps, can you split this?"
             continue
-        if (cue := pattern.search(own)) and not _FOREIGN.search(own[: cue.start()]):
+        before = own[: cue.start()]
+        is_embedded = cue[0].lower().startswith(("we", "i ", "i'", "you ")) and not _CLAUSE.search(before)
+        if not is_embedded and not _FOREIGN.search(before):
             return kind
     return None
 

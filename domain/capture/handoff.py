@@ -44,11 +44,9 @@ def by_rules(
     messages: Sequence[TranscriptMessage], notes: Sequence[Note], steps: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """
-    Return the sections of a handoff by rules alone, sentences in order of the conversation.
+    Return the sections of a handoff of *messages* with these *notes* by rules alone, sentences in order.
 
-    Args:
-        notes: The notes in *messages*.
-        steps: The next steps named in *messages*; a decision that is a next step is listed in that section only.
+    A decision that is one of the next *steps* is listed among them only.
     """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
     decisions = [note.quote for note in notes if note.kind is Kind.DECISION]
@@ -192,14 +190,10 @@ _SUMMARY = re.compile(r"(?<!`)<summary\b[^<>]*>(.*?)(?:(?<!`)</summary\s*>|\Z)",
 
 def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     """
-    Return the Markdown of the current state: last request, decisions, questions and changed files.
+    Return the Markdown of the state after *recent*, at most `MESSAGES`: last request, decisions, questions, changed files.
 
     Decisions are sorted by the number of words of more than three letters that they share with the last request,
     then latest first. The result is empty if there is nothing to save.
-
-    Args:
-        recent: The latest messages, no more than `MESSAGES`.
-        notes: The notes in *recent*.
     """
     prompts = (
         message.text for message in reversed(recent) if message.speaker is Speaker.USER and message.text
