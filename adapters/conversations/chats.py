@@ -162,22 +162,30 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
         kind not in ("bot_message", "thread_broadcast") and _SKIPPED.fullmatch(kind)
     ):
         return None
-    fallbacks = [part.text("fallback", "text") for part in record.objects("attachments")]  # of apps
-    layout = "\n".join(map(_layout, record.objects("blocks")))
-    text = record.text("text") or layout or "\n".join(filter(None, fallbacks))
+    texts = [record.text("text"), _layout(record.get("blocks"))]  # the first may be a short form
+    attached = record.objects("attachments")  # of apps, and messages of others
+    shared = [part for part in attached if part.get("is_share") or part.get("is_msg_unfurl")]
+    texts += map(_layout, shared if any(texts) else attached)
+    text = paragraphs(max(texts[:2], key=len), *texts[2:])
     text = with_attachments(_plain(text, names), record.objects("files"))
     speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
 
 
-def _layout(block: Record) -> str:
-    """Return the text of a block of a layout, or of an element of one; a section is a line."""
-    user = block.text("user_id")
-    own = block.text("text", "url") or block.object("text").text("text") or (f"<@{user}>" if user else "")
-    parts = [own, *map(_layout, [*block.objects("elements"), *block.objects("fields")])]
+def _layout(part: object, between: str = "\n") -> str:
+    """Return the text of a layout, of a part of one, or of an attachment; a section is a line, as a row of a table."""
+    if isinstance(part, list):
+        return between.join(filter(None, (_layout(item, " | ") for item in part)))
+    block = Record(part)
+    user, channel = block.text("user_id"), block.text("channel_id")
+    mention = f"<@{user}>" if user else f"<#{channel}>" if channel else ""
+    title, own = (block.text(name) or block.object(name).text("text") for name in ("title", "text"))
+    own = own or block.text("url", "alt_text", "value") or mention
     is_line = block.text("type") in ("rich_text_section", "rich_text_quote", "rich_text_preformatted")
-    return ("" if is_line else "\n").join(filter(None, parts))
+    between, names = "" if is_line else "\n", ("elements", "fields", "rows", "blocks")
+    inner = [_layout(block[name], between) for name in names if block.get(name)]
+    return "\n".join(filter(None, [block.text("pretext"), title, own, *inner])) or block.text("fallback")
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
@@ -205,6 +213,6 @@ def _names(member: Member) -> dict[str, str]:
             names[user.text("id")] = name
     for file in ("channels.json", "groups.json", "mpims.json", "dms.json"):
         for room in member.objects_next_to(f"../{file}"):
-            people = ", ".join(sorted(names.get(id) or id for id in map(str, room.get("members") or ())))
+            people = ", ".join(sorted(names.get(id) or id for id in room.texts("members")))
             names[room.text("id")] = room.text("name") or people or room.text("id")
     return names

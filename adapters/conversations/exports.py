@@ -62,11 +62,7 @@ def read_session(source: str, read_messages: ReadMessages, member: Member) -> Co
         source,
         member.stem,
         facts.text(*_TITLES),
-        [
-            ImportedMessage(message.id, message.text, message.at or None, message.speaker)
-            for message in read_lines
-            if message.text
-        ],
+        [ImportedMessage(line.id, line.text, line.at or None, line.speaker) for line in read_lines],
         facts.text("timestamp") or None,
         _project_labels(facts.text("cwd")),
     )
@@ -111,13 +107,8 @@ def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -
 
 def _text_of_parts(parts: object) -> str:
     """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
-    return paragraphs(
-        *(
-            part.text("text")
-            for part in records_in(parts)
-            if part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
-        )
-    )
+    shown = (part for part in records_in(parts) if not part.get("synthetic") and not part.get("ignored"))
+    return paragraphs(*(part.text("text") for part in shown if part.get("type") == "text"))
 
 
 def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
@@ -216,23 +207,24 @@ _CITATION = re.compile(rf"[ \t]?{_MARK}(?=[\s.,;:!?)]|\Z)|{_MARK}")
 def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     """Yield the conversations of a file, custom instructions as preferences, and a fault for each damaged one."""
     for chat in member.objects():
+        title = chat.text("title", "conversation_id", "id") or "without a title"
         if not isinstance(chat.get("mapping"), dict):
-            name = chat.text("title", "conversation_id", "id") or "without a title"
-            yield ReadFault(member.place, f"the conversation {name} is damaged, its mapping is no object")
+            yield ReadFault(member.place, f"the conversation {title} is damaged, its mapping is no object")
             continue
         nodes = {name: Record(node) for name, node in chat["mapping"].items()}
-        parents = {name: node.text("parent") for name, node in nodes.items()}
+        before = {name: node.text("parent") for name, node in nodes.items()}
+        listed = {child: name for name, node in nodes.items() for child in node.texts("children")}
+        parents = listed | {name: parent for name, parent in before.items() if parent in nodes}
         by_name = {name: message for name, node in nodes.items() if (message := node.object("message"))}
         current = chat.text("current_node")
         if current not in nodes:  # without one, the message that was written last
             written = {name: message.get("create_time") or 0 for name, message in by_name.items()}
             current = max(written, key=lambda name: written[name], default="")
-        messages = [by_name[name] for name in branch(current, parents) if name in by_name]
-        if len(nodes) > 1 and not any(parents.values()):
-            reason = "has messages without links to the ones before; only the last one was read"
-            yield ReadFault(
-                member.place, f"the conversation {chat.text('title') or 'without a title'} {reason}"
-            )
+        path = branch(current, parents)
+        messages = [by_name[name] for name in path if name in by_name]
+        if path and (before[path[0]] not in ("", *nodes) or (len(nodes) > 1 and not parents)):
+            reason = "has messages without links to the ones before, which were not read"
+            yield ReadFault(member.place, f"the conversation {title} {reason}")
         started = chat.time("create_time")
         yield ImportedConversation(
             "chatgpt",
@@ -246,13 +238,9 @@ def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
         for content in (message.object("content") for message in messages):
             if content.get("content_type") == "user_editable_context":
                 text = paragraphs(content.text("user_profile"), content.text("user_instructions"))
-                yield ImportedConversation(
-                    "chatgpt",
-                    f"custom instructions: {text}",
-                    "Custom instructions for ChatGPT",
-                    [ImportedMessage("custom instructions", text, started, Speaker.USER)],
-                    content_type="preference",
-                )
+                key, name = f"custom instructions: {text}", "Custom instructions for ChatGPT"
+                instructions = ImportedMessage("custom instructions", text, started, Speaker.USER)
+                yield ImportedConversation("chatgpt", key, name, [instructions], content_type="preference")
 
 
 def _chatgpt_message(message: Record) -> ImportedMessage | None:
@@ -263,13 +251,8 @@ def _chatgpt_message(message: Record) -> ImportedMessage | None:
     if role not in ("user", "assistant") or is_hidden or message.get("channel") in ("commentary", "analysis"):
         return None
     parts = [Record({"text": part} if isinstance(part, str) else part) for part in content.get("parts") or ()]
-    text = paragraphs(
-        *(
-            part.text("text")
-            for part in parts
-            if part.get("content_type") in (None, "text", "audio_transcription")
-        )
-    )
+    spoken = (None, "text", "audio_transcription")
+    text = paragraphs(*(part.text("text") for part in parts if part.get("content_type") in spoken))
     if recipient.startswith("canmore."):
         call = parsed(text or content.text("text"))  # which writes a document, or replaces its parts
         replaced = (update.text("replacement") for update in call.objects("updates"))
@@ -283,6 +266,7 @@ def _chatgpt_message(message: Record) -> ImportedMessage | None:
 
 
 SOURCE = "claude.ai"
+_WRITERS = ("artifacts", "create_file", "str_replace")  # tools that write next to the chat
 
 
 def read_conversations(member: Member) -> Iterator[ImportedConversation]:
@@ -318,9 +302,10 @@ def _message(message: Record) -> ImportedMessage:
     for block in message.objects("content"):
         if block.get("type") == "text":
             texts.append(block.text("text"))
-        elif block.get("type") == "tool_use" and block.get("name") == "artifacts":
+        elif block.get("type") == "tool_use" and block.get("name") in _WRITERS:
             written = block.object("input")  # a document, or its new part
-            texts += [written.text("title"), written.text("content", "new_str")]
+            title = written.text("title") or written.text("path").rpartition("/")[2]
+            texts += [title, written.text("content", "file_text", "new_str")]
     files = [*message.objects("attachments"), *message.objects("files")]
     text = with_attachments(paragraphs(*texts) or message.text("text"), files)
     role = Speaker.USER if message.get("sender") in ("human", "user") else Speaker.ASSISTANT
@@ -358,7 +343,7 @@ def _note(key: str, title: str, text: str, record: Record, project: str) -> Impo
 # -- files, folders and ZIP files ------------------------------------------------------------------------
 
 UNKNOWN = "it has no known format of conversations"
-HEAD = 1 << 22  # characters by which a format is recognised; a session may begin with a pasted image
+HEAD = 1 << 23  # characters by which a format is recognised
 # Files of exports without conversations, by the ends of their names.
 COMPANIONS = tuple(
     f"{name}.json"
@@ -445,7 +430,8 @@ class DiskExports(ConversationExports):
         source, is_whole = "", True
         try:
             with zipfile.ZipFile(file.path) as archive:
-                texts = (name for name in archive.namelist() if name.lower().endswith(EXTENSIONS))
+                texts = (name for name in archive.namelist() if "/._" not in f"/{name}")  # of macOS
+                texts = (name for name in texts if name.lower().endswith(EXTENSIONS))
                 names = {name: file._replace(path=f"{file.path}/{name}") for name in texts}
                 for part in self._in_members(members_of(names, archive)):
                     if isinstance(part, FileFinished):
@@ -476,8 +462,7 @@ class DiskExports(ConversationExports):
                     raise Unreadable("its name leads out of the archive; it is unsafe and was skipped")
                 if member.place.endswith(ARCHIVES):
                     raise Unreadable("it is an archive. Unpack it, and name the folder")
-                with member.open_text() as text:
-                    file_format = self.detect(text.read(HEAD))
+                file_format = self.detect(member.head(HEAD))
                 days = chats.slack_days(member) if file_format.source == "slack" else [member]
                 seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9

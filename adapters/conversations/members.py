@@ -66,6 +66,11 @@ class Record(dict[str, Any]):
         """Return the objects in a list."""
         return records_in(self.get(key))
 
+    def texts(self, key: str) -> list[str]:
+        """Return the texts in a list."""
+        values = self.get(key)
+        return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
     def time(self, key: str) -> str | float | None:
         """Return a value that can be a time; ``None`` if it cannot."""
         value = self.get(key)
@@ -176,6 +181,15 @@ class Member:
             encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
             yield io.TextIOWrapper(file, encoding, "replace", newline="\n")
 
+    def head(self, most: int) -> str:
+        """Return about the first *most* characters, with long texts such as pasted images cut short."""
+        head = ""
+        with self.open_text() as file:
+            for _ in range(8):
+                if len(head) < most:
+                    head += '"'.join(text[:1_000] for text in file.read(most).split('"'))
+        return head
+
     def lines(self) -> Iterator[bytes]:
         """Yield the lines in UTF-8. Raises `Unreadable` as `open`."""
         with self.open_text() as text:
@@ -252,7 +266,8 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
             names = [
                 name
                 for name in names
-                if name.lower().endswith((*EXTENSIONS, ZIP, TRANSCRIPT)) or name in DATABASES
+                if (name.lower().endswith((*EXTENSIONS, ZIP, TRANSCRIPT)) or name in DATABASES)
+                and not name.startswith("._")  # of macOS
             ]
             places += [os.path.join(folder, name) for name in names]  # noqa: PTH118
         for place in places:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_exports import claude_ai, claude_code, json_lines
+from chat_exports import chatgpt, claude_ai, claude_code, json_lines
 from command_line import Invoke, write_notes
-from mined_talks import BOAT, documents, mined, text_of
+from mined_talks import BOAT, BREAD, documents, mined, text_of
 
-IMAGE = "iVBORw0KGgo" * 100_000  # 1.1 MB without a blank
+IMAGE = "iVBORw0KGgo" * 600_000  # 6.6 MB without a blank
 
 
 def _snapshot(_: str) -> dict[str, Any]:
@@ -56,7 +56,9 @@ def test_claude_ai_attachments_and_artifacts(invoke: Invoke, tmp_path: Path) -> 
     artifact = {"type": "tool_use", "name": "artifacts", "input": {}}
     create = {"command": "create", "id": "a", "title": "Varnish plan", "content": "Monday: sand the coaming."}
     update = {"command": "update", "id": "a", "old_str": "Monday", "new_str": "Tuesday: sand the tiller."}
+    file = {"path": "/mnt/user-data/outputs/rudder.md", "file_text": "Wednesday: grease the rudder."}
     answered["content"] += [{**artifact, "input": create}, {**artifact, "input": update},
+                            {**artifact, "name": "create_file", "input": file},
                             {**artifact, "name": "web_search", "input": {"content": "secret query"}}]  # fmt: skip
     write_notes(tmp_path, {"conversations.json": json.dumps([chat])})
 
@@ -69,6 +71,7 @@ def test_claude_ai_attachments_and_artifacts(invoke: Invoke, tmp_path: Path) -> 
     talk = text_of(invoke, found[BOAT.title]["file"])
     assert "[attached: survey.txt]" in talk
     assert "Varnish plan\n\nMonday: sand the coaming.\n\nTuesday: sand the tiller." in talk
+    assert "rudder.md\n\nWednesday: grease the rudder." in talk
     assert "secret query" not in talk
 
 
@@ -80,10 +83,18 @@ def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path
         {"type": "rich_text", "elements": [section]},
         {"type": "section", "text": {"type": "mrkdwn", "text": "Fine, I tell everybody so."}},
     ]
-    said = [
+    cells = [
+        [{"type": "raw_text", "text": text} for text in row] for row in (("Part", "EUR"), ("Bolt", "17"))
+    ]
+    layouts.append({"type": "table", "rows": cells})
+    said: list[dict[str, Any]] = [
         {"type": "message", "user": "U1", "ts": f"17145576{place}0.000100", "text": "", "blocks": [layout]}
         for place, layout in enumerate(layouts)
     ]
+    forwarded = {"is_share": True, "author_name": "Bo", "text": "The berth costs 41 EUR."}
+    said.append(
+        {**said[0], "ts": "1714557690.000100", "blocks": [], "text": "see this", "attachments": [forwarded]}
+    )
     nodes = {
         name: {"message": {"id": name, "author": {"role": "user"}, "content": {"parts": ["Hinges?"]}}}
         for name in "ab"
@@ -102,7 +113,24 @@ def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path
     [file] = [document["file"] for document in documents(invoke).values()]
     assert "It moves to @bo on Thursday." in text_of(invoke, file)
     assert "Fine, I tell everybody so." in text_of(invoke, file)
+    assert "Part | EUR\nBolt | 17\n" in text_of(invoke, file)
+    assert "see this\n\nThe berth costs 41 EUR.\n" in text_of(invoke, file)
     assert "the conversation Hinges has messages without links" in " ".join(report["faults"])
+
+
+def test_a_missing_link_is_replaced_or_reported(invoke: Invoke, tmp_path: Path) -> None:
+    """A message without its predecessor is read after the one that names it; if none does, the gap is reported."""
+    whole, torn = chatgpt([BOAT, BREAD])
+    for chat in (whole, torn):
+        chat["mapping"][chat["current_node"]]["parent"] = "gone"
+    for node in torn["mapping"].values():
+        node["children"] = []
+    write_notes(tmp_path, {"conversations.json": json.dumps([whole, torn])})
+
+    report = mined(invoke, tmp_path)
+
+    assert report["sources"]["chatgpt"]["messages"] == 5
+    assert "the conversation Sourdough has messages without links" in " ".join(report["faults"])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Other systems refuse such names.")
