@@ -1,7 +1,7 @@
 """Likeness of texts: two versions of a note, copies of a note, and a text that a note states already."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -37,11 +37,22 @@ def likeness(one: str, other: str) -> float:
     return 2 * (first & second).total() / every if every else 0.0
 
 
-def possible_originals(path: str) -> list[str]:
-    """Return the names of files of which *path* may be a copy, as its name begins so: ``Van.md`` for ``Van 1.md``."""
-    stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
-    ends = (at for at in range(1, len(stem)) if not stem[at].isalnum())
-    return [f"{stem[:end].rstrip()}{dot}{suffix}" for end in ends]
+def possible_copies(
+    notes: Iterable[Document], places: Iterable[tuple[str, str]]
+) -> Iterator[tuple[Document, tuple[str, str]]]:
+    """
+    Yield each of *notes* with the files of its collection of which it may be a copy, as its name begins so.
+
+    ``Van 1.md`` may be a copy of ``Van.md``. *places* are the collections and paths of files.
+    """
+    paths = defaultdict[tuple[str, str], list[str]](list)
+    for collection, path in places:
+        paths[collection, path.rpartition("/")[2]].append(path)
+    for note in notes:
+        stem, dot, suffix = note.path.rpartition("/")[2].rpartition(".")
+        for end in (at for at in range(1, len(stem)) if not stem[at].isalnum()):
+            name = f"{stem[:end].rstrip()}{dot}{suffix}"
+            yield from ((note, (note.collection, path)) for path in paths.get((note.collection, name), ()))
 
 
 def without_conflict(path: str) -> str:

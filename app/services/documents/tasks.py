@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import starmap
-
 from clawmem.app.services.documents.listing import AT_ONCE
 from clawmem.app.services.documents.records import Record
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TaskLine, open_tasks
 from clawmem.domain.security.quoting import without_orders
-from clawmem.domain.text.likeness import has_words, is_copy, possible_originals
+from clawmem.domain.text.likeness import has_words, is_copy, possible_copies
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import EVERYTHING, Document, Origin, Scope
 
@@ -50,17 +47,11 @@ def tasks_in(
                 is_in = not days or (task.day and days[0] <= task.day <= days[1])
                 if is_in and all(has_words(topic, " ".join((task.text, task.above, *names)))):
                     tasks.append((note, task))
-    paths = defaultdict[tuple[str, str], list[str]](list)
-    for collection, path in store.places() if tasks else ():
-        paths[collection, path.rpartition("/")[2]].append(path)
-
-    def is_copied(note: Document) -> bool:
-        names = ((note.collection, name) for name in possible_originals(note.path))
-        places = ((name[0], path) for name in names for path in paths.get(name, ()))
-        originals = filter(None, starmap(store.at, places))
-        return any(is_copy(note, other, store.bodies([note.id, other.id])) for other in originals)
-
-    copies = {number for number, note in {note.id: note for note, _ in tasks}.items() if is_copied(note)}
+    copies, with_tasks = set[int](), {note.id: note for note, _ in tasks}
+    for note, place in possible_copies(with_tasks.values(), store.places() if tasks else ()):
+        other = note.id not in copies and store.at(*place)
+        if other and is_copy(note, other, store.bodies([note.id, other.id])):
+            copies.add(note.id)
     tasks = [pair for pair in tasks if pair[0].id not in copies]
     return sorted(tasks, key=lambda pair: pair[1].day or "9999")
 

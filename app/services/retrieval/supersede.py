@@ -1,6 +1,5 @@
 """Order of superseded notes, their successors, and other versions of a subject."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import successions_from
@@ -9,8 +8,8 @@ from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trac
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
-from clawmem.domain.text.likeness import has_words, is_copy, possible_originals, without_conflict
-from clawmem.ports.records import Document, FragmentKey
+from clawmem.domain.text.likeness import has_words, is_copy, possible_copies, without_conflict
+from clawmem.ports.records import FragmentKey
 
 SUCCESSION, VERSION = "succession", "version"  # names of terms in the score
 ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
@@ -67,12 +66,8 @@ def supersede(
         order = versions.in_wanted_order(dated, question.version, until)
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
-    notes = [c.document for c in listed.values() if c.document]
-    named = defaultdict[tuple[str, str], list[Document]](list)
-    for note in notes:
-        named[note.collection, note.path.rpartition("/")[2]].append(note)
-    names = [(note, (note.collection, name)) for note in notes for name in possible_originals(note.path)]
-    copies = [(note, other) for note, name in names for other in named.get(name, ())]
+    places = {(note.collection, note.path): note for c in listed.values() if (note := c.document)}
+    copies = [(note, places[place]) for note, place in possible_copies(places.values(), places)]
     bodies = work.texts.bodies(note.id for pair in copies for note in pair)
     for copy, original in copies:
         if is_copy(copy, original, bodies):
