@@ -125,8 +125,9 @@ def _write(path: Path, text: str) -> None:
     mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
     if not mode & 0o222:
         raise PermissionError(0, "it is read-only")
+    newline = "\r\n" if target.exists() and b"\r\n" in target.read_bytes() else "\n"
     with draft_of(target) as draft:
-        draft.write_text(text, "utf-8", newline="")
+        draft.write_text(text, "utf-8", newline=newline)
         draft.chmod(mode)
 
 

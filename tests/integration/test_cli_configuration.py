@@ -219,6 +219,8 @@ def test_adding_works_whatever_is_there(config: Path, text: str, name: str) -> N
     assert {**after.collections, **before.collections} == after.collections
     assert after.lifecycle == before.lifecycle
     assert text.count("#") == config.read_text("utf-8").count("#")
+    ends = {line[-2:] == b"\r\n" for line in config.read_bytes().splitlines(keepends=True)}
+    assert ends == {"\r\n" in text}
 
 
 def test_commands_at_once_lose_no_setting(run: Run, home: Path) -> None:
