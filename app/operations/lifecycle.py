@@ -418,7 +418,7 @@ def diary_write(
 @operation(
     Effect.READS,
     columns="authored_at=written agent text",
-    empty="The diary is empty.",
+    empty="The diary has no such entry.",
     items="entries",
     route="/diary",
 )
@@ -428,4 +428,4 @@ def diary_read(
     agent: Annotated[str, "Only of this writer; empty for all.", Option(("-a", "--agent"))] = "",
 ) -> list[DiaryEntry]:
     """Return the last entries of the diary, newest first."""
-    return services.diary.read(last_n, agent)
+    return services.diary.read(last_n, agent, is_known=services.caller == PERSON)

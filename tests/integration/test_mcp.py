@@ -64,6 +64,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         "Saved: notes/_clawmem/",
     ),
     ("diary_read", {"last_n": 1}, "The ferry"),
+    ("diary_read", {"agent": "new"}, "no such entry"),
     ("memory_pin", {"query": POSTGRES}, "pinned"),
     ("memory_pin", {"query": POSTGRES, "unpin": True}, "not pinned"),
     ("memory_snooze", {"query": POSTGRES, "until": "2999-01-01"}, "until 2999-01-01"),

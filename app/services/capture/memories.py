@@ -183,12 +183,12 @@ class Diary:
             number = self.memories.write(path, title, text, "note", 0.7, domain=agent)
         return self.documents.many([number])[number]
 
-    def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
-        """Return the newest *last* entries, of one agent or of all; raise `NotFound` if only others have written."""
+    def read(self, last: int = LAST, agent: str = "", *, is_known: bool = False) -> list[DiaryEntry]:
+        """Return the newest *last* entries, of one agent or of all; raise `NotFound` if it *is_known* and only others wrote."""
         own = self.documents.latest(Scope(frozenset({COLLECTION})))
         every = [note for note in own if note.path.startswith(f"{DIARY}/")]
         entries = [note for note in every if agent in ("", note.domain)]
-        if every and not entries:
+        if is_known and every and not entries:
             writers = sorted({note.domain or "" for note in every})
             raise NotFound("writer of the diary", agent, suggestions=writers)
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
