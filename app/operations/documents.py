@@ -69,7 +69,7 @@ from clawmem.app.services.retrieval.request import first_after, read_period, sco
 from clawmem.app.services.retrieval.retrieve import NO_VECTORS
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.properties import read_filter, sort_key
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
@@ -330,10 +330,12 @@ def list_tasks(
 def _day(services: Services, text: str) -> tuple[str, str]:
     """Return the first and the last day that *text* names; of an empty text the earliest and the latest one."""
     if not text:
-        return "", "9999"
+        return "", "9999-12-31"
+    if parse_iso(text) is not None and (day := parse_iso(text[:10])) is not None:
+        return (iso_utc(day)[:10],) * 2
     is_time = text[:4].isdigit() and "T" in text
     days = coming_days(text, now_ms=services.clock.now_ms(), zone=services.clock.zone())
-    if days and not (is_time and parse_iso(text) is None):
+    if days and not is_time:
         return days[:2]
     raise InvalidInput("INVALID_INPUT", f"{text!r} is no day. Write it as 2026-01-31, tomorrow or friday.")
 

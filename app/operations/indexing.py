@@ -173,8 +173,7 @@ def reading_text(result: Reading) -> Iterator[str]:
     """Yield lines with the results of the passes and the next step."""
     for report in result.collections:
         yield str(report)
-        excluded = report.excluded if report.has_other_exclusions else {}
-        if excluded:
+        if excluded := report.excluded if report.has_other_exclusions else {}:
             rules = few([f"{count} by {rule}" for rule, count in excluded.items()], 5)
             yield f"Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
         unread = [rule for rule in excluded if rule.startswith("the pattern ")]

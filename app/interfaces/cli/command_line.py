@@ -25,7 +25,7 @@ from clawmem.app.environment.places import below_home
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.operation import error_record
 from clawmem.app.operations.output import encodable
-from clawmem.app.operations.table import VERBS
+from clawmem.app.operations.table import VERBS, all_operations
 from clawmem.app.settings.model import fault_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, FileUnusable, InvalidInput
@@ -127,6 +127,16 @@ class CommandLine(Verbs):
         self.commands = cast(Any, dict.fromkeys(self.list_commands(ctx)))  # for suggestions
         front, rest = parted(args)
         return super().parse_args(ctx, front + rest)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if not self.get_command(
+            ctx, args[0]
+        ):  # the name of an operation, or of what one returns, such as "tasks"
+            name = args[0].replace("-", "_").casefold()
+            operations = [each for each in all_operations() if name in (each.name, each.items)]
+            if lines := ", ".join(repr(command.line) for each in operations for command in each.commands):
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {lines}?")
+        return super().resolve_command(ctx, args)
 
     @_ending_with_the_reader()
     def invoke(self, ctx: Any) -> Any:
