@@ -64,9 +64,11 @@ class SweepReport(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how to undo the sweep, its problems and warnings."""
-        undo = "To serve an archived note again, run: clawmem restore NOTE"
-        return [*[undo][: bool(self.archived and not self.dry_run)], *self.problems, *self.warnings]
+        """Return how to undo or do the sweep, its problems and warnings."""
+        undo = "To serve an archived note again, run: clawmem restore NOTE" if self.archived else ""
+        preview = "Nothing was changed. To do it, leave out --dry-run, and set lifecycle: {dry_run: false}."
+        due = (preview if self.dry_run else undo) if self.archived or self.purged else "No document is due."
+        return [*filter(None, [due]), *self.problems, *self.warnings]
 
 
 @operation(Effect.READS, name="lifecycle_status", route="/lifecycle/status", command="archive --status")
@@ -291,9 +293,8 @@ def source_forget(
     if confirm is not True:
         characters = sum(document.body_length for document in documents)
         counts = f"{plural(len(documents), 'document')} from {source}, {characters:,} characters"
-        line = f"This would forget {counts}, and memories derived from them."
         details = {"source": source, "documents": len(documents), "characters": characters}
-        raise ConfirmationMissing([line], details)
+        raise ConfirmationMissing([f"This would forget {counts}, and memories derived from them."], details)
     with services.progress("Forgetting") as step:
         report = services.forgetting(documents, services.caller, f"source {source}", progress=step)
     result = _forgotten(source, documents, report)

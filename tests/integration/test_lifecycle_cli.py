@@ -39,6 +39,7 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
 
     preview = read(invoke, "archive")
     assert (preview["dry_run"], preview["archived"]) == (True, [f"notes/{OLD}"])
+    assert "Nothing was changed. To do it" in invoke("archive").stderr
     config = home / ".config/clawmem/config.yaml"
     config.write_text(config.read_text("utf-8").replace("30,", "30, dry_run: false,"), "utf-8")
     assert read(invoke, "archive", "--dry-run")["dry_run"] is True
@@ -141,6 +142,7 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     age_documents(home)
     configure(home, "lifecycle: {archive_after_days: 30, dry_run: false}")
     done(invoke("archive"))
+    assert "No document is due" in invoke("archive").stderr
     text = (notes / OLD).read_text("utf-8")
     (notes / OLD).unlink()
 

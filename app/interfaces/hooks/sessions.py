@@ -193,7 +193,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
     if policy and not policy.dry_run:
         with context.writable() as services:
             files = files_of(services.lifecycle.sweep(policy, by="staleness-check"))
-        undo = "The lifecycle policy archived these idle notes now. To serve one again, run: clawmem restore NOTE"
+        undo = "The lifecycle policy archived these idle notes now. List them: clawmem undo. Serve one again: clawmem restore NOTE"
         swept = block("vault-staleness", undo, [few(files, 5)], 250)
         due = "\n".join(filter(None, [due, swept]))
         context.offer(due)
