@@ -20,7 +20,7 @@ _WORD = re.compile(f"[{''.join(_RANGES)}]+|[^\\W_{''.join(_RANGES)}]+")
 # Signs that belong to a name: "C++" and "C#" are not "C".
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
-_SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
+_SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=(?i:NET)\b))")
 _SEPARATED = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)  # of bytes
 _ENDINGS, _VOWELS = (
     ("e", "s", "es", "ed", "ing"),
@@ -35,9 +35,12 @@ IGNORABLE = (
 INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
 # Blocks of emoji; of their characters, those of the category "other symbols" are words.
 _PICTURE = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
-_LEAST_MARK = 10  # combining class of marks that may be left out; lower ones are parts of Indic syllables
-# Letters of other languages, and the Arabic letters in their place.
+# Combining classes of marks that are parts of syllables; those of other classes may be left out.
+_SYLLABIC = frozenset({0, 6, 7, 8, 9})
+# Letters of other languages, and the Arabic or Latin letters in their place.
 _LOCAL = {
+    "ETH": "D",
+    "THORN": "TH",
     "KEHEH": "KAF",
     "FARSI YEH": "YEH",
     "ALEF MAKSURA": "YEH",
@@ -59,11 +62,11 @@ class _Visible(dict[int, str]):
         category = unicodedata.category(sign)
         if category == "Cf" or sign == "\u0640" or INVISIBLE.match(sign):  # the tatweel makes a word longer
             return ""
-        if unicodedata.combining(sign) >= _LEAST_MARK:  # a mark without a composed form
+        if unicodedata.combining(sign) not in _SYLLABIC or category == "Me":  # a mark without a composed form
             return ""
         if category == "Nd":
             return str(unicodedata.digit(sign))
-        return " " if sign == "\0" else sign
+        return {"\0": " ", "\u02bc": "'"}.get(sign, sign)
 
 
 class _Folded(_Visible):
@@ -72,15 +75,14 @@ class _Folded(_Visible):
     def form(self, sign: str) -> str:
         """Return the letters that *sign* stands for in a search."""
         name = re.sub(r"(?:DOTLESS|FINAL) | WITH .*", "", unicodedata.name(sign, ""))
-        if letters := re.fullmatch(r"LATIN SMALL (?:LETTER|LIGATURE) ([A-Z]{2})", name):
-            return letters[1].lower()
-        script, _, letter = name.partition(" LETTER ")
+        script, _, letter = name.replace("SMALL LIGATURE", "SMALL LETTER").partition(" LETTER ")
+        letter = _LOCAL.get(letter, letter)
+        if script == "LATIN SMALL" and len(letter) == len("AE"):
+            return letter.lower()
+        if script == "MODIFIER":  # such as the half ring of "Kaʿba"
+            return ""
         try:
-            return (
-                unicodedata.lookup(f"{script} LETTER {_LOCAL.get(letter, letter)}")
-                if letter
-                else super().form(sign)
-            )
+            return unicodedata.lookup(f"{script} LETTER {letter}") if letter else super().form(sign)
         except KeyError:
             return sign
 
@@ -194,7 +196,7 @@ def is_picture(word: str) -> bool:
 
 
 def _with_signs(text: str) -> str:
-    if "++" in text or "#" in text or ".NET" in text:
+    if "++" in text or "#" in text or ".NET" in text or ".net" in text:
         text = _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
     if text.isascii():
         return text

@@ -10,6 +10,7 @@ import pytest
 from command_line import Invoke, ask_json, found_paths
 
 NOTES = {
+    "thing.md": "# Þing\n\nGuðrún o̶l̶d̶ Kaʿba обʼєкт\n",
     "athens.md": "# Αθήνα\n\nΤο ξενοδοχείο έχει θέα στην Ακρόπολη.\n",
     "street.md": "# Straße\n\nGroße Straße 12, am Weißbierkeller.\n",
     "heart.md": "# Ærø\n\nLe cœur de Łódź.\n",
@@ -38,6 +39,9 @@ NOTES = {
         "coeur lodz": "heart",
         "aero": "heart",
         "елка мед": "tree",
+        "gudrun": "thing",
+        "kaba old": "thing",
+        "об'єкт": "thing",
         "كتاب": "book",
         "🏖": "beach",
         "softhyphen": "beach",
