@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, ask_json
 from hook_process import ask_inside, transcript
 
 from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.domain.retrieval.relevance import LIKELY
 
+DAY = ("--since", "2026-03-01", "--until", "2026-03-01")
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
 DECIDED = "We decided to keep the audit trail in S3 because the disk is too small."
 
@@ -189,3 +191,13 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
     assert not any("<facts>" in block for block in answers)
     own = {"session_id": "aaaa0000", "prompt": prompts[0]}
     assert sessions.hook("context-surfacing", "UserPromptSubmit", **own) == ""
+
+
+def test_what_a_session_stored_does_not_answer_what_was_done(sessions: SessionHome) -> None:
+    """Statements of the user in a session come after notes, and are not likely, where a time is asked for."""
+    sessions.end("aaaa0000", ("I prefer short commit messages.", "Noted."))
+    [stored] = [path for path in sessions.kept() if "preference" in path]
+
+    found = ask_json(sessions.invoke, "query", "what did I do", *DAY, "--all")["results"]
+
+    assert [one["confidence"] < LIKELY for one in found if one["path"] == stored] == [True]

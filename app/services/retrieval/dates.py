@@ -160,7 +160,8 @@ def notes_of_time(
         document = documents[c.document_id]
         is_other_kind = document.content_type not in question.kinds
         is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
-        is_of_others = is_other_kind and not is_own(document) and not is_entry
+        is_note = is_own(document) and document.collection != OWN_COLLECTION
+        is_of_others = is_other_kind and not (is_note or is_entry)
         is_diary = is_entry or c.document_id in sections or file_name(document.path) in names
         return is_other_kind, is_of_others, not is_diary, c.span is None and not document.has_own_date
 
