@@ -307,6 +307,7 @@ CONTACTS = {
         ("Oskar wohnt nicht mehr in Bern", "contacts.md"),
         ("Jonas doesn't live in Olten any more", "band.md"),
         ("The market changed from Ines to Jonas", "market.md"),
+        ("scratch that, the market is run by Rosa Diaz", "market.md"),
     ],
 )
 def test_a_correction_names_the_note_with_the_fact(

@@ -38,7 +38,7 @@ from clawmem.domain.retrieval.versions import CORRECTION
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.security.secrets import find_secrets
-from clawmem.domain.text.likeness import is_longer_note, restating_line
+from clawmem.domain.text.likeness import has_words, is_longer_note, restating_line
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
@@ -278,7 +278,9 @@ class Remember:
         found: list[dict[Document, int]] = [{}, {}]
         for document, body in self._current(query_forms(" ".join(topic)).relaxed):
             if document.id != saved.id:
-                shared = max(corrects(topic, text, replaced) for text in _statements(document, body))
+                shared = max(corrects(topic, line, replaced) for line in _statements(document, body))
+                if not shared and CORRECTION.match(text) and (title := content_words(document.title)):
+                    shared = int(all(has_words(title, text)))  # the new value may be a name that no note has
                 found[CORRECTION.match(body) is not None][document] = shared
         likely: list[Document] = []
         for notes in found:
