@@ -10,14 +10,12 @@ from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import written_time
 
 # A ruler above a text opens no front matter.
-_UNCLOSED = re.compile(r"---\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
-CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
+_UNCLOSED = re.compile(r"---[ \t]*\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
+CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
-# In this order; the last ones only say when a note was changed.
-DATE_KEYS = (
-    *("date", "created", "created_at", "date_created", "creation_date"),
-    *("modified", "date_modified", "last_modified", "modified_at", "updated", "date_updated", "updated_at"),
-)
+# The words of keys with dates, in this order: the last ones only say when a note was changed. Others may be added.
+_DATE_WORDS = ("created", "creation", "modified", "updated", "edited")
+_ADDED = frozenset({"date", "time", "last", "at", "on"})
 
 # Capture writes observations; they are never inferred from a path.
 TYPES = tuple(
@@ -86,12 +84,12 @@ def split(source: str) -> FrontMatter:
     """
     Split the YAML block from the start of *source*.
 
-    The block starts on line 1 with exactly ``---`` and ends with the next line that is exactly ``---`` or ``...``.
-    Without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are preserved in both
+    The block starts on line 1 with ``---`` and ends with the next line that is ``---`` or ``...``, without a blank before
+    it. Without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are preserved in both
     parts, and the body is the rest of the source unchanged, blank lines included.
     """
     source = source.removeprefix("\ufeff")
-    opening = re.match(r"---\r?\n", source)
+    opening = re.match(r"---[ \t]*\r?\n", source)
     closing = CLOSING.search(source, opening.end()) if opening else None
     if opening is None or closing is None:
         return FrontMatter("", source, 1, is_unclosed=bool(_UNCLOSED.match(source)))
@@ -103,21 +101,23 @@ def facts(raw: Mapping[str, object]) -> Facts:
     """
     Read parsed YAML leniently: a value of the wrong type counts as absent, and nothing raises.
 
-    Case does not count in keys, and a blank or a hyphen is ``_``. ``type`` is read as the content type where it names
-    one of `TYPES` and there is no ``content_type``: other programs use the key for other things.
+    Case does not count in keys, and ``reviewBy``, ``review by`` and ``review-by`` are ``review_by``. ``type`` is read as
+    the content type where it names one of `TYPES` and there is no ``content_type``.
 
-    A title and a content type must be strings. A date is what `written_dates.written_time` accepts, of the first of `DATE_KEYS`
-    that has one. Tags and aliases are a list or a comma-separated string, tags also a string with blanks; duplicates count
-    once. Addresses of notes are a string or a list of strings. Only ``true`` pins. Scalars are printed the YAML way
-    (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are read.
+    A title and a content type must be strings. A date is what `written_dates.written_time` accepts, of ``date`` or the
+    first key with one of `_DATE_WORDS`. Tags and aliases are a list or a comma-separated string, tags also a string with
+    blanks; duplicates count once. Addresses of notes are a string or a list of strings. Only ``true`` pins. Scalars are
+    printed the YAML way (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values are read.
     """
     if not raw:
         return Facts()
     known: dict[str, object] = {}
     for key, value in raw.items():
-        known.setdefault(key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
+        known.setdefault(re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", key.strip()).casefold(), value)
+    names = {key: " ".join({*key.split("_")} - _ADDED) or key for key in known}
+    order = ("date", *_DATE_WORDS)
     dates: dict[str, str | None] = {}
-    for key in filter(known.__contains__, DATE_KEYS):
+    for key in sorted((key for key in known if names[key] in order), key=lambda key: order.index(names[key])):
         value = known[key]
         text = _scalar(value[0] if isinstance(value, list) and value else value)
         time = written_time(text)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
+from itertools import chain
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, WEEKDAYS, any_of
@@ -17,13 +18,18 @@ _MONTH = rf"(?P<name>{any_of(MONTHS)})\.?"
 # Whole days before months, so that "2026-05 draft of 2026-04-02" is a day of April.
 _FORMS = (
     r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_./ ]?)(?P<m>\d{2})(?P=sign)(?P<d>\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)",
-    r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_/年])(?P<m>\d{1,2})[-_/月](?P<d>\d{1,2})日?(?!\d)",
+    r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_/年년] ?|\. )(?P<m>\d{1,2})(?:[-_/月월] ?|\. )(?P<d>\d{1,2})(?!\d)[日일.]?",
     r"(?<![\d./-])(?P<d>\d{1,2})(?P<sign>[-_./])(?P<m>\d{1,2})(?P=sign)(?P<y>\d{4}|(?<=[./])\d\d)(?![-./]?\d)",
-    rf"(?<!\w){_MONTH} {_DAY},? (?P<y>\d{{4}})(?!\d)",
-    rf"(?<!\w){_DAY} (?:de |of )?{_MONTH},? (?:de )?(?P<y>\d{{4}})(?!\d)",
+    rf"(?<!\w){_MONTH} {{1,2}}{_DAY},?(?: [\d:]{{8}}(?: [A-Z]{{3,4}})?)? (?P<y>\d{{4}})(?!\d)",
+    rf"(?<!\w){_DAY}[ -](?:de |of )?{_MONTH},?[ -](?:de )?(?P<y>\d{{4}})(?!\d)",
+    rf"(?<!\w)(?P<y>\d{{4}})[-, ]{{1,2}}{_MONTH}[- ]{_DAY}(?!\d)",
+    r"(?<![\dA-Za-z])(?P<y>\d{4})-?W(?P<week>\d\d)(?!\w)",
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
+    rf"(?<!\w){_MONTH} (?:de )?(?P<y>\d{{4}})(?!\d)",
+    r"(?:\A|/)(?P<y>\d{4})[-/](?P<m>\d\d?)(?:-[^/\d]+)?/(?P<d>\d\d?)(?:-[^/\d]+)?\.\w+\Z",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
+_DAYS, _OF_NAMES, _OF_FOLDERS = _DATES[:-4], _DATES[:-2], _DATES[-1:]  # "Budget May 2024" names a subject
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 _LABELS = ("date", "datum", "fecha", "data")  # before the day that opens a text
 _WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? |,? (?:{any_of(WEEKDAYS)})\Z", re.IGNORECASE)
@@ -38,10 +44,11 @@ def written_time(text: str, zone: tzinfo = UTC) -> int | None:
     A time of day without an offset is in *zone*; a day alone is the midnight of UTC.
     """
     text = text.strip().strip("[]").strip()
-    if text.isdecimal() and len(text) in (10, 13):
-        return int(text) * (1000 if len(text) == 10 else 1)
+    number = text.partition(".")[0]
+    if number.isdecimal() and len(number) in (10, 13):
+        return int(number) * (1000 if len(number) == 10 else 1)
     ms = parse_iso(text, zone if ":" in text else UTC)
-    return next(_days(text), None) if ms is None else ms
+    return next(_days(text, _DATES), None) if ms is None else ms
 
 
 def read_moment(text: str, now_ms: int, direction: int, zone: tzinfo = UTC) -> int | None:
@@ -65,7 +72,7 @@ def day_named(name: str) -> str:
     if not 4 < sum(map(str.isdecimal, name)) <= 8:  # more are a day with a time
         return name
     text = _WEEKDAY.sub("", name)
-    is_whole = any(pattern.fullmatch(text) for pattern in _DATES[:-1])
+    is_whole = any(pattern.fullmatch(text) for pattern in _DAYS)
     return next((iso_utc(day)[:10] for day in _days(text) if is_whole), name)
 
 
@@ -86,7 +93,7 @@ def formatted_day(name: str, form: str) -> str:
 
 def day_in(text: str) -> str:
     """Return the first whole day that *text* names, as ``YYYY-MM-DD``; empty if there is none."""
-    return next((iso_utc(day)[:10] for day in _days(text, _DATES[:-1])), "")
+    return next((iso_utc(day)[:10] for day in _days(text, _DAYS)), "")
 
 
 def day_at_opening(body: str, latest_ms: int) -> str:
@@ -105,10 +112,10 @@ def day_at_opening(body: str, latest_ms: int) -> str:
     starts = (
         (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[:1].isdecimal() else (start,)
     )
-    found = [pattern.match(text.lstrip("*_")) for pattern in _DATES[:-1] for text in starts]
+    found = [pattern.match(text.lstrip("*_")) for pattern in _DAYS for text in starts]
     ending = start.rpartition(", ")[2] if ", " in start and len(start.split()) <= 5 else ""
     texts = [*(match[0] for match in found if match), ending]
-    days = (day for text in texts for day in _days(text, _DATES[:-1], century=2000))
+    days = (day for text in texts for day in _days(text, _DAYS, century=2000))
     return next((iso_utc(day)[:10] for day in days if day <= latest_ms), "")
 
 
@@ -119,8 +126,8 @@ def authored_at(
     Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
 
     1. *declared*, if `written_time` accepts it, in *zone*;
-    2. a date in *path*, searched in the file name, then in the folders, nearest first: a day, else a month; the
-       leftmost of several in one name;
+    2. a date in *path*, searched in the file name, then in the file with its folders (``2026/03/08.md``), then in the
+       folders, nearest first: a day, else a week or month; the leftmost of several in one name;
     3. the latest day in *headings*, or the one at the opening: a log is as recent as its last entry;
     4. *modified_ms*.
 
@@ -128,13 +135,15 @@ def authored_at(
     """
     time = written_time(declared or "", zone)
     if time is None:
-        time = next((day for name in reversed(path.split("/")) for day in _days(name)), None)
+        folders, _, file = path.rpartition("/")
+        of_folders = map(_days, reversed(folders.split("/")))
+        time = next(chain(_days(file), _days(path, _OF_FOLDERS), chain.from_iterable(of_folders)), None)
     if time is None:
         time = max((day for heading in headings for day in _days(heading)), default=None)
     return modified_ms if time is None else time
 
 
-def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES, century: int = 0) -> Iterator[int]:
+def _days(text: str, patterns: Iterable[re.Pattern[str]] = _OF_NAMES, century: int = 0) -> Iterator[int]:
     """
     Yield the days in *text*; without a *century* a year has four digits.
 
@@ -143,14 +152,16 @@ def _days(text: str, patterns: Iterable[re.Pattern[str]] = _DATES, century: int 
     for pattern in patterns if any(map(str.isdecimal, text)) else ():
         for match in pattern.finditer(text):
             parts = match.groupdict()
-            month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
+            month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts.get("m") or 0)
             year, number = int(parts["y"]), int(parts.get("d") or 1)
             if parts.get("sign") in ("/", "-", "_") and pattern is _DATES[2]:
                 if number <= 12 and month <= 12 and number != month:
                     continue  # 3/4/2026 is of March or April
                 number, month = (month, number) if month > 12 else (number, month)
             with suppress(ValueError):
-                day = datetime(year + century if year < 100 else year, month, number)
+                year += century if year < 100 else 0
+                week = parts.get("week")
+                day = datetime.fromisocalendar(year, int(week), 1) if week else datetime(year, month, number)
                 if FIRST_YEAR <= day.year <= LAST_YEAR:
                     yield (day - EPOCH) // MILLISECOND
 

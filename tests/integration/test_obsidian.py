@@ -311,6 +311,23 @@ def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Pa
     assert "ghp_" not in phone
 
 
+def test_days_in_the_forms_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
+    """Front matter of other programs and languages, and folders of years and months, tell when a note was written."""
+    lines = (
+        "createdAt: 8-Mar-2026",
+        "Last edited time: March 8, 2026 9:15 PM",
+        "date: 2026. 3. 8.",
+        "date: Sun Mar  8 21:15:03 CET 2026",
+    )
+    texts = {f"{number}.md": f"---\n{line}\n---\nSowed beans.\n" for number, line in enumerate(lines)}
+    write_notes(tmp_path / "notes", texts | {"diary/2026/03/08.md": "Sowed peas.\n"})
+    invoke("bootstrap", tmp_path / "notes")
+
+    listed = ask_json(invoke, "list", "--since", "2026-03-08", "--until", "2026-03-08")
+
+    assert len(listed["documents"]) == len(texts) + 1
+
+
 def test_names_and_templates(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file name goes before titles, an embed is no text, templates and files without their reader are counted."""
     folder = tmp_path / "desk"
