@@ -55,6 +55,10 @@ def test_a_word_is_found_in_another_spelling_and_first_in_its_own(
     assert found_paths(indexed, "search", question)[0] == f"{name}.md"
 
 
+def test_a_name_without_its_accents_brings_the_note_as_a_suggestion(indexed: Invoke) -> None:
+    assert "heart.md (Ærø)" in indexed("get", "aero").stderr
+
+
 @pytest.mark.parametrize(
     ("question", "name"),
     [(form, "ward") for form in ("Ines", '"Ines"', "ines august")]

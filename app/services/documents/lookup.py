@@ -30,6 +30,7 @@ from clawmem.domain.documents.names import (
 )
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
+from clawmem.domain.text.words import fold
 from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.documents import DocumentStore, LinkStore, NameKind, SuccessionStore
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
@@ -153,7 +154,7 @@ class Lookup:
             readings[-1].name,
             [name for name, _ in names],
             scorer=fuzz.token_set_ratio,
-            processor=default_process,
+            processor=lambda text: default_process(fold(text)),
             score_cutoff=LEAST_LIKENESS,
             limit=None,
         )
