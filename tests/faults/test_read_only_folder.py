@@ -102,6 +102,15 @@ def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
         assert "FAIL  Claude Code: whether it is connected is unknown" in done.stdout
 
 
+def test_doctor_names_a_folder_in_which_nothing_is_remembered(run: Run, tmp_path: Path) -> None:
+    """Its notes are read all the same, so that it is no fault."""
+    (tmp_path / "notes").chmod(0o500)
+
+    done = run("doctor", vault=tmp_path / "vault.sqlite")
+
+    assert f"ok    folder notes: {tmp_path}/notes; it cannot be written" in done.stdout
+
+
 def test_notes_that_cannot_be_read_are_not_taken_for_missing(run: Run, closed: Path, tmp_path: Path) -> None:
     """Neither a file nor a folder, by any command."""
     vault, notes = tmp_path / "vault.sqlite", tmp_path / "notes"

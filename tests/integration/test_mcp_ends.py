@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ WRONG = (
     b'{"jsonrpc":"2.0","id":14}',
     b'{"jsonrpc":"2.0","id":15,"method":"ping","params":{"half":"\\ud800"}}',
     b'{"jsonrpc":"2.0","method":"notifications/unheard","params":"x"}',
+    b'{"jsonrpc":"2.0","id":16,"method":"ping","params":{"deep":' + b"[" * 300 + b"]" * 300 + b"}}",
     b"42",
 )
 
@@ -76,14 +78,14 @@ class TestEnds:
     def test_lines_that_are_no_messages(
         self, home: Home, server: ServerProcess, options: tuple[str, ...]
     ) -> None:
-        """Each has an error; a request after them has its result, with a lone surrogate too."""
+        """Each has an error; a request after them has its result, with a lone surrogate or a byte order mark too."""
         asked = json.dumps(_call(99, "query", query="redis \ud83d")).encode()
         damaged = json.dumps(
             _call(98, "memory_remember", text="The slot is a\ud83db.", collection="notes")
         ).encode()
         with _started(home, *options) as process:
             assert process.stdin and process.stdout
-            process.stdin.write(_opening() + b"\n".join([*WRONG, damaged, asked]) + b"\n")
+            process.stdin.write(_opening() + b"\n".join([*WRONG, damaged, BOM_UTF8 + asked]) + b"\n")
             process.stdin.flush()
             answers: list[dict[str, Any]] = []
             while not {98, 99} <= {answer.get("id") for answer in answers}:
@@ -97,7 +99,7 @@ class TestEnds:
         named = {str(answer["id"]) for answer in answers if "error" in answer}
         assert named == {"8", "11", "12", "14", "five", "None"}
         assert b"-32600" in server.ask("POST", "/mcp", []).body
-        assert faults == {-32_700: 3, -32_600: len(WRONG) - 4}  # the surrogate is no fault
+        assert faults == {-32_700: 4, -32_600: len(WRONG) - 5}  # the surrogate is no fault
 
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""

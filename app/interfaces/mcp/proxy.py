@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPException
@@ -104,7 +105,12 @@ def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -
 
 
 def paired(line: bytes) -> bytes:
-    """Return *line*, a JSON text, without lone surrogates: the library of the protocol does not answer such a request."""
+    """
+    Return *line*, a JSON text, without lone surrogates and a byte order mark.
+
+    The library of the protocol does not answer a request with one of them.
+    """
+    line = line.removeprefix(BOM_UTF8)
     return json.dumps(_object(line)).encode() if re.search(rb"\\u[dD][89a-fA-F]", line) else line
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
@@ -33,6 +34,7 @@ from mcp.types import (
     ToolAnnotations,
 )
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.mcp.proxy import fault_of_message, paired
@@ -266,10 +268,11 @@ class MemoryServer(MCPServer[Any]):
 
         async def lines() -> AsyncIterator[str]:
             async for line in anyio.wrap_file(cast(BinaryIO, self._wire)):
-                if line.strip() and (fault := fault_of_message(line)):
+                text = paired(line).decode("utf-8", "replace")
+                if line.strip() and (fault := fault_of_message(line if _is_readable(text) else b"")):
                     await streams[1].send(SessionMessage(JSONRPCError.model_validate(fault)))
                 else:
-                    yield paired(line).decode("utf-8", "replace")
+                    yield text
 
         stdin: Any = lines()
         try:
@@ -303,6 +306,13 @@ class MemoryServer(MCPServer[Any]):
     async def get_prompt(self, name: str, *arguments: Any, **options: Any) -> NoReturn:
         """Refuse every prompt as an invalid parameter: there is none."""
         raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}.")
+
+
+def _is_readable(text: str) -> bool:
+    """Whether the library of the protocol can read JSON *text*, which may be nested too deeply for it."""
+    with suppress(ValueError):
+        return bool(from_json(text))
+    return False
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:

@@ -204,7 +204,9 @@ class Doctor:
             return CheckResult(
                 name, False, detail, "Mount its disk. To remove them, run: clawmem update --allow-empty"
             )
-        return CheckResult(name, True, folder.root)
+        is_locked = os.access(folder.root, os.F_OK) and not os.access(folder.root, os.W_OK)
+        locked = "; it cannot be written: 'remember' saves no note there" if is_locked else ""
+        return CheckResult(name, True, folder.root + locked)
 
     def _front_matter(self, name: str) -> CheckResult:
         faulty = []
