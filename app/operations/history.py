@@ -203,7 +203,9 @@ class UserProfile(Result):
 
 @operation(
     Effect.READS,
-    text=lambda result: [Verbatim((result.text or "No decision, preference or session is known.").rstrip())],
+    text=lambda result: [
+        Verbatim((result.text or "There is no decision, preference or session yet.").rstrip())
+    ],
     route="/profile",
 )
 def profile(services: Services) -> UserProfile:

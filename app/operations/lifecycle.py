@@ -317,9 +317,8 @@ def _treated(services: Services, target: Document) -> Treatment:
 
 
 def _treatment_text(note: Treatment) -> str:
-    pinned = "pinned" if note.pinned else "not pinned"
     snoozed = f"snoozed until {value_text('', note.snoozed_until)}" if note.snoozed_until else "not snoozed"
-    return f"{note.file} ({title_to_read(note.title, note.origin)}) is {pinned}, and {snoozed}."
+    return f"{note.file} ({title_to_read(note.title, note.origin)}) is {'' if note.pinned else 'not '}pinned, and {snoozed}."
 
 
 @operation(
