@@ -82,6 +82,13 @@ def test_a_rule_of_one_repository_stays_there(
     )
     assert RULE[:-1] in here
     assert RULE[:-1] not in there
+    # The handoff has both statements, but no prompt is shown it.
+    both = "do we use tabs or spaces in this repository, and what about short commit messages?"
+    here, there = (
+        context("context-surfacing", "UserPromptSubmit", cwd, prompt=both) for cwd in (tree, other)
+    )
+    assert TASTE[:-1] in here and ", project a/shop" not in here
+    assert TASTE[:-1] in there and ", project a/shop" in there
     found = json.loads(remembered("search", "tabs", "--where", f"project={one}", "--json").stdout)["results"]
     assert [found_note["content_type"] for found_note in found][:1] == ["preference"]
 

@@ -66,15 +66,17 @@ def may_show(document: Document, now: str) -> bool:
     return not is_kept_back and is_verified(document.origin)
 
 
+def elsewhere(properties: Collection[Property], project: str) -> str:
+    """Return the label of a document of another project than *project*, ``project work/shop``; empty if that is unknown."""
+    names = [given.value for given in properties if given.name == PROJECT and project]
+    is_own = not names or names[0] in (project, project.rpartition("/")[2])
+    return "" if is_own else f"project {'/'.join(names[0].split('/')[-2:])}"
+
+
 def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:
-    """Return the labels of documents of other projects than *project* by id, ``project work/shop``; none if it is unknown."""
-    own = {project, project.rpartition("/")[2]}
-    projects = {number: values[0].value for number, values in properties.named(PROJECT).items() if project}
-    return {
-        number: f"project {'/'.join(name.split('/')[-2:])}"
-        for number, name in projects.items()
-        if name not in own
-    }
+    """Return the labels of the documents of other projects than *project* by id."""
+    labels = {number: elsewhere(values, project) for number, values in properties.named(PROJECT).items()}
+    return {number: label for number, label in labels.items() if label}
 
 
 def made_private(acts: ActJournal) -> set[int]:

@@ -3,7 +3,15 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.app.services.capture.visibility import CHANGED, CITES, day_of, is_outdated, shown_successor
+from clawmem.app.environment.session_topics import project_of
+from clawmem.app.services.capture.visibility import (
+    CHANGED,
+    CITES,
+    day_of,
+    elsewhere,
+    is_outdated,
+    shown_successor,
+)
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
@@ -120,7 +128,7 @@ def _heads(
     folder: str,
 ) -> dict[int, blocks.Entry]:
     """
-    Return the entries of *documents* by id, without text: with age, source, successor, and whether a cited file changed.
+    Return the entries of *documents* by id, without text: with age, source, other project, successor, and whether a cited file changed.
 
     An entry has up to three properties that the question names: by their name, or by a value that the text of the note
     lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts of others show none.
@@ -137,7 +145,7 @@ def _heads(
         if "".join(words(p.name)) in topics | runs
         or (p.value.lower() in topics and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
-    heads = {}
+    heads, project = {}, project_of(folder)
     for number, document in documents.items():
         stated = [p for p in properties.get(number, ()) if number in own and p.name.lower() in names]
         day = day_of(document)
@@ -149,6 +157,7 @@ def _heads(
             SOURCES[document.origin],
             *(safe(redact(shortened(f"{p.name}: {p.value}", 100))) for p in stated[:3]),
             CHANGED if is_outdated(properties.get(number, ()), folder) else "",
+            safe(elsewhere(properties.get(number, ()), project)),
             safe(shown_successor(newer.get(number), withheld)),
         )
         heads[number] = blocks.Entry(

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from clawmem.app.environment.session_topics import project_of
+from clawmem.app.services.capture.visibility import elsewhere
 from clawmem.app.services.retrieval.compare import compare, fuse, weigh_vectors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
@@ -15,17 +17,10 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.filters import (
-    MATCH,
-    OTHER,
-    activation,
-    is_hidden,
-    is_noise,
-    is_on_topic,
-    is_private,
-)
+from clawmem.domain.surfacing.filters import MATCH, OTHER, activation, is_hidden, is_noise, is_on_topic
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
 from clawmem.domain.surfacing.turns import CONTEXT_SURFACING, Turns
+from clawmem.ports.documents import PropertyStore
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, UsageStore
@@ -90,7 +85,9 @@ def first_notes(
 
 def not_to_share(document: Document, choices: Choices, now: str) -> str:
     """Return why no session sees *document* unasked, at the time *now* in record format; empty if it may."""
-    if document.id in choices.withheld or is_private(document.display_path):
+    if is_hidden(document.display_path, document.content_type):
+        return "never surfaced from there"
+    if document.id in choices.withheld:
         return "private, or of another project"
     return "snoozed" if document.is_snoozed(now) else ""
 
@@ -114,10 +111,8 @@ def visible(
 
     def why(candidate: Candidate) -> str:
         document = candidate.document
-        if document is None or is_hidden(document.display_path, document.content_type):
-            return "never surfaced from there"
-        if reason := not_to_share(document, choices, now):
-            return reason
+        if document is None or (reason := not_to_share(document, choices, now)):
+            return reason if document else "no longer there"
         if document.id in in_context:
             return "captured in this session"
         text = text_of(work.texts, candidate)
@@ -128,19 +123,25 @@ def visible(
     return _without(work, trace, why)
 
 
-def focused(topic: str, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Raise candidates about *topic* and lower the others; no change if none is about it."""
-    bodies = work.texts.bodies(c.document_id for c in work.candidates) if topic else {}
+def focused(
+    properties: PropertyStore, choices: Choices, request: RetrievalRequest, work: Work, trace: Trace
+) -> Work:
+    """Raise candidates about the topic, and lower the others if any is, and memories of other projects."""
+    topic, documents = choices.topic, {c.document_id: c.document for c in work.candidates if c.document}
+    bodies = work.texts.bodies(documents) if topic else {}
     on_topic = {
-        c.best
-        for c in work.candidates
-        if c.document
-        and is_on_topic(topic, c.document.title, c.document.display_path, bodies.get(c.document_id, ""))
+        number
+        for number, document in documents.items()
+        if topic and is_on_topic(topic, document.title, document.display_path, bodies.get(number, ""))
     }
-    if not on_topic:
+    factors = {number: MATCH if number in on_topic else OTHER for number in documents} if on_topic else {}
+    project = project_of(choices.folder)
+    for number, values in properties.many(documents).items():
+        if elsewhere(values, project):
+            factors[number] = factors.get(number, 1.0) * OTHER
+    if not factors:
         return work
-    factors = {c.best: MATCH if c.best in on_topic else OTHER for c in work.candidates}
-    candidates = [c.plus("focus", c.score * (factors[c.best] - 1)) for c in work.candidates]
+    candidates = [c.plus("focus", c.score * (factors.get(c.document_id, 1.0) - 1)) for c in work.candidates]
     return work.with_candidates(sorted(candidates, key=lambda c: (-c.score, c.best)))
 
 

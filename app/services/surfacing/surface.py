@@ -113,9 +113,7 @@ class SurfaceContext:
         """
         Return the block for *prompt* and record the turn; the block is empty if nothing is likely enough to answer.
 
-        Args:
-            receive: Called with each block as soon as it is complete, before models are asked and before the turn
-                is recorded. The last block is the valid one.
+        *receive* gets each block before models are asked and before the turn is recorded. The last one is valid.
         """
         began, profile = perf_counter(), choices.profile
         request = read_request(
@@ -164,7 +162,7 @@ class SurfaceContext:
         retrieving = Pipeline(stores, self.steps(choices, models, left_s))
         filters: dict[str, Stage] = {
             "visible": partial(visible, self.captures, choices),
-            "focused": partial(focused, choices.topic),
+            "focused": partial(focused, stores.properties, choices),
             "threshold": partial(threshold, profile),
             "activated": partial(activated, self.usage),
             "guarded": guarded,
@@ -215,11 +213,7 @@ class SurfaceContext:
         Return the steps of retrieval, ending with the confidence of lines.
 
         They are those of the command `query`, or of `search` if the profile allows no model. A vault without embeddings
-        is searched lexically only.
-
-        Args:
-            models: The generator rewords the prompt, the reranker reads the best lines.
-            left_s: Seconds that they may take together.
+        is searched lexically only. A generator rewords the prompt, a reranker reads the best lines, in *left_s* seconds.
         """
         stores, profile = self.stores, choices.profile
         embedder = self.embedder() if profile.by_meaning and stores.embeddings.fingerprint() else None
