@@ -42,6 +42,7 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         "a/b/c": "pages/a___b___c.md",
         "a/b": "pages/a%2Fb.md",
         "What?": "pages/What%3F.md",
+        "Reading: Q?": "pages/reading.md",  # by its title::
         "upper": "sub/upper.md",
         "UPPER": "Upper.md",
     }
@@ -49,6 +50,7 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     write_notes(
         tmp_path / "v",
         {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"}
+        | {"pages/reading.md": "date:: [[Mar 5th, 2026]]\ntitle:: Reading: Q?\n\n- Text\n  title:: Dune\n"}
         | {"logseq/config.edn": '{:journal/page-title-format "EEE, dd-MM-yyyy"}'},
     )
     invoke("bootstrap", tmp_path / "v")
@@ -57,7 +59,9 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
 
     assert {one["written"]: one["target"].removeprefix("v/") for one in found} == ends
     assert ask_json(invoke, "get", "[[Mon, 09-03-2026]]")["file"] == "v/journals/2026_03_09.md"
-    assert "a/b/c" in {one["title"] for one in ask_json(invoke, "list")["documents"]}
+    assert ask_json(invoke, "get", "upper")["file"] == "v/sub/upper.md"
+    days = {note["title"]: note["authored_at"][:10] for note in ask_json(invoke, "list")["documents"]}
+    assert "a/b/c" in days and days["Reading: Q?"] == "2026-03-05"
 
 
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])

@@ -222,12 +222,16 @@ class Lookup:
         return self._inactive(lambda note: normalize("NFC", f"/{note.display_path}").endswith(ends))
 
     def _by_name(self, address: Address) -> list[Document]:
-        """Return the documents with this file name, title or alias: the served ones, those with the file name, else others."""
+        """Return the documents with this file name, else this title or alias, exact case first: the served ones, else others."""
         is_named = partial(is_called, address)
         served = verified_if_any([*filter(is_named, every_served(self.documents))])
-        names = unicode_forms(address.name.casefold())
-        files = [note for note in served if file_name(note.path).casefold() in names]
-        return files or served or self._inactive(is_named)
+        forms: tuple[Callable[[str], str], ...] = (str, str.casefold)
+        for is_file, form in product((True, False), forms):
+            names = {*unicode_forms(form(address.name))}
+            called = ((note, (file_name(note.path),) if is_file else document_names(note)) for note in served)
+            if notes := [note for note, given in called if not names.isdisjoint(map(form, given))]:
+                return notes
+        return served or self._inactive(is_named)
 
     def _by_docid(self, address: Address) -> list[Document]:
         """

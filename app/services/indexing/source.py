@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
+from itertools import takewhile
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import encoding, frontmatter, identity, names, times
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import SUPERSEDES, note_links
-from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.markdown import Markdown, is_field
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
@@ -181,6 +182,13 @@ def _note(
     if note.text != note.body:
         note = Markdown(note.text, parts.body_line)
     facts, fields = frontmatter.facts(raw), inline_fields(note)
+    page = [
+        line.lstrip("-*+ ").partition("::") for line in takewhile(is_field, note.body.lstrip().split("\n"))
+    ]
+    of_page = frontmatter.facts(
+        {name: value.strip() for name, _, value in page}
+    )  # as Logseq has no front matter
+    facts = facts._replace(title=facts.title or of_page.title, date=facts.date or of_page.date)
     tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
     aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
     links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
