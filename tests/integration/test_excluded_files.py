@@ -225,7 +225,9 @@ def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, hom
 
 def test_skipped_files_of_other_programs_are_counted(invoke: Invoke, tmp_path: Path) -> None:
     """Backups of Logseq and a canvas are not read by default, and the report says so."""
-    write_notes(tmp_path / "notes", {"a.md": TEXT, "logseq/bak/a.md": TEXT, "board.canvas": "{}", "a.org": "* A"})
+    write_notes(
+        tmp_path / "notes", {"a.md": TEXT, "logseq/bak/a.md": TEXT, "board.canvas": "{}", "a.org": "* A"}
+    )
 
     output = invoke("bootstrap", str(tmp_path / "notes")).output
 

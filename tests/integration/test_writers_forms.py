@@ -103,13 +103,18 @@ def test_a_heading_without_text_is_found_at_its_line(invoke: Invoke, tmp_path: P
 
 
 def test_a_moved_folder_is_recognised_by_its_texts(invoke: Invoke, tmp_path: Path) -> None:
-    """Its notes move to the collection of the new folder and keep their docids; no note is there twice."""
-    notes = {f"{tree}.md": f"The {tree} grows.\n" for tree in ("larch", "birch", "rowan")}
+    """Its notes, also an edited one, move to the new collection and keep their docids; no note is there twice."""
+    notes = {
+        f"{tree}.md": f"The {tree} grows on the hill behind the old house.\n"
+        for tree in ("larch", "birch", "rowan")
+    }
     write_notes(tmp_path / "old", notes)
     invoke("bootstrap", tmp_path / "old")
     docids = {one["docid"] for one in ask_json(invoke, "list")["documents"]}
     (tmp_path / "old").rename(tmp_path / "new")
     assert "collection add" in invoke("update").stdout
+    with (tmp_path / "new/birch.md").open("a") as file:
+        file.write("It is tall.\n")
 
     invoke("collection", "add", tmp_path / "new")
     invoke("update")

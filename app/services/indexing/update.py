@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from pathlib import Path
 from posixpath import basename, dirname
 from typing import Annotated
 from zlib import crc32
@@ -284,6 +285,7 @@ class _Pass:
         self._batch: list[_Change] = []
         self._new: list[_Change] = []  # files that may be those of notes which are gone
         self._gone: list[Document] = []
+        self._homeless: list[Document] = []  # whose whole folder is gone, in other collections
         self._changed: dict[str, SourceFile] = {}  # new and changed files
         self._texts: dict[str, str] = {}
         self._saved: list[tuple[Document, Sequence[Fragment]]] = []  # in this transaction
@@ -322,7 +324,13 @@ class _Pass:
         paths = {file.path for file in scan.files}
         served = [note for note in known.values() if note.inactive is None and note.stamp]
         self._gone = [note for note in served if note.path not in paths and not scan.hides(note.path)]
-        left = {note.modified_at for note in self._gone}  # a moved file keeps its time, a copy does not
+        for name, root in self._roots.items() if self._changed else ():
+            if name != folder.name and not Path(root).is_dir():
+                notes = self._documents.sources(name).values()
+                self._homeless += [note for note in notes if note.inactive is None and note.stamp]
+        left = {
+            note.modified_at for note in (*self._gone, *self._homeless)
+        }  # a moved file keeps its time, a copy does not
         files = sorted(scan.files, key=lambda file: changed_at(file) not in left) if left else scan.files
         for done, file in enumerate(files, start=1):
             self._visit(file, known.get(file.path))
@@ -374,7 +382,8 @@ class _Pass:
                 self._taken.add(former.id)
                 parsed = self._parse(file, data, former)  # it keeps the time of its last change
             change = _Change(file, known, parsed, former)
-            waits = not (known or former) and self._gone and len(self._new) < MOST_PAIRS
+            is_moved = bool(self._gone or self._homeless) and not (known or former)
+            waits = is_moved and len(self._new) < MOST_PAIRS
             (self._new if waits else self._batch).append(change)
         except SourceUnreadable as error:
             if error.code == ExtraMissing.code:
@@ -391,7 +400,8 @@ class _Pass:
         """
         if known and known.inactive is None and known.hash == document.hash:
             return None
-        holders = self._documents.holding(document.hash) if document.body_length else self._gone
+        gone = (*self._gone, *self._homeless)
+        holders = self._documents.holding(document.hash) if document.body_length else gone
         holders = [note for note in holders if note.stamp and note.id not in self._taken]
         if not document.body_length:
             holders = [note for note in holders if note.source_hash == document.source_hash]
@@ -421,7 +431,11 @@ class _Pass:
 
     def _commit_new(self) -> None:
         """Commit the new files; the note whose file is gone and whose text is clearly most like theirs has moved there."""
-        gone = [note for note in self._gone if note.id not in self._taken and self._has_left(note)]
+        gone = [
+            note
+            for note in (*self._gone, *self._homeless)
+            if note.id not in self._taken and self._has_left(note)
+        ]
         is_few = len(gone) * len(self._new) <= MOST_PAIRS
         moved = moved_notes(
             PossibleMove(
