@@ -53,12 +53,12 @@ _LEAVING_OFF = frozenset(
     """
     leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
     handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately today here
-    weiter weitermachen mach haben mal
+    end ended give let load open please read say says show tell yesterday weiter weitermachen mach haben mal
     """.split()
 )
 _STOPPED = re.compile(
     r"\bwhere (?:\w+ )?(?:we|i) (?:\w+ )?(?:stop(?:ped)?|(?:leave|left) off)\b|\bwo\b.{0,40}\b(?:stehen ?geblieben|aufgehört)\b"
-    r"|\b(?:last|latest|letzte\w*) (?:hand-?(?:off|over)|übergabe)\b",
+    r"|\b(?:last|latest|previous|letzte\w*|vorige\w*) (?:hand-?(?:off|over)|session|conversation|chat|übergabe|sitzung|gespräch)\b",
     re.IGNORECASE,
 )
 
