@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.text.vocabulary import language_of
+from clawmem.domain.text.vocabulary import language_of, script_of
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import (
@@ -88,15 +88,21 @@ def language_advice(documents: DocumentStore, embedder: str, question: str = "")
     if embedder not in ENGLISH:
         return ""
     bodies = documents.bodies(document.id for document in documents.latest(limit=SAMPLE)).values()
-    numbers = Counter(language_of(surfaces(body[:SAMPLE_CHARS])) for body in bodies)
+    numbers = Counter(_language_of(body[:SAMPLE_CHARS]) for body in bodies)
     languages = {language for language, number in numbers.items() if number > len(bodies) * LEAST_SHARE}
-    languages = (languages | {language_of(surfaces(question))}) - {""}
+    languages = (languages | {_language_of(question)}) - {""}
     if not numbers or len(languages) < 2:
         return ""
     return (
         f"several languages ({', '.join(sorted(languages))}) are used, which these vectors do not connect. "
         "Run: clawmem models use multilingual, then: clawmem embed --force"
     )
+
+
+def _language_of(text: str) -> str:
+    """Return the language of *text*, or its script if that is not Latin; empty if neither is known."""
+    script = "" if text.isascii() else script_of(text[:: 1 + len(text) // SAMPLE])
+    return script or language_of(surfaces(text))
 
 
 def roles(

@@ -6,6 +6,8 @@ These are the only such lists. Languages are English, German, French, Spanish, P
 """
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 LEAST_FUNCTION_WORDS = 2  # of a language that a question must have: "die" alone is English as well
@@ -170,6 +172,14 @@ def language_of(words: Collection[str]) -> str:
     counts = {language: len(some.intersection(words)) for language, some in FUNCTION_WORDS.items()}
     language = max(counts, key=counts.__getitem__)  # English, the first, wins ties
     return language if counts[language] >= LEAST_FUNCTION_WORDS else ""
+
+
+def script_of(text: str) -> str:
+    """Return the script of most letters of *text*, such as ``cyrillic``; empty for Latin letters. Kana count as CJK."""
+    scripts = Counter(unicodedata.name(sign, "").partition(" ")[0] for sign in text if sign.isalpha())
+    scripts["CJK"] += scripts.pop("HIRAGANA", 0) + scripts.pop("KATAKANA", 0)
+    script = max(scripts, key=scripts.__getitem__)
+    return script.lower() if scripts[script] and script != "LATIN" else ""
 
 
 def function_words(words: Collection[str]) -> frozenset[str]:

@@ -57,10 +57,12 @@ def test_added_used_and_removed(added: Invoke, models: Path) -> None:
     assert state(added, "bge-small")["size_bytes"] > 30_000_000  # that a download costs
 
 
-def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["Das Dach ist neu und es war nicht billig.", "屋根は新しく、安くはなかった。"]
+)
+def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path: Path, foreign: str) -> None:
     """Until its vectors are used: by bootstrap, by a question without a confident answer, and by doctor."""
-    texts = ("The roof is new and it was not cheap.", "Das Dach ist neu und es war nicht billig.")
-    for number, text in enumerate(texts):
+    for number, text in enumerate(("The roof is new and it was not cheap.", foreign)):
         write_file(tmp_path / "notes" / f"{number}.md", f"# {number}\n\n{text}\n")
     question = ("query", "what is the wifi password of the airline")
     said = [invoke("bootstrap", tmp_path / "notes"), invoke(*question), invoke("doctor")]
