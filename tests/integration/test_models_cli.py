@@ -58,7 +58,7 @@ def test_added_used_and_removed(added: Invoke, models: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Das Dach ist neu und es war nicht billig.", "屋根は新しく、安くはなかった。"]
+    "foreign", ["Das Dach ist neu und es war nicht billig.", "屋根は新しく、安くはなかった。"]
 )
 def test_mixed_languages_name_the_model(invoke: Invoke, archive: Path, tmp_path: Path, foreign: str) -> None:
     """Until its vectors are used: by bootstrap, by a question without a confident answer, and by doctor."""
