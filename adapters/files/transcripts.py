@@ -27,8 +27,12 @@ _INSERTED = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
     r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]{1,40}(?:-[a-z]{1,40}){0,8}"
-    r"|environment_context|user_instructions|turn_aborted|hook_context|session_context|state_snapshot)\b[^<>]{0,1000}>"
-    r".*?(?:</\1>|\Z)|\[Request interrupted by user[^\]]{0,200}\]",
+    r"|environment_context|user_instructions|turn_aborted|hook_context|session_context|state_snapshot|teammate-message"
+    r"|skill|user_shell_command|subagent_notification|recommended_plugins|codex_internal_context|goal_context|hook_prompt"
+    r")\b[^<>]{0,1000}>.*?(?:</\1>|\Z)|\[Request interrupted by user[^\]]{0,200}\]"
+    # Files named with @ in Gemini CLI, and what the editor adds before a request to Codex.
+    r"|--- Content from referenced files ---.*?(?:--- End of content ---|\Z)"
+    r"|\A# (?:Context from my IDE setup|Files mentioned by the user):.*?\n## My request for Codex:",
     re.DOTALL,
 )
 # Beginnings of summaries, and of requests for one, that clients put into a conversation when they compact it.

@@ -86,6 +86,7 @@ def test_subagents_stand_apart(transcript: Path) -> None:
             "user", "This session is being continued from a previous conversation. Summary: we use X.", "u1"
         ),
         line("user", "<state_snapshot>We use X.</state_snapshot>", "u1"),
+        line("user", '<teammate-message teammate_id="lead">We use X.</teammate-message>', "u1"),
         line("user", "Meta.", "u1", isMeta=True),
         line("user", "<command-name>/clear</command-name>", "u1"),
         line("user", "<local-command-stdout>ok</local-command-stdout>", "u1"),
@@ -183,7 +184,8 @@ def test_a_rollout_of_codex(transcript: Path, history: bool) -> None:
         ("response_item", item("developer", "<permissions>none</permissions>")),
         ("response_item", item("user", "<environment_context>\n<cwd>/work</cwd>\n</environment_context>")),
         ("response_item", item("user", "# AGENTS.md instructions for /work\n\nBe brief.")),
-        ("response_item", item("user", QUEUE,
+        ("response_item", item("user", "<skill>\n<name>tidy</name>\nAlways use tabs.\n</skill>")),
+        ("response_item", item("user", f"# Context from my IDE setup:\n\n## Open tabs:\n- a.py: a.py\n\n## My request for Codex:\n{QUEUE}",
                                internal_chat_message_metadata_passthrough={"turn_id": "t1"})),
         ("event_msg", {"type": "token_count"}),
         ("response_item", {"type": "reasoning", "summary": []}),
@@ -212,11 +214,24 @@ def test_a_rollout_of_codex(transcript: Path, history: bool) -> None:
 
 
 def test_a_session_of_gemini(transcript: Path) -> None:
-    """A message that is written again with its tool calls is one message; metadata and notices are left out."""
+    """A message that is written again with its tool calls is one message; metadata, notices and files are left out."""
     call = {"name": "write_file", "args": {"file_path": "notes.md", "content": "x"}}
     rows: list[dict[str, Any]] = [
         {"sessionId": "s1", "projectHash": "p", "startTime": "2026-11-23T12:00:00Z", "kind": "main"},
-        {"id": "1", "type": "user", "content": [{"text": "<hook_context>x</hook_context>Save it."}]},
+        {
+            "id": "1",
+            "type": "user",
+            "content": [
+                {"text": text}
+                for text in (
+                    "<hook_context>x</hook_context>Save it.",
+                    "\n--- Content from referenced files ---",
+                    "\nContent from @a.md:\n",
+                    "Always use tabs.",
+                    "\n--- End of content ---",
+                )
+            ],
+        },
         {"$set": {"lastUpdated": "2026-11-23T12:00:01Z"}},
         {"id": "2", "type": "info", "content": "Update available."},
         {"id": "3", "type": "gemini", "content": "Saved.", "thoughts": []},
