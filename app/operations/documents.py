@@ -74,6 +74,7 @@ from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import coming_days
+from clawmem.domain.text.written_dates import local_day
 from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Entity
@@ -106,11 +107,11 @@ class Text(SelectedResult, DatedDocument):
         """Return whose text it is, what supersedes or changed it, which notes link to it, and its properties."""
         marks = (label_of_others(self.origin), successor_mark(self.superseded_by))
         sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in self.backlinks)]
-        facts = {"written": [self.authored_at[:10]], "origin": [str(self.origin)]}
+        facts = {"written": [local_day(self.authored_at)], "origin": [str(self.origin)]}
         facts |= {"trusted": ["yes" if self.trusted else "no"]} | self.properties
         shown = "; ".join(f"{name}: {', '.join(values)}" for name, values in facts.items())
         links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
-        changes = [f"This text was changed on {self.changed_after[:10]}."] if self.changed_after else []
+        changes = [f"This text was changed on {local_day(self.changed_after)}."] if self.changed_after else []
         standing = [f"{self.file} is {mark}." for mark in marks if mark]
         return [*standing, *changes, *links, title_to_read(shown, self.origin)]
 
@@ -333,9 +334,8 @@ def _day(services: Services, text: str) -> tuple[str, str]:
         return "", "9999-12-31"
     if parse_iso(text) is not None and (day := parse_iso(text[:10])) is not None:
         return (iso_utc(day)[:10],) * 2
-    is_time = text[:4].isdigit() and "T" in text
     days = coming_days(text, now_ms=services.clock.now_ms(), zone=services.clock.zone())
-    if days and not is_time:
+    if days and not (text[:4].isdigit() and "T" in text):
         return days[:2]
     raise InvalidInput("INVALID_INPUT", f"{text!r} is no day. Write it as 2026-01-31, tomorrow or friday.")
 

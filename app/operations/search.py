@@ -62,7 +62,7 @@ from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import as_of_day
-from clawmem.domain.text.written_dates import age
+from clawmem.domain.text.written_dates import age, local_day
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
 
@@ -214,9 +214,9 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
         if result.superseded_by:
             yield f"  {successor_mark(result.superseded_by)}"
         elif change := result.changed_by:
-            yield f"  perhaps no longer so: see {change.file} ({change.authored_at[:10]})"
+            yield f"  perhaps no longer so: see {change.file} ({local_day(change.authored_at)})"
         if result.changed_after:
-            yield f"  this text was changed on {result.changed_after[:10]}"
+            yield f"  this text was changed on {local_day(result.changed_after)}"
         shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
         yield "\n".join(f"    {line}".rstrip() for line in shown)
         yield ""

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime, tzinfo
 
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.dates import month_named, temporal_range
 from clawmem.domain.text.vocabulary import MONTHS
 from clawmem.domain.text.words import words
@@ -52,13 +52,13 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
             yield Span(key, FragmentKind.SECTION, heading.start_line, last, heading.start, end, day)
 
 
-def diary_path(at_ms: int, topic: str) -> str:
+def diary_path(at_ms: int, topic: str, zone: tzinfo = UTC) -> str:
     """
-    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
+    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in *zone*.
 
     The topic keeps its letters and digits in lower case; every other run of characters becomes one hyphen, so the
     topic cannot name another folder.
     """
-    day, _, clock = iso_utc(at_ms).partition("T")
+    moment = datetime.fromtimestamp(at_ms // 1000, zone)
     slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60].strip("-") or TOPIC
-    return f"{DIARY}/{day}-{''.join(filter(str.isdigit, clock))}-{slug}.md"
+    return f"{DIARY}/{moment:%Y-%m-%d-%H%M%S}{at_ms % 1000:03}-{slug}.md"

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from itertools import chain
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
@@ -166,12 +166,24 @@ def _days(text: str, patterns: Iterable[re.Pattern[str]] = _OF_NAMES, century: i
                     yield (day - EPOCH) // MILLISECOND
 
 
+def local_day(moment: str, zone: tzinfo | None = None) -> str:
+    """Return the day of a recorded *moment* in *zone*, by default this machine's; midnight UTC is a day without a time."""
+    is_day = moment[11:16] == "00:00"
+    return moment[:10] if is_day else str(datetime.fromisoformat(moment).astimezone(zone).date())
+
+
+def days_since(moment: str, now_ms: int, zone: tzinfo) -> int:
+    """Return the number of midnights in *zone* from a recorded *moment* until now."""
+    today, day = (date.fromisoformat(local_day(text, zone)) for text in (iso_utc(now_ms), moment))
+    return (today - day).days
+
+
 def age(days: float) -> str:
     """Return an age in days as text, such as ``3 weeks ago``."""
     if math.isnan(days):
         return "of unknown age"
     if days < 0:
-        return "in the future" if days < -1 else "today"
+        return "in the future"
     for length, unit in _AGES:
         if (count := int(days / length)) >= 1:
             several = f"{count:,} {unit}{'s' if count > 1 else ''} ago"

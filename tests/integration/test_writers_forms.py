@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
@@ -64,7 +66,9 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     assert "a/b/c" in days and days["Reading: Q?"] == "2026-03-05"
 
 
-@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+@pytest.mark.parametrize(
+    "zone", ["Pacific/Pago_Pago", "Asia/Tokyo"]
+)  # a day of the one begins 20 hours later
 def test_days_are_those_of_the_writer(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
@@ -76,7 +80,8 @@ def test_days_are_those_of_the_writer(
         "before.md": "---\ndate: 2026-03-06T23:30\n---\nLarch.\n",
         "after.md": "---\ndate: 2026-03-09 08:30\n---\nLarch.\n",
     }
-    write_notes(tmp_path / "v", notes)
+    today = str(datetime.now(ZoneInfo(zone)).date())
+    write_notes(tmp_path / "v", notes | {f"{today}.md": "Heron.\n"})
     with monkeypatch.context() as patch:
         patch.setenv("TZ", zone)
         time.tzset()
@@ -85,6 +90,10 @@ def test_days_are_those_of_the_writer(
             "results"
         ]
         listed = invoke("list").stdout
+        entry = ask_json(invoke, "diary", "write", "A stork.")["file"]
+        labels = [ask_json(invoke, "search", word)["results"][0]["age"] for word in ("heron", "stork")]
+        assert (entry[: len(f"_clawmem/diary/{today}")], labels) == (f"_clawmem/diary/{today}", ["today"] * 2)
+        assert f"written: {today}" in invoke("get", entry).stderr
     time.tzset()
 
     assert {one["file"] for one in found} == {"v/2026-03-08.md", "v/late.md", "v/early.md"}

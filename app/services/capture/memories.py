@@ -178,7 +178,8 @@ class Diary:
         text = checked_text(entry).strip()
         title = " ".join(text.split())[:TITLE_CHARS]
         with self.transactions.writing():
-            paths = (diary_path(self.clock.now_ms() + later, topic) for later in count())
+            now_ms, zone = self.clock.now_ms(), self.clock.zone()
+            paths = (diary_path(now_ms + later, topic, zone) for later in count())
             path = next(path for path in paths if self.documents.at(COLLECTION, path) is None)
             number = self.memories.write(path, title, text, "note", 0.7, domain=agent)
         return self.documents.many([number])[number]
@@ -191,7 +192,7 @@ class Diary:
         if is_known and every and not entries:
             writers = sorted({note.domain or "" for note in every})
             raise NotFound("writer of the diary", agent, suggestions=writers)
-        newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
+        newest = sorted(entries, key=lambda entry: (entry.authored_at, entry.id), reverse=True)[:last]
         bodies = self.documents.bodies([note.id for note in newest])
         return [
             DiaryEntry(

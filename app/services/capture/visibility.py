@@ -15,6 +15,7 @@ from clawmem.app.settings.model import Settings
 from clawmem.domain.retrieval.versions import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.filters import is_private
+from clawmem.domain.text.written_dates import local_day
 from clawmem.ports.documents import DocumentStore, Property, PropertyStore, SuccessionStore
 from clawmem.ports.journal import Act, ActJournal
 from clawmem.ports.records import Document, Scope
@@ -36,7 +37,7 @@ _VALUE = re.compile(rf"\A(?P<path>[^\n:]{{1,300}})(?:{_LINES})? (?P<hash>[0-9a-f
 def day_of(document: Document) -> str:
     """Return the day on which a note was written; empty if only its file has a time, maybe that of a copy of today."""
     is_sure = document.has_own_date or document.modified_at < document.indexed_at[:DAY]
-    return document.authored_at[:DAY] if is_sure else ""
+    return local_day(document.authored_at) if is_sure else ""
 
 
 def shown_successor(successor: Document | None, withheld: Collection[int] = ()) -> str:

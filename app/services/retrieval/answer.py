@@ -16,13 +16,13 @@ from clawmem.domain.conversations.units import CONVERSATION, reply_to
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
-from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, is_bare, snippet
 from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.domain.text.parts import Place, holds_any, intent_terms
+from clawmem.domain.text.written_dates import days_since
 from clawmem.ports.records import Document, FragmentKind, Span
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Result:
     score: float
     relevance: float
     span: Span | None  # location in the document; None if unknown
-    age_days: float
+    age_days: int
     legs: Mapping[str, float]
     terms: Mapping[str, float]
     body: str  # the whole text of the document
@@ -195,7 +195,7 @@ def describe(
             score=min(1.0, max(0.0, candidate.score)),
             relevance=candidate.relevance,
             span=candidate.span or (spans.get(candidate.best) if has_words else None),
-            age_days=age_days(document.authored_at, request.question.now_ms),
+            age_days=days_since(document.authored_at, request.question.now_ms, request.question.zone),
             legs=candidate.legs,
             terms=candidate.terms,
             body=bodies.get(document.id, ""),
