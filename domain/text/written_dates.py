@@ -168,14 +168,18 @@ def _days(text: str, patterns: Iterable[re.Pattern[str]] = _OF_NAMES, century: i
 
 def local_day(moment: str, zone: tzinfo | None = None) -> str:
     """Return the day of a recorded *moment* in *zone*, by default this machine's; midnight UTC is a day without a time."""
-    is_day = moment[11:16] == "00:00"
-    return moment[:10] if is_day else str(datetime.fromisoformat(moment).astimezone(zone).date())
+    with suppress(ValueError, OverflowError):
+        if moment[11:16] != "00:00":
+            return str(datetime.fromisoformat(moment).astimezone(zone).date())
+    return moment[:10]
 
 
-def days_since(moment: str, now_ms: int, zone: tzinfo) -> int:
-    """Return the number of midnights in *zone* from a recorded *moment* until now."""
-    today, day = (date.fromisoformat(local_day(text, zone)) for text in (iso_utc(now_ms), moment))
-    return (today - day).days
+def days_since(moment: str, now_ms: int, zone: tzinfo) -> float:
+    """Return the number of midnights in *zone* from a recorded *moment* until now; NaN if the moment is invalid."""
+    with suppress(ValueError):
+        day, today = (date.fromisoformat(local_day(text, zone)) for text in (moment, iso_utc(now_ms)))
+        return (today - day).days
+    return math.nan
 
 
 def age(days: float) -> str:

@@ -27,6 +27,7 @@ from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
+from clawmem.domain.text.written_dates import local_day
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import Claims, DerivationStore, DocumentStore, Link, Property
 from clawmem.ports.errors import NotFound
@@ -69,7 +70,7 @@ class Memories:
         if earlier:
             document_id = earlier.document_id
         else:
-            day = f" on {message.at[:10]}" if message.at else ""
+            day = f" on {local_day(message.at)}" if message.at else ""
             document_id = self.write(
                 note_path(note, session.id),
                 note.title,

@@ -44,7 +44,7 @@ class Result:
     score: float
     relevance: float
     span: Span | None  # location in the document; None if unknown
-    age_days: int
+    age_days: float
     legs: Mapping[str, float]
     terms: Mapping[str, float]
     body: str  # the whole text of the document
