@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note
-from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS, denies
 from clawmem.ports.sessions import Speaker
 
 REVISABLE = frozenset({Kind.DECISION, Kind.PREFERENCE})
@@ -21,10 +21,7 @@ class Verdict(StrEnum):
 
 _LOWERED = {Verdict.CONTRADICTION: (0.25, 0.20), Verdict.UPDATE: (0.15, 0.30)}  # reduction and lower bound
 
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|won't|don't|doesn't|isn't|aren't|no longer|against|without|nicht|kein\w*|nie)\b",
-    re.IGNORECASE,
-)
+_EXCLUSIONS = frozenset({"against", "without"})
 _REPLACED = re.compile(
     r"\b(?:instead of|rather than|no longer|not|replac(?:e|es|ing)|drop(?:s|ping)?|away from|(?:mov|switch|migrat)\w* "
     r"(?:away )?from|statt|anstelle von|nicht mehr)\s+(?:use |using |the |our |to |with )*(?P<old>[\w.+#/-]+)",
@@ -45,7 +42,9 @@ def verdict(new: str, old: str, least_shared: int = 2) -> Verdict:
     """
     abandoned = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
     new_words, old_words = (set(_WORD.findall(text.lower())) - STOP_WORDS - _FRAME for text in (new, old))
-    is_negation, was_negation = (_NEGATION.search(text) is not None for text in (new, old))
+    is_negation, was_negation = (
+        denies(text) or not _EXCLUSIONS.isdisjoint(_WORD.findall(text.lower())) for text in (new, old)
+    )
     shared = len(new_words & old_words)
     if shared < least_shared:
         return Verdict.NONE

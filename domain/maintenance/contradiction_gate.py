@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from clawmem.domain.text.vocabulary import denies
+
 LEAST_CONFIDENCE = 0.5  # inclusive, so that BY_NUMBERS suffices
 BY_NEGATION = 0.6
 BY_NUMBERS = 0.5
 
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|cannot|(?:do|does|did|wo|ca|was|is|are|were|has|have|had|must|should|could|would)n['’]t)\b",
-    re.IGNORECASE,
-)
 # A sign follows no digit, letter or closing bracket, and only a currency symbol may separate it from its number:
 # "3-5" and "3–5" are ranges, "2026-03-31" is a date, "x-5" a name. A dash after a number and a blank is a joiner.
 _NUMBER = re.compile(
@@ -74,11 +72,6 @@ def contradiction(
     """
     verdict = model or heuristic(new, old)
     return verdict if verdict.contradictory and verdict.confidence >= least else NOTHING
-
-
-def denies(text: str) -> bool:
-    """Whether *text* contains a word of negation."""
-    return _NEGATION.search(text) is not None
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -8,9 +8,17 @@ from itertools import chain, combinations
 from math import hypot
 from typing import NamedTuple
 
-from clawmem.domain.maintenance.contradiction_gate import denies, numbers
+from clawmem.domain.maintenance.contradiction_gate import numbers
 from clawmem.domain.text.likeness import jaccard
-from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, STOP_WORDS, WEEKDAYS
+from clawmem.domain.text.vocabulary import (
+    MONTHS,
+    NUMBERS,
+    SEASONS,
+    STOP_WORDS,
+    WEEKDAYS,
+    denies,
+    script_of,
+)
 from clawmem.ports.records import Document
 
 NORMAL = 0.93  # least cosine of two texts that name the same
@@ -23,7 +31,7 @@ TAKEN_UP = 0.8  # least share of each source's long words that the pattern conta
 _LONG = 4  # letters of a word that indicates the topic of a text
 _STEM = 4  # letters by which words are compared: fail, fails
 
-_OTHER = re.compile(r"[^a-z0-9 ]")
+_OTHER = re.compile(r"[\W_]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SMALL = re.compile(r"\b[a-z][\w+#-]*")
 _CAPITALISED = re.compile(r"\b[A-Z][\w+#-]*")
@@ -126,14 +134,15 @@ def decide_merge(
 
     They do if nothing in them differs (`difference`) and the cosine of their character 3-grams is at least *normal*,
     or at least *strict* if one of them or both contain no names. A word more at the end or the beginning does not
-    matter: "…", "… indeed".
+    matter: "…", "… indeed". In a script other than Latin, of which no negations are known, they have the same words.
     """
     first_names, second_names, method = _anchors_of(first, second)
     score = similarity(first.text, second.text)
-    threshold = normal if first_names and second_names else strict
+    is_latin = not (script_of(first.text) or script_of(second.text))
+    threshold = (normal if first_names and second_names else strict) if is_latin else 1.0
     reason = difference(first, second, in_order=True)
     left, right = written_words(first.text), written_words(second.text)
-    is_repeated = min(len(left), len(right)) >= LEAST_REPEATED and (
+    is_repeated = (is_latin and min(len(left), len(right)) >= LEAST_REPEATED) and (
         left in (right[1:], right[:-1])
         or right in (left[1:], left[:-1])
         or left[1:] == right[:-1]
@@ -205,7 +214,7 @@ def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> s
 
 def similarity(first: str, second: str) -> float:
     """
-    Return the cosine of the counts of character 3-grams, in lower case and of ASCII letters and digits only.
+    Return the cosine of the counts of character 3-grams, in lower case and of letters and digits only.
 
     It is 1 for equal texts and 0 if one is empty. A text of fewer than three characters is one 3-gram.
     """

@@ -166,6 +166,18 @@ FORMER = frozenset(
     """.split()
 )
 
+# Italian "mai" is missing, which is a month in German.
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|cannot|(?:do|does|did|wo|ca|was|is|are|were|has|have|had|must|should|could|would)n['’]t"
+    r"|nicht|nichts|kein\w*|nie|niemals|pas|jamais|aucun\w*|nunca|jamás|ning[uú]n\w*|não|nenhum\w*|non(?!-))\b",
+    re.IGNORECASE,
+)
+
+
+def denies(text: str) -> bool:
+    """Whether *text* contains a word of negation."""
+    return _NEGATION.search(text) is not None
+
 
 def language_of(words: Collection[str]) -> str:
     """Return the language with the most function words among *words*, in lower case; empty with fewer than two."""

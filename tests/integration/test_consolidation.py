@@ -83,6 +83,34 @@ def test_near_copies_of_a_decision_become_one(world: World) -> None:
     assert merged(world.consolidate()) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (
+            "Der Kran von Hartmann am Hafen wird im Sommer {}gestrichen, weil die Farbe dann trocknet",
+            "nicht ",
+        ),
+        ("La grue de Hartmann dans le port n'est {}peinte en juin, parce que la peinture est rare", "pas "),
+        (
+            "Кран Hartmann в порту на этой неделе мы решили {}красить, потому что краска сохнет медленно",
+            "не ",
+        ),
+        ("Решили: цвет крана у Hartmann будет {}", "зелёный"),
+    ],
+)
+def test_a_decision_and_its_opposite_stay_two(world: World, text: str, other: str) -> None:
+    """In other languages and scripts too; the same words are one."""
+    two = [
+        world.observe(text.format(word), Kind.DECISION)
+        for word in ("" if other[-1] == " " else "синий", other)
+    ]
+    copy = world.observe(f"{text.format(other)}!", Kind.DECISION)
+
+    world.consolidate()
+
+    assert [world.reason(number) for number in (*two, copy)] == [None, *[InactiveReason.SUPERSEDED] * 2]
+
+
 def test_what_they_say_of_things_is_known_as_before(world: World) -> None:
     """Facts, and what led to what, are the merged one's; brought back they are theirs again."""
     first, second = (world.observe(text) for text in (FRIDAY, AGAIN))
