@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note
+from clawmem.domain.retrieval.versions import CHANGE, CORRECTION
 from clawmem.domain.text.vocabulary import STOP_WORDS, denies
 from clawmem.ports.sessions import Speaker
 
@@ -27,38 +28,39 @@ _REPLACED = re.compile(
     r"(?:away )?from|statt|anstelle von|nicht mehr)\s+(?:use |using |the |our |to |with )*(?P<old>[\w.+#/-]+)",
     re.IGNORECASE,
 )
-_FRAME = frozenset("use uses used using longer instead rather decided agreed".split())
+_FRAME = frozenset("use uses used using let longer instead rather decided agreed".split())
 _WORD = re.compile(r"[^\W_][\w.+#-]*[^\W_]|[^\W_]")
 
 
-def verdict(new: str, old: str, least_shared: int = 2) -> Verdict:
+def verdict(new: str, old: str, *, in_session: bool = False) -> Verdict:
     """
     Return the relation of the decision *new* to the earlier decision *old*, by their words alone.
 
-    Decisions with fewer than *least_shared* common content words are unrelated. If *new* names a word of *old* as abandoned
-    ("X instead of Y"), it is an update if it adds other content words, else a contradiction. Two decisions that share
-    at least 0.6 of the smaller one's content words are a contradiction if exactly one is a negation. Otherwise the
-    verdict is none, because a wrong verdict would lower a valid decision.
+    Decisions with fewer than two common content words are unrelated, in a session those with none. If *new* names a word
+    of *old* as abandoned ("X instead of Y"), it is an update if it adds other content words, else a contradiction. Two
+    decisions that share at least 0.6 of the smaller one's content words are a contradiction if exactly one is a negation.
+    In a session, one that says what changed updates one with half of its words; verbs count if it begins with "Actually".
     """
     abandoned = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
-    new_words, old_words = (set(_WORD.findall(text.lower())) - STOP_WORDS - _FRAME for text in (new, old))
+    begins = in_session and CORRECTION.match(new) is not None
+    frame = STOP_WORDS if begins else STOP_WORDS | _FRAME
+    new_words, old_words = (set(_WORD.findall(text.lower())) - frame for text in (new, old))
     is_negation, was_negation = (
         denies(text) or not _EXCLUSIONS.isdisjoint(_WORD.findall(text.lower())) for text in (new, old)
     )
-    shared = len(new_words & old_words)
-    if shared < least_shared:
+    shared, least = len(new_words & old_words), min(len(new_words), len(old_words))
+    if shared < (1 if in_session else 2):
         return Verdict.NONE
     if abandoned & old_words and not was_negation:
         return Verdict.CONTRADICTION if new_words <= old_words else Verdict.UPDATE
-    is_same_subject = shared >= 0.6 * min(len(new_words), len(old_words))
+    if in_session and 2 * shared >= least and (begins or CHANGE.search(new)):
+        return Verdict.UPDATE
+    is_same_subject = shared >= 0.6 * least
     return Verdict.CONTRADICTION if is_same_subject and is_negation is not was_negation else Verdict.NONE
 
 
 def lowered(confidence: float, verdict: Verdict) -> float:
-    """
-    Return the confidence of an earlier decision after *verdict*: reduced by 0.25 to no less than 0.2 after a
-    contradiction, by 0.15 to no less than 0.3 after an update. A confidence below the bound is unchanged.
-    """
+    """Return the confidence of an earlier decision after *verdict*, see `_LOWERED`; one below the bound is unchanged."""
     if verdict is Verdict.NONE:
         return confidence
     less, floor = _LOWERED[verdict]
@@ -71,11 +73,7 @@ def is_invalid(content_type: str, confidence: float) -> bool:
 
 
 def revises(new: Note, old: Note) -> bool:
-    """
-    Whether a decision or preference replaces an earlier one of the same session, with which it shares a content word.
-
-    Only the user revises what the assistant said.
-    """
+    """Whether a decision or preference replaces an earlier one of its session; only the user revises the assistant."""
     is_entitled = new.message.speaker in (Speaker.USER, old.message.speaker)
     is_revisable = REVISABLE.issuperset((new.kind, old.kind))
-    return is_entitled and is_revisable and verdict(new.quote, old.quote, 1) is not Verdict.NONE
+    return is_entitled and is_revisable and verdict(new.quote, old.quote, in_session=True) is not Verdict.NONE

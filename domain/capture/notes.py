@@ -35,10 +35,9 @@ def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
 
 def merge_window_ms(kind: Kind) -> int | None:
     """
-    Return for how many milliseconds a repeated statement is stored in the same document.
+    Return for how many milliseconds a statement repeated in equal words is stored in the same document.
 
-    Half an hour; a week for antipatterns; ``None``, without limit, for decisions and preferences. Only equal words are
-    merged: a sentence with "won't" or another number is as similar to its opposite as a paraphrase is.
+    Half an hour; a week for antipatterns; ``None``, without limit, for decisions and preferences.
     """
     if kind in (Kind.DECISION, Kind.PREFERENCE):
         return None

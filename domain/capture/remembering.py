@@ -53,13 +53,7 @@ def corrects(topic: Sequence[str], line: str, replaced: Collection[str] = ()) ->
 
 
 def checked_text(text: str) -> str:
-    """
-    Return *text* with line feeds as line ends and without blank lines around it.
-
-    Raises:
-        InvalidInput: ``INVALID_INPUT`` for a text that is blank or has control characters, ``INPUT_TOO_LONG`` for
-            more than `MOST_CHARACTERS` characters.
-    """
+    """Return *text* with line feeds as line ends, without blank lines around it; raise `InvalidInput` if it is unusable."""
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise InvalidInput("INVALID_INPUT", "The text is empty. Write what there is to remember.")

@@ -56,7 +56,9 @@ CHANGE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 CORRECTION = re.compile(  # the beginning of a note
-    r"\A\W*(?:correction|actually|scratch that|korrektur|berichtigung|eigentlich|doch nicht)\b", re.IGNORECASE
+    r"\A\W*(?:correction|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)|korrektur|berichtigung|eigentlich"
+    r"|doch nicht)\b",
+    re.IGNORECASE,
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.

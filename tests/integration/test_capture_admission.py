@@ -203,3 +203,13 @@ def test_what_a_session_stored_does_not_answer_what_was_done(sessions: SessionHo
     found = ask_json(sessions.invoke, "query", "what did I do", *DAY, "--all")["results"]
 
     assert [one["confidence"] < LIKELY for one in found if one["path"] == stored] == [True]
+
+
+def test_a_correction_replaces_a_decision_of_the_session(sessions: SessionHome) -> None:
+    """Also one of an earlier turn, and with no other word in common than what is decided about."""
+    first = ("Let's use Postgres for the cart.", "Fine.")
+    sessions.end("aaaa0000", first)
+    sessions.end("aaaa0000", first, ("Actually, let's use MySQL for the cart.", "Fine."))
+
+    holds = sessions.invoke("profile").stdout.partition("## Lately")[0]
+    assert "MySQL" in holds and "Postgres for the cart" not in holds

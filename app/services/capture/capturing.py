@@ -138,7 +138,7 @@ class SessionCapture:
                     else note.kind is Kind.DECISION and document.content_type in JUDGED
                 ):
                     continue
-                answer = verdict(note.quote, quote, 1 if is_own else 2)
+                answer = verdict(note.quote, quote, in_session=is_own)
                 if generator and not is_own:
                     prompt = observations.judge_prompt(note.quote, quote)
                     value = model_answer(generator, self.left, observations.JUDGE, prompt)

@@ -71,6 +71,9 @@ def test_confidence_only_falls(confidence: float, answer: Verdict) -> None:
         (["Let's use Postgres.", "Let's keep the old cache.", "We no longer use Postgres."], [(0, 2)]),
         (["Wir nehmen Postgres.", "Wir nehmen doch kein Postgres mehr."], [(0, 1)]),
         (["Let's use Postgres.", "We'll keep the ledger for ten years."], []),
+        (["Let's use Postgres.", "Actually, let's use MySQL."], [(0, 1)]),
+        (["We'll deploy on Fridays.", "Let's use pnpm.", "No, we'll deploy on Mondays."], [(0, 2)]),
+        (["We decided to use Postgres for the ledger.", "Actually, let's use Redis for the cache."], []),
     ],
 )
 def test_revisions_of_a_session(texts: list[str], replaced: list[tuple[int, int]]) -> None:
