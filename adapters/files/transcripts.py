@@ -40,7 +40,11 @@ _SUMMARIES = (
     "This session is being continued from a previous conversation",
     "Another language model started to solve this problem",
     "You are performing a CONTEXT CHECKPOINT COMPACTION",
-    "[CONTEXT COMPACTION",
+    "The conversation history before this point was compacted into the following summary",  # OpenClaw
+    "The following is a summary of a branch that this conversation came back from",
+    "[CONTEXT COMPACTION",  # Hermes
+    "[PRIOR CONTEXT",
+    "[Your active task list was preserved across context compression]",
     "<analysis>",
     "<summary>",
 )

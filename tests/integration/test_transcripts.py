@@ -85,6 +85,11 @@ def test_subagents_stand_apart(transcript: Path) -> None:
         line(
             "user", "This session is being continued from a previous conversation. Summary: we use X.", "u1"
         ),
+        line(
+            "user",
+            "The conversation history before this point was compacted into the following summary:\n\nWe use X.",
+            "u1",
+        ),
         line("user", "<state_snapshot>We use X.</state_snapshot>", "u1"),
         line("user", '<teammate-message teammate_id="lead">We use X.</teammate-message>', "u1"),
         line("user", "Meta.", "u1", isMeta=True),
