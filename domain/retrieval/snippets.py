@@ -122,6 +122,7 @@ def _chosen(
     passage = _passage(pieces, wanted, found, room)
     lines = [index for index, piece in enumerate(pieces) if not piece.is_bare]
     near = {index for index, piece in enumerate(pieces) if piece.start < found[1] and found[0] < piece.end}
+    near = {index for index in near if not pieces[index].text.lstrip().startswith(_FENCES)}
     if not near.issubset(lines) or sum(len(pieces[index].text) for index in near) > room // 2:
         near = set()
     present = frozenset[str]().union(*(pieces[index].terms for index in {*passage, *near}))
@@ -148,11 +149,14 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
     is_code = [count % 2 == 1 for count in accumulate(fences)]
     terms = [piece.terms for piece in pieces]
     none = above = frozenset[str]()
-    best, passage, last = (-1, 0, False), range(1), 0
+    best, passage, last, begin = (-1, 0, False), range(1), 0, 0
     for index, piece in enumerate(pieces):
         if piece.is_bare:
             above = above if piece.is_inner or is_delimiter(piece.text) else piece.terms
             continue
+        begin = begin if is_code[index] and piece.text[:1].isspace() else index
+        if begin < index and piece.end - pieces[begin].start <= room:
+            continue  # inside a statement
         last = max(last, index)
         while last + 1 < len(pieces) and pieces[last + 1].end - piece.start <= room:
             following = pieces[last + 1]
@@ -170,8 +174,7 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
             stop -= 1
         inside = none.union(*terms[index : stop + 1])
         worth = _worth(inside, wanted) + _worth(above - inside, wanted) // 2
-        is_found = piece.start < found[1] and found[0] < pieces[stop].end
-        score = worth, _worth(piece.terms, wanted), is_found
+        score = worth, _worth(piece.terms, wanted), piece.start < found[1] and found[0] < pieces[stop].end
         if score > best:
             best, passage = score, range(index, stop + 1)
     return passage

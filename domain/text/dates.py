@@ -371,7 +371,11 @@ _OPENERS = [
         ("since", "since|starting(?: in| on| from)?|seit|ab", None),
         ("after", "after|later than|nach(?: dem)?", None),
         ("before", "before|prior to|earlier than|vor(?: dem)?", None),
-        ("until", "until|till?|up (?:to|until)|as (?:of|at)|(?:zum )?stand:?(?: vom)?|no later than|bis", None),
+        (
+            "until",
+            "until|till?|up (?:to|until)|as (?:of|at)|(?:zum )?stand:?(?: vom)?|no later than|bis",
+            None,
+        ),
         ("by", "by", None),
         ("between", "between|zwischen", re.compile(r"(?<!\s)\s+(?:and|und)\s+")),
         ("from", "from|vo[nm]", _TO),
