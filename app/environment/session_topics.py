@@ -49,6 +49,7 @@ def project_of(folder: str) -> str:
             git = root / (root / ".git").read_text("utf-8").removeprefix("gitdir:").strip()
             repository = real_path(git).parent.parent
             is_linked = git.parent.name == "worktrees"  # not a submodule
-            main = repository.parent if repository.name == ".git" else repository
+            has_folder = repository.name == ".git" or (repository.parent / ".git").is_file()  # or a bare one
+            main = repository.parent if has_folder else repository
             return str(main if is_linked else root)
     return str(start)

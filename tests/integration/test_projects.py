@@ -37,13 +37,17 @@ def test_the_project_of_a_folder(tmp_path: Path) -> None:
     submodule = one / "lib"
     submodule.mkdir()
     (submodule / ".git").write_text("gitdir: ../.git/modules/lib\n", "utf-8")
-    plain = tmp_path / "plain"
+    plain, bare = tmp_path / "plain", tmp_path / "bare"
     plain.mkdir()
+    tree_of_bare = work_tree(bare / "main", bare)
+    (bare / ".git").write_text("gitdir: ./.bare", "utf-8")
+    (tree_of_bare / ".git").write_text(f"gitdir: {bare}/.bare/worktrees/main", "utf-8")
 
     assert {project_of(str(folder)) for folder in (one, one / "src", tree, one / "gone")} == {str(one)}
     assert project_of(str(other / "src")) == str(other)
     assert project_of(str(submodule)) == str(submodule)
     assert project_of(str(plain)) == str(plain)
+    assert project_of(str(tree_of_bare)) == project_of(str(bare)) == str(bare)
     assert [project_of(folder) for folder in ("", "shop", "/a\0b")] == ["", "", ""]
 
 
