@@ -70,7 +70,7 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
     else:
         written = match["angled"] if match["angled"] is not None else match["plain"]
         kind, shown = LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN, match["text"]
-        target, part = ("", "") if _SCHEME.match(written) else with_part(unquote(written), marks="#")
+        target, part = ("", "") if _SCHEME.match(written) else map(unquote, with_part(written, marks="#"))
     if target:
         start, end = match.span()
         room = max(MAX_CONTEXT - (end - start), 0) // 2

@@ -48,7 +48,8 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         "upper": "sub/upper.md",
         "UPPER": "Upper.md",
     }
-    links = "\n".join(f"- [[{target}]]" for target in ends)
+    links = "\n".join([*(f"- [[{target}]]" for target in ends), "[F sharp](F%23.md)"])
+    ends["F#.md"] = "F#.md"
     write_notes(
         tmp_path / "v",
         {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"}
@@ -62,7 +63,8 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     assert {one["written"]: one["target"].removeprefix("v/") for one in found} == ends
     assert ask_json(invoke, "get", "[[Mon, 09-03-2026]]")["file"] == "v/journals/2026_03_09.md"
     assert ask_json(invoke, "get", "upper")["file"] == "v/sub/upper.md"
-    days = {note["title"]: note["authored_at"][:10] for note in ask_json(invoke, "list")["documents"]}
+    notes = ask_json(invoke, "list", "--limit", "50")["documents"]
+    days = {note["title"]: note["authored_at"][:10] for note in notes}
     assert "a/b/c" in days and days["Reading: Q?"] == "2026-03-05"
 
 
