@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from command_line import Invoke
+from command_line import Invoke, write_notes
 from hook_process import ask_inside, transcript
 
 from clawmem.app.environment.session_topics import project_of
@@ -135,3 +135,22 @@ def test_a_memory_whose_file_changed_is_marked(
     assert not marked("do we read the glossary before a release?", shop)
     values = json.loads(remembered("list", "--where", "cites", "--json").stdout)["documents"]
     assert len(values) == 2
+
+
+def test_notes_of_another_project_rank_lower(
+    remembered: Invoke, environ: dict[str, str], tmp_path: Path
+) -> None:
+    """A prompt of one project is given its own note first, and the other one with its project."""
+    for name, script in (("shop", "ship.sh"), ("api", "launch.sh")):
+        write_notes(tmp_path / name, {"deploy.md": f"# Deploy\n\nWe deploy with the script {script}.\n"})
+        remembered("collection", "add", tmp_path / name, "--project", name)
+    remembered("update")
+
+    def block(folder: Path) -> str:
+        folder.mkdir(parents=True)
+        asked = HookEvent("UserPromptSubmit", cwd=str(folder), prompt="with which script do we deploy?")
+        return HANDLERS["context-surfacing"](asked, HookContext(environ))
+
+    ours = block(tmp_path / "w/api")
+    assert ours.index("launch.sh") < ours.index("shop/deploy.md") and ", project shop" in ours
+    assert ", project api" not in ours and ", project api" in block(tmp_path / "w/shop")

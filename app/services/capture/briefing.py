@@ -129,12 +129,7 @@ class Advice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Briefings:
-    """
-    Blocks of context for a session. They are read from records, and no model is used.
-
-    Args:
-        search: Answers a request by words.
-    """
+    """Blocks of context for a session. They are read from records; ``search`` finds by words, without a model."""
 
     documents: DocumentStore
     successions: SuccessionStore

@@ -67,7 +67,7 @@ def may_show(document: Document, now: str) -> bool:
     return not is_kept_back and is_verified(document.origin)
 
 
-def elsewhere(properties: Collection[Property], project: str) -> str:
+def project_label(properties: Collection[Property], project: str) -> str:
     """Return the label of a document of another project than *project*, ``project work/shop``; empty if that is unknown."""
     names = [given.value for given in properties if given.name == PROJECT and project]
     is_own = not names or names[0] in (project, project.rpartition("/")[2])
@@ -76,7 +76,7 @@ def elsewhere(properties: Collection[Property], project: str) -> str:
 
 def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:
     """Return the labels of the documents of other projects than *project* by id."""
-    labels = {number: elsewhere(values, project) for number, values in properties.named(PROJECT).items()}
+    labels = {number: project_label(values, project) for number, values in properties.named(PROJECT).items()}
     return {number: label for number, label in labels.items() if label}
 
 
@@ -134,19 +134,19 @@ def citations(sentence: str, folder: str) -> list[str]:
     return [f"{place} {digest}" for place, digest in islice(found.items(), MOST_CITED)]
 
 
-def is_outdated(properties: Collection[Property], folder: str) -> bool:
-    """Whether a file that a memory of the project of *folder* cites changed since, or is gone."""
+def citation_label(properties: Collection[Property], folder: str) -> str:
+    """Return `CHANGED` if a file that a memory of the project of *folder* cites changed since, or is gone; else empty."""
     cited = [
         match for given in properties if given.name == CITES and (match := _VALUE.fullmatch(given.value))
     ]
     projects = {given.value for given in properties if given.name == PROJECT}
     if not cited or (project := project_of(folder)) not in projects or not project:
-        return False
+        return ""
     tree = _tree_of(folder)
-    return any(
-        _cited(tree / match["path"], tree, match["first"], match["last"])[1] != match["hash"]
-        for match in cited[:MOST_CITED]
-    )
+    digests = [
+        _cited(tree / match["path"], tree, match["first"], match["last"])[1] for match in cited[:MOST_CITED]
+    ]
+    return "" if digests == [match["hash"] for match in cited[:MOST_CITED]] else CHANGED
 
 
 def _tree_of(folder: str) -> Path:

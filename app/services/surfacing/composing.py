@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.services.capture.visibility import (
-    CHANGED,
     CITES,
+    citation_label,
     day_of,
-    elsewhere,
-    is_outdated,
+    project_label,
     shown_successor,
 )
 from clawmem.app.services.documents.succession import current_successors
@@ -156,8 +155,8 @@ def _heads(
             "over 6 months old" if is_old else "",  # still true when the block is read again
             SOURCES[document.origin],
             *(safe(redact(shortened(f"{p.name}: {p.value}", 100))) for p in stated[:3]),
-            CHANGED if is_outdated(properties.get(number, ()), folder) else "",
-            safe(elsewhere(properties.get(number, ()), project)),
+            citation_label(properties.get(number, ()), folder),
+            safe(project_label(properties.get(number, ()), project)),
             safe(shown_successor(newer.get(number), withheld)),
         )
         heads[number] = blocks.Entry(

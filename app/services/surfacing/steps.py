@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.app.environment.session_topics import project_of
-from clawmem.app.services.capture.visibility import elsewhere
+from clawmem.app.services.capture.visibility import PROJECT, project_label
 from clawmem.app.services.retrieval.compare import compare, fuse, weigh_vectors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
@@ -126,7 +126,7 @@ def visible(
 def focused(
     properties: PropertyStore, choices: Choices, request: RetrievalRequest, work: Work, trace: Trace
 ) -> Work:
-    """Raise candidates about the topic, and lower the others if any is, and memories of other projects."""
+    """Raise candidates about the topic, and lower the others if any is, and those of other projects."""
     topic, documents = choices.topic, {c.document_id: c.document for c in work.candidates if c.document}
     bodies = work.texts.bodies(documents) if topic else {}
     on_topic = {
@@ -136,8 +136,11 @@ def focused(
     }
     factors = {number: MATCH if number in on_topic else OTHER for number in documents} if on_topic else {}
     project = project_of(choices.folder)
-    for number, values in properties.many(documents).items():
-        if elsewhere(values, project):
+    every = properties.many(documents).items()
+    labels = {n: project_label(given, project) for n, given in every if any(p.name == PROJECT for p in given)}
+    for number, label in labels.items():
+        # Captured notes, and others where this project has some too.
+        if label and (documents[number].collection == OWN_COLLECTION or "" in labels.values()):
             factors[number] = factors.get(number, 1.0) * OTHER
     if not factors:
         return work
