@@ -131,6 +131,19 @@ class TestSyncing:
         assert not (Path.home() / ".cache").exists()
         assert not (Path.home() / ".config").exists()
 
+    def test_a_repetition_without_the_pattern_removes_nothing(self, invoke: Invoke, notes: Path) -> None:
+        """The files that only the former pattern matches are named; a file that is gone goes."""
+        for name in ("figs.txt", "plums.txt"):
+            (notes / name).write_text("Jam.", "utf-8")
+        assert invoke("vault", "sync", "work", notes, "--pattern", "**/*.{md,txt}").exit_code == 0
+        (notes / "plums.txt").unlink()
+
+        refused = invoke("vault", "sync", "work", notes)
+
+        assert refused.exit_code == 2 and "figs.txt of collection work would be removed" in refused.stderr
+        assert "2 removed" in invoke("vault", "sync", "work", notes, "--allow-empty").stdout
+        assert invoke("vault", "sync", "work", notes).exit_code == 0
+
     def test_commands_at_once(self, remembered: Invoke, notes: Path, home: Path) -> None:
         """Each file is whole, no finished one is replaced or deleted, and the command that came too late says so."""
         for line in "backup copy.sqlite", "export copy.zip", f"vault sync work {notes}":

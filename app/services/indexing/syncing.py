@@ -12,13 +12,15 @@ from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name
 from clawmem.domain.briefing.blocks import few
-from clawmem.domain.documents.eligibility import check_pattern
+from clawmem.domain.documents.eligibility import check_pattern, compile_pattern
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.secrets import key_material_in
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
+
+PATTERN = "**/*.md"
 
 
 class RestrictedFolder(InvalidInput):
@@ -31,7 +33,7 @@ class RestrictedFolder(InvalidInput):
 def sync_folder(
     folder: str,
     collection: str,
-    pattern: str = "**/*.md",
+    pattern: str = PATTERN,
     *,
     update_alone: Callable[..., UpdateCollection],
     documents: DocumentStore,
@@ -47,7 +49,8 @@ def sync_folder(
     Synchronize *collection* with *folder*. Documents of the collection that are not in *folder* are removed.
 
     Credentials and clawmem's own files in the folder are skipped; the report names them. A folder without any file to
-    read empties no collection, unless *allow_empty*: it may be mistyped.
+    read empties no collection, unless *allow_empty*: it may be mistyped. Nor does the default *pattern* remove notes that
+    were read with another one.
 
     Args:
         update_alone: Makes an `UpdateCollection` over ``files``.
@@ -66,6 +69,13 @@ def sync_folder(
         raise InvalidInput("INVALID_INPUT", fault)
     check_pattern(pattern)
     root = admitted(folder, home, own=own, allowed=allowed)
+    fits = compile_pattern(pattern)
+    known = () if allow_empty or pattern != PATTERN else documents.sources(collection).items()
+    left_out = [path for path, note in known if note.inactive is None and not fits(path)]
+    if left_out := [path for path in left_out if (root / path).is_file()]:
+        advice = "Repeat with the --pattern of the time before, or with --allow-empty to remove them."
+        message = f"{few(left_out)} of collection {collection} would be removed, as {pattern} leaves them out. {advice}"
+        raise InvalidInput("INVALID_PATTERN", message)
     guarded = GuardedFiles(
         files if allowed is None else single_files, home, [real_path(path) for path in own]
     )
