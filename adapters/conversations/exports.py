@@ -250,9 +250,9 @@ def _chatgpt_message(message: Record) -> ImportedMessage | None:
     is_hidden = message.get("weight") == 0 or about.get("is_visually_hidden_from_conversation")
     if role not in ("user", "assistant") or is_hidden or message.get("channel") in ("commentary", "analysis"):
         return None
-    parts = [Record({"text": part} if isinstance(part, str) else part) for part in content.get("parts") or ()]
     spoken = (None, "text", "audio_transcription")
-    text = paragraphs(*(part.text("text") for part in parts if part.get("content_type") in spoken))
+    parts = [part.text("text") for part in content.objects("parts") if part.get("content_type") in spoken]
+    text = paragraphs(*content.texts("parts"), *parts)
     if recipient.startswith("canmore."):
         call = parsed(text or content.text("text"))  # which writes a document, or replaces its parts
         replaced = (update.text("replacement") for update in call.objects("updates"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import stat
 import zipfile
@@ -11,14 +12,10 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from posixpath import normpath
 from shutil import get_unpack_formats
 from typing import Any, BinaryIO, TextIO
-
-import ijson
 
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.imports import ReadFault
@@ -36,6 +33,7 @@ MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
 _CHUNK = 1 << 16  # characters
+_JSON = json.JSONDecoder()  # reads NaN, Infinity and half a character
 
 
 class Unreadable(Exception):
@@ -199,28 +197,32 @@ class Member:
         """
         Yield the objects of JSON one after the other: the items of an array, one object, or those on its lines.
 
-        Memory is bounded by the longest object.
-
-        Raises:
-            Unreadable: the file is no JSON from some place on; the objects before it were yielded.
+        Memory is bounded by the longest object. Raises `Unreadable` where the file is no JSON any more.
         """
-        with self.open_text() as text:
-            chunks = chain([start := text.read(_CHUNK)], iter(partial(text.read, _CHUNK), ""))
-            prefix = "item" if start.lstrip().startswith("[") else ""
-            count = 0
-            try:
-                stream = ijson.from_iter(map(str.encode, chunks))
-                for value in ijson.items(stream, prefix, multiple_values=True, use_float=True):
-                    count += 1
-                    if isinstance(value, dict):
-                        yield Record(value)
-            except (ijson.JSONError, UnicodeError) as error:
-                reason = f"it is no valid JSON after {count} of its entries ({str(error).splitlines()[0]})"
-                if "premature EOF" in reason or "Incomplete" in reason:
-                    with self.open_text() as again:
-                        line = 1 + sum(part.count("\n") for part in iter(partial(again.read, _CHUNK), ""))
-                    reason = f"its JSON is cut off at line {line}, after {count} entries"
-                raise Unreadable(reason) from error
+        with self.open_text() as file:
+            text = file.read(_CHUNK).lstrip()
+            is_open, at, count, line = text.startswith("["), 0, 0, 1 + text.count("\n")
+            at += is_open
+            while True:
+                while at < len(text) and text[at] in " \t\r\n,]":
+                    is_open &= text[at] != "]"
+                    at += 1
+                try:
+                    value, end = _JSON.raw_decode(text, at)
+                except (ValueError, RecursionError) as error:
+                    reason, place = getattr(error, "msg", str(error)), getattr(error, "pos", 0)
+                    is_cut = place > len(text) - len("-Infinity") or reason.startswith("Unterminated string")
+                    if is_cut and (more := file.read(max(_CHUNK, len(text) - at))):
+                        text, at, line = text[at:] + more, 0, line + more.count("\n")
+                        continue
+                    if at == len(text) and not is_open:
+                        return
+                    damage, line = "cut off" if is_cut else "invalid", line - text.count("\n", place)
+                    reason = f"its JSON is {damage} at line {line}, after {count} entries ({reason})"
+                    raise Unreadable(reason) from error
+                if isinstance(value, dict):
+                    yield Record(read_json(text[at:end]))
+                at, count = end, count + 1
 
     def objects_next_to(self, name: str) -> list[Record]:
         """Return the objects of the small file *name*, relative to the folder; none if it cannot be read."""
@@ -238,8 +240,7 @@ def _refuse_bomb(packed: int, size: int) -> None:
 def members_of(files: Mapping[str, SourceFile], archive: zipfile.ZipFile | None = None) -> list[Member]:
     """Return the members of an export from its *files* by name."""
     tree: dict[str, Member] = {}
-    for name, file in files.items():
-        tree[name] = Member(name, file, tree, archive)
+    tree.update((name, Member(name, file, tree, archive)) for name, file in files.items())
     return [*tree.values()]
 
 

@@ -153,6 +153,19 @@ def test_hostile_messages(invoke: Invoke, tmp_path: Path) -> None:
     assert mined(invoke, tmp_path / "c.json")["skipped"] == 1
 
 
+@pytest.mark.parametrize(
+    "value", ["NaN", "-Infinity", "1e999", "9" * 400, '"\\ud800"', '"\\udfff \\ud83d\\ude00"']
+)
+def test_odd_values_do_not_end_an_export(invoke: Invoke, tmp_path: Path, value: str) -> None:
+    """The conversations after numbers that no program can hold, and after half a character, are imported."""
+    export = json.dumps([*chatgpt([SOUND]), *chatgpt([OTHER])]).replace(str(SOUND.turns[0].at), value)
+    (tmp_path / "c.json").write_text(export, "utf-8")
+
+    report = mined(invoke, tmp_path / "c.json")
+
+    assert (added(report), report["faults"]) == (2, [])
+
+
 def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
     """A message that is its own ancestor, and a missing current node, end the walk; a damaged conversation is named."""
     [cyclic], [lost] = chatgpt([SOUND]), chatgpt([OTHER])
