@@ -56,9 +56,8 @@ CHANGE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 CORRECTION = re.compile(  # the beginning of a note
-    r"\A\W*(?:correction|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)|korrektur|berichtigung|eigentlich"
-    r"|doch nicht)\b",
-    re.IGNORECASE,
+    r"(?i)\A\W*(?:correction|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)|korrektur|berichtigung"
+    r"|eigentlich|doch nicht)\b"
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.
@@ -104,9 +103,8 @@ def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:
 
 def wanted_version(query: str) -> Wanted:
     """Return the version that *query* asks for by its words, the current one unless it says otherwise."""
-    if _EARLIEST.search(query):
-        return Wanted.EARLIEST
-    return Wanted.FORMER if _FORMER.search(query) else Wanted.CURRENT
+    later = Wanted.FORMER if _FORMER.search(query) else Wanted.CURRENT
+    return Wanted.EARLIEST if _EARLIEST.search(query) else later
 
 
 def in_wanted_order(
