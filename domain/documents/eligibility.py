@@ -24,13 +24,13 @@ def is_excluded(path: str, included: Collection[str] = ()) -> bool:
     """
     Whether a relative path with ``/`` is excluded from indexing.
 
-    It is if a segment is listed in `EXCLUDED` (case-sensitive) or starts with a dot, unless the segment or the path
-    to it is among *included*. The single dot of ``./notes`` is ignored.
+    It is by a segment in `EXCLUDED`, or with a leading dot, unless that, the path to it, or a path below is *included*.
     """
-    names = path.split("/")
+    names, above = path.split("/"), f"{path}/"
+    ways = [f"{to}/" for to in included if f"{to}/".startswith(above) or above.startswith(f"{to}/")]
     return any(
         (name in EXCLUDED or (name.startswith(".") and name != "."))
-        and not {name, "/".join(names[:end])}.intersection(included)
+        and not (name in included or any(way.startswith("/".join((*names[:end], ""))) for way in ways))
         for end, name in enumerate(names, start=1)
     )
 

@@ -204,7 +204,16 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
 
 def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, home: Path) -> None:
     """Folders left out by their name, other endings, and a pipe; ``include`` reads a folder, and .MD is .md."""
-    notes = ["vendor/a.md", "docs/build/b.md", ".hidden/c.md", "d.markdown", "e.txt", "F.MD"]
+    notes = [
+        "vendor/a.md",
+        "docs/build/b.md",
+        ".hidden/c.md",
+        "dist/x/h.md",
+        "dist/i.md",
+        "d.markdown",
+        "e.txt",
+        "F.MD",
+    ]
     write_notes(vault, dict.fromkeys(notes, TEXT))
     os.mkfifo(vault / "g.md")
     read = invoke("bootstrap", vault, "--name", "notes").stdout
@@ -216,11 +225,14 @@ def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, hom
 
     config = home / ".config/clawmem/config.yaml"
     config.write_text(
-        config.read_text("utf-8").replace("pattern:", "include: [docs/build]\n    pattern:"), "utf-8"
+        config.read_text("utf-8").replace("pattern:", "include: [docs/build/, ./dist/x/**]\n    pattern:"),
+        "utf-8",
     )
 
+    write_notes(vault, dict.fromkeys(["dist/x/h.md", "dist/i.md"], TEXT))
     assert "(vendor)" in invoke("update").stdout
-    assert "docs/build/b.md" in served(invoke)
+    assert {"docs/build/b.md", "dist/x/h.md"} < served(invoke)
+    assert "rules (dist)" in invoke("doctor", vault / "dist/i.md").stdout
 
 
 def test_skipped_files_of_other_programs_are_counted(invoke: Invoke, tmp_path: Path) -> None:

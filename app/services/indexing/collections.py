@@ -68,7 +68,9 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
                 collection.pattern,
                 origin=TRUST[collection.trust],
                 exclude=tuple(collection.exclude),
-                include=tuple(name.strip("/") for name in collection.include),
+                include=tuple(
+                    name.removeprefix("./").removesuffix("/**").strip("/") for name in collection.include
+                ),
                 gitignore=collection.gitignore,
                 project=collection.project,
                 private=collection.private,

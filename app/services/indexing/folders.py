@@ -224,7 +224,7 @@ class Exclusions:
         """
         folder, _, name = path.rpartition("/")
         if is_excluded(path, self._folder.include):
-            return Exclusion(BUILT_IN, 0, name)
+            return Exclusion(BUILT_IN, 0, next(filter(is_excluded, reversed(path.split("/"))), name))
         # macOS decomposes names of files, and editors compose letters.
         place = normalize("NFC", f"{path}/" if is_folder else path)
         parts = folder.split("/") if folder else []
