@@ -105,7 +105,9 @@ def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found
         is_header = is_delimiter(text) or (is_delimiter(following) and "|" in text)
         is_callout = text.lstrip("> \t").startswith("[!") and following.lstrip().startswith(">")
         is_day = text.lstrip().startswith(("DEADLINE:", "SCHEDULED:"))  # of the task above
-        is_alone = is_other or is_header or (is_bare(text) and place != found)
+        is_deeper = following.startswith(f"{text.partition(' ')[0]}#") or not HEADING.match(following or "# ")
+        is_titled = is_bare(text) and place != found and (is_deeper or not (terms and HEADING.match(text)))
+        is_alone = is_other or is_header or is_titled
         pieces.append(_Piece(*place, text, terms, is_alone, is_other or is_day, is_other or is_callout))
     is_all_bare = all(piece.is_bare for piece in pieces)
     return [piece._replace(is_bare=False, is_lead=False) for piece in pieces] if is_all_bare else pieces
@@ -174,7 +176,8 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
             stop -= 1
         inside = none.union(*terms[index : stop + 1])
         worth = _worth(inside, wanted) + _worth(above - inside, wanted) // 2
-        score = worth, _worth(piece.terms, wanted), piece.start < found[1] and found[0] < pieces[stop].end
+        is_found = piece.start < found[1] and found[0] < pieces[stop].end
+        score = worth - piece.text.startswith("#"), _worth(piece.terms, wanted), is_found
         if score > best:
             best, passage = score, range(index, stop + 1)
     return passage

@@ -17,6 +17,7 @@ NOTES = {
     "fair.md": "---\ntags: [winter]\n---\n# Fair\n\nNo snow yet.\n",
     "bare.md": "---\ntags: [autumn]\n---\n",
     "heading.md": "---\ntags: [spring]\n---\n# To write\n",
+    "trip.md": "# Trip\n\n## Walrus\n\n## Lynx\n\nSeen at the gate. Two otters came.\n\n## Otters\n",
     "rates 2024.md": "# Rates 2024\n\nWhat I charge this year, before tax.\n\n## Prices\nLesson: £34 an hour\n"
     "Glazing: £90\nRepair: £19 an hour\n",
     "olives.md": "# Olives\n\n## March\nSalting the olives takes 12 hours.\n\n"
@@ -98,6 +99,13 @@ def test_a_field_is_shown_where_it_matches(first: Callable[[str], dict[str, Any]
 def test_a_day_without_entry_is_not_answered(first: Callable[[str], dict[str, Any]]) -> None:
     """An entry of the next day is no answer."""
     assert first("what happened on 6 March 2025")["confidence"] < DEFAULT_FLOOR
+
+
+def test_a_heading_without_text_is_shown(first: Callable[[str], dict[str, Any]]) -> None:
+    """With its own line, unless another line has as many words of the question."""
+    for question, line in (("walrus", 3), ("otters", 7)):
+        found = first(question)
+        assert (found["file"], found["start_line"]) == ("notes/trip.md", line)
 
 
 def test_lines_with_the_answer_are_shown(first: Callable[[str], dict[str, Any]]) -> None:
