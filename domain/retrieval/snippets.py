@@ -67,14 +67,14 @@ def snippet(
     Return the lines that hold most of the terms, in at most *max_length* characters.
 
     First comes the best passage. It begins with a line (a sentence, if a line is longer than half of *max_length*) and
-    takes more while there is room, up to the next heading; code ends with a statement. Each distinct term in it counts 1
-    and each intent term 0.3 (as a substring, ignoring case), half of that in the heading above alone; then the terms in
-    its first line count. A heading or a line of tags begins a passage only if it was *found*, or there is no other line. A
-    field ``name:: value`` of tags, or without a term, neither begins nor ends one, and the title of a callout ends none. A
-    task of Logseq is shown with its days, and a row of a table below the header, without other rows.
+    takes more up to the next heading; code ends with a statement. Each distinct term in it counts 1 and each intent term
+    0.3 (as a substring, ignoring case), half of that in the heading above alone; then the terms in its first line count.
+    A line of tags or a heading above text begins a passage only if it was *found*, or if there is no other line. A field
+    ``name:: value`` of tags, or without a term, neither begins nor ends one, and the title of a callout ends none. A task
+    of Logseq is shown with its days, and a row of a table below the header.
 
-    Its end makes room for other lines: the fragment that was found, if it is short, and the line with most of the terms
-    still missing. The lines above it, up to the heading, get the rest. ``...`` stands for a missing part of a line.
+    Its end makes room for the fragment that was found, if it is short, and for the line with most of the terms still
+    missing. The lines above it, up to the heading, get the rest. ``...`` stands for a missing part of a line.
 
     Args:
         found: Offsets of the matching fragment.
@@ -93,9 +93,9 @@ def snippet(
 
 
 def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place) -> list[_Piece]:
-    lowered = body.lower()
-    if len(lowered) != len(body):  # a few capitals have two small letters
-        lowered = body
+    lowered = (
+        body.lower() if len(body.lower()) == len(body) else body
+    )  # a few capitals have two small letters
     lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lowered)
     pieces, texts = [], [body[start:end] for start, end in places]
     for place, text, following in zip(places, texts, [*texts[1:], ""], strict=False):
@@ -200,9 +200,8 @@ def _text(body: str, places: Iterable[Place], room: int) -> str:
     texts = []
     for start, end in places:
         text = body[start:end].rstrip()
-        header = "|" in text.partition("\n")[0] and header_at(body, start)
-        is_shown = header and sum(map(len, header)) < room // 2
-        texts.append("\n".join((*header, text)) if header and is_shown else text)
+        header = ("|" in text.partition("\n")[0] and header_at(body, start)) or ()
+        texts.append("\n".join((*header, text)) if sum(map(len, header)) < room // 2 else text)
     return GAP.join(texts)
 
 
