@@ -66,10 +66,8 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     left, variants = dict(LIMITS), list[Variant]()
     for line in answer[:10_000].rpartition("</think>")[2].splitlines():
         if match := _LINE.match(line):
-            kind, text = (
-                VariantKind(match[1].lower()),
-                match[2].strip(" \t\r\"'`*_“”")[:1_000].strip(),
-            )
+            kind = VariantKind(match[1].lower())
+            text = match[2].strip(" \t\r\"'`*_“”")[:1_000].strip()
             key, lower = (kind, tuple(words(text))), normalise(text).lower()
             # By substring, so that "sessions" matches "session".
             if left[kind] and key not in known and any(word in lower for word in query_words):
