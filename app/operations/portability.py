@@ -39,6 +39,7 @@ from clawmem.app.services.portability import (
     ImportedSource,
     ImportReport,
     imported_sources,
+    is_earlier,
     memory_lines,
     note_files,
     write_bundle,
@@ -65,7 +66,7 @@ from clawmem.ports.records import InactiveReason, Role, one_line
 
 NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
 Form = Literal["bundle", "markdown", "jsonl"]
-Force = Annotated[bool, Field(description="Replace an existing file.")]
+Force = Annotated[bool, Field(description="Replace an earlier one.")]
 CHAT_NEEDS = (
     "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names. "
     "If these are notes, run: clawmem collection add PATH"
@@ -216,7 +217,7 @@ class RestoredVault(Result):
 
 @contextmanager
 def _new_file(services: Services, target: Path, form: str, *, force: bool) -> Iterator[Path]:
-    """Yield the draft of the new file *target*, or of a folder; refuse to replace a note or a file of clawmem."""
+    """Yield the draft of the new file *target*, or of a folder; replace nothing but an earlier one."""
     place, is_folder, settings = real_path(target), form == "markdown", services.settings
     if target.name == "-":
         raise InvalidInput("INVALID_INPUT", "Standard output cannot be written. Name a new file.")
@@ -229,19 +230,20 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
     stems = {str(place).removesuffix(ending) for ending in VAULT_ENDINGS} - {str(place)}
     is_own |= any(Path(stem).is_file() for stem in stems)
     for name, folder in settings.roots.items():
-        if place.is_relative_to(root := real_path(folder)):
-            note = services.vault.documents.at(name, place.relative_to(root).as_posix())
-            is_own |= is_folder or bool(note and note.inactive is None)
+        root = real_path(folder)
+        is_own |= is_folder and (place.is_relative_to(root) or root.is_relative_to(place / name))
     if is_own:
-        reason = f"{target} belongs to clawmem or a vault, or is one of your notes or among them. Choose another place."
+        reason = f"{target} belongs to clawmem or a vault, or holds your notes. Choose another place."
         raise InvalidInput("INVALID_INPUT", reason)
     if not is_folder and target.suffix.lower() in (".md", ".markdown"):
         reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
         raise InvalidInput("INVALID_INPUT", reason)
 
     def refuse_existing() -> None:
-        if (target.is_file() or (target.is_symlink() and not target.exists())) and not force:
-            reason = f"{target} exists and was not changed. Choose another file, or add --force."
+        is_taken = target.is_file() or (target.is_symlink() and not target.exists())
+        if is_taken and not (force and is_earlier(target, form)):
+            remedy = "delete it yourself: it is no earlier one of clawmem" if force else "add --force"
+            reason = f"{target} exists and was not changed. Choose another file, or {remedy}."
             raise InvalidInput("FILE_EXISTS", reason)
 
     refuse_existing()
@@ -265,10 +267,7 @@ def _written(target: Path) -> Iterator[None]:
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
 
 
-# in their own process, because a relative path is that of the command
-
-
-@operation(Effect.READS, in_own_process=True)
+@operation(Effect.READS, in_own_process=True)  # a relative path is that of the command
 def backup(
     services: Services, file: Annotated[Path, "The new file.", argument("FILE")], force: Force = False
 ) -> Export:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
+from os import SEEK_END, SEEK_SET
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -156,6 +157,19 @@ class NoteFile(NamedTuple):
     name: str
     data: bytes
     start: int
+
+
+_MARKS = {"backup": (68, b"CLWM"), "bundle": (-35, b"manifest.json"), "jsonl": (0, b'{"id": "')}
+"""Position and bytes of what the files of a form have in common; the last file in a bundle is its manifest."""
+
+
+def is_earlier(file: Path, form: str) -> bool:
+    """Return whether *file* was written by clawmem in this form, judged by a few bytes."""
+    position, mark = _MARKS.get(form, (0, b""))
+    with suppress(OSError), file.open("rb") as opened:
+        opened.seek(position, SEEK_END if position < 0 else SEEK_SET)
+        return opened.read(len(mark)) == mark
+    return False
 
 
 # -- bundles ----------------------------------------------------------------------------------------

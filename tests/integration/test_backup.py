@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -35,17 +36,32 @@ def test_a_backup_of_a_vault_that_is_written(remembered: Invoke, vault_file: Pat
     assert ask_json(remembered, "--vault", target, "--json", "archive", "--status")["pinned"] == 1
 
 
-def test_an_existing_file_is_replaced_only_by_force(remembered: Invoke, home: Path) -> None:
-    target = home / "copy.sqlite"
-    target.write_text("something else")
+@pytest.mark.parametrize(
+    "command", [("backup",), ("export",), ("export", "--format", "jsonl")], ids=["backup", "bundle", "jsonl"]
+)
+def test_force_replaces_an_earlier_copy_and_nothing_else(
+    remembered: Invoke, home: Path, command: Sequence[str]
+) -> None:
+    """Other files stay, also ZIP files and databases; the message names the remedies."""
+    target = home / "copy"
+    foreign = {
+        "text": b"something else",
+        "zip": b"PK\x03\x04" + bytes(100),
+        "db": b"SQLite format 3" + bytes(100),
+    }
 
-    refused = remembered("backup", target)
-    assert (refused.exit_code, target.read_text()) == (2, "something else")
-    assert "--force" in refused.output
-    assert "Name a file in it" in remembered("backup", home).stderr
-
-    assert remembered("backup", target, "--force").exit_code == 0
-    assert target.read_bytes().startswith(b"SQLite format 3")
+    assert "Name a file in it" in remembered(*command, home).stderr
+    for content in foreign.values():
+        target.write_bytes(content)
+        assert "--force" in remembered(*command, target).stderr
+        refused = remembered(*command, target, "--force")
+        assert (refused.exit_code, target.read_bytes()) == (2, content)
+        assert "delete it yourself" in refused.stderr
+    target.unlink()
+    assert remembered(*command, target).exit_code == 0
+    first = target.stat()
+    assert remembered(*command, target, "--force").exit_code == 0
+    assert target.stat().st_ino != first.st_ino
 
 
 def test_no_file_of_clawmem_is_replaced(remembered: Invoke, vault_file: Path, home: Path) -> None:
@@ -97,6 +113,6 @@ def test_a_note_is_never_replaced(remembered: Invoke, notes: Path, command: str)
     refused = remembered(command, note, "--force")
 
     assert (refused.exit_code, note.read_bytes()) == (2, before)
-    assert "one of your notes" in refused.output
+    assert "has the name of a note" in refused.output
     refused = remembered(command, notes / "new.md")
     assert (refused.exit_code, (notes / "new.md").exists()) == (2, False)
