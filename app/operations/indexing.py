@@ -25,6 +25,7 @@ from clawmem.app.services.indexing.collections import (
     leftover_sentence,
     memory_advice,
     record_trust,
+    unknown_collection,
     withdraw_collection,
 )
 from clawmem.app.services.indexing.embed import EmbedReport
@@ -390,7 +391,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     folder = settings.collections.get(name)
     documents = services.vault.documents if services.is_open else None
     if not folder and not (documents and name in leftover_collections(documents, settings.collections)):
-        raise NotFound("collection", name, suggestions=sorted(settings.collections))
+        raise unknown_collection(name, documents)
     served = documents.collections().get(name, 0) if documents else 0
     number, is_only_copy = plural(served, "document"), folder and served and not folder.path.is_dir()
     if (is_only_copy and confirm is not True) or confirm is False:
@@ -420,7 +421,7 @@ def trust_set(
     """
     settings, served = services.settings, 0
     if name not in settings.collections:
-        raise NotFound("collection", name, suggestions=sorted(settings.collections))
+        raise unknown_collection(name, services.vault.documents if services.is_open else None)
     set_value(settings.config_file, ("collections", name, "trust"), trust)
     if services.is_open:
         documents, publisher, origin = services.vault.documents, services.publisher, TRUST[trust]

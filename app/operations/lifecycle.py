@@ -289,7 +289,7 @@ def source_forget(
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
     imported = list(imported_documents(services.vault.documents, services.settings.collections))
     if not (documents := [document for name, document in imported if name == source]):
-        raise NotFound("source", source, suggestions=sorted({name for name, _ in imported}))
+        raise NotFound("source", source, remark="All sources: clawmem mine --sources")
     if confirm is not True:
         characters = sum(document.body_length for document in documents)
         counts = f"{plural(len(documents), 'document')} from {source}, {characters:,} characters"

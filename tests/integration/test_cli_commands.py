@@ -69,7 +69,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("collection", "add", ".", "--name", "a b"), 2, "letters"),
         (("collection", "add", ".", "--name", "_clawmem"), 2, "reserved"),
         (("collection", "add", ".", "--pattern", "x" * 1001), 2, "1000"),
-        (("collection", "remove", "nope"), 3, "Did you mean: notes"),
+        (("collection", "remove", "nope"), 3, "All collections: clawmem collection list"),
         (("bench", "retrieval", "."), 2, "no judged collection"),
         (("bench", "retrieval", ".", "--mode", "magic"), 2, "words, vectors, hybrid"),
     ],

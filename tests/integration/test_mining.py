@@ -269,9 +269,16 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     again = mined(invoke, boat)
     assert (again["skipped"], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)
     assert len(documents(invoke)) == 1
-    unknown = invoke("mine", "--forget", "chatgbt", "--yes")
-    assert unknown.exit_code != 0
-    assert "claude.ai" in unknown.stderr
+
+
+def test_remedies_for_imports_name_no_other_source(invoke: Invoke, tmp_path: Path) -> None:
+    """What removes an import is named where its collection cannot be removed."""
+    mined(invoke, write_export(tmp_path / "other", "claude.ai", BREAD))
+
+    for command in (("collection", "remove", "conversations"), ("mine", "--forget", "chatgbt")):
+        unknown = invoke(*command, "--yes")
+        assert (unknown.exit_code, "clawmem mine --sources" in unknown.stderr) == (3, True)
+        assert "claude.ai" not in unknown.stderr
 
 
 def test_a_forgotten_conversation_stays_forgotten_under_another_source(

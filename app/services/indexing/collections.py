@@ -19,6 +19,7 @@ from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.clients import Clients
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import NotFound
 from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.storage import Transactions
@@ -118,6 +119,17 @@ def leftover_sentence(name: str, documents: int) -> str:
         f"lost, restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
         f"run: clawmem collection remove {name}"
     )
+
+
+def unknown_collection(name: str, documents: DocumentStore | None) -> NotFound:
+    """Return the error for a *name* of no collection of files; for that of a program it says what removes its documents."""
+    if documents is None or name not in documents.collections():
+        return NotFound("collection", name)
+    remark = (
+        "Programs stored its documents, and its trust is fixed. To remove imported ones, run: clawmem mine --forget SOURCE "
+        "(all sources: clawmem mine --sources); others: clawmem forget NOTE"
+    )
+    return NotFound("collection of files", name, remark=remark)
 
 
 def policy_faults(settings: Settings, documents: DocumentStore) -> list[str]:
