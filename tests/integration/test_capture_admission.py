@@ -206,10 +206,12 @@ def test_what_a_session_stored_does_not_answer_what_was_done(sessions: SessionHo
 
 
 def test_a_correction_replaces_a_decision_of_the_session(sessions: SessionHome) -> None:
-    """Also one of an earlier turn, and with no other word in common than what is decided about."""
-    first = ("Let's use Postgres for the cart.", "Fine.")
-    sessions.end("aaaa0000", first)
-    sessions.end("aaaa0000", first, ("Actually, let's use MySQL for the cart.", "Fine."))
+    """Also one of an earlier turn, and one that had replaced the same words before."""
+    answers = ["Let's use Postgres for the cart.", "Actually, let's use MySQL for the cart."]
+    for answer in ("", "No, let's use Postgres for the cart.", answers[1]):
+        answers += [answer] if answer else []
+        sessions.end("aaaa0000", *((text, "Fine.") for text in answers))
 
-    holds = sessions.invoke("profile").stdout.partition("## Lately")[0]
-    assert "MySQL" in holds and "Postgres for the cart" not in holds
+        holds = sessions.invoke("profile").stdout.partition("## Lately")[0]
+        bases = ["MySQL for the cart" in holds, "Postgres for the cart" in holds]
+        assert bases == ["MySQL" in answers[-1], "Postgres" in answers[-1]]

@@ -93,6 +93,14 @@ def test_a_rule_of_one_repository_stays_there(
     )
     assert TASTE[:-1] in here and ", project a/shop" not in here
     assert TASTE[:-1] in there and ", project a/shop" in there
+    again = {
+        **stop,
+        "session_id": "s2",
+        "cwd": str(other),
+        "transcript_path": str(transcript(home / "s2.jsonl", ("Hello.", "Hi."), (RULE, "Noted."))),
+    }
+    ask_inside(environ, "decision-extractor", again)
+    assert RULE[:-1] in context("context-surfacing", "UserPromptSubmit", other, prompt=f"again: {PROMPT}")
     found = json.loads(remembered("search", "tabs", "--where", f"project={one}", "--json").stdout)["results"]
     assert [found_note["content_type"] for found_note in found][:1] == ["preference"]
 

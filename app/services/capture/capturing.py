@@ -220,11 +220,9 @@ class SessionCapture:
         saved: dict[Note, SavedMemory] = {}
         for note in sorted(dict.fromkeys(notes), key=lambda note: note.message.line):
             revised = [memory.document_id for old, memory in saved.items() if revises(note, old)]
-            replaced = {document.path for document in self.documents.many(revised).values()}
-            replaced |= {
-                conflict.document.path for conflict in conflicts if conflict.is_own and conflict.note == note
-            }
-            saved[note] = self.memories.keep(note, session, supersedes=replaced)
+            replaced = dict(self.documents.many(revised))
+            replaced |= {c.document.id: c.document for c in conflicts if c.is_own and c.note == note}
+            saved[note] = self.memories.keep(note, session, supersedes=replaced.values())
             if number := saved[note].document_id:
                 written_ms = parse_iso(note.message.at)
                 self.publisher.facts.record(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from clawmem.app.services.capture.session import Session
 from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, PROJECT, citations
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.briefing.blocks import TITLE_CHARS
+from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import (
     COLLECTION,
     LOCAL,
@@ -52,21 +53,22 @@ class Memories:
     publisher: Publisher
     clock: Clock
 
-    def keep(self, note: Note, session: Session, *, supersedes: Iterable[str] = ()) -> SavedMemory:
+    def keep(self, note: Note, session: Session, *, supersedes: Collection[Document] = ()) -> SavedMemory:
         """
-        Store *note*, unless its sentence was stored before or the same thing was captured recently.
+        Store *note*, unless its sentence was stored before or the same thing was captured recently, see `merge_window_ms`.
 
-        The time window depends on the kind: see `clawmem.domain.capture.notes.merge_window_ms`.
-
-        Args:
-            supersedes: Paths of the documents that a new document replaces.
+        Projects share no decision, nor what is said of one. A note that replaces a document of after its first capture is new.
         """
         place = source(note.message.id, note.quote)
         if self.captures.is_known(place):
             return SavedMemory()
-        now, message, sentence = self.clock.now_ms(), note.message, payload(note.quote)
+        now, message, is_local = self.clock.now_ms(), note.message, LOCAL.search(note.quote) is not None
+        project = session.project if is_local or note.kind is Kind.DECISION else ""
+        sentence = payload(f"{project} {note.quote}".strip())
         window = merge_window_ms(note.kind)
         earlier = self.captures.earliest(sentence, note.kind, "" if window is None else iso_utc(now - window))
+        if earlier and any(document.id > earlier.document_id for document in supersedes):
+            earlier = None
         if earlier:
             document_id = earlier.document_id
         else:
@@ -80,9 +82,9 @@ class Memories:
                 message.at,
                 tags=note.tags,
                 origin=Origin.MODEL if note.is_by_model else Origin(message.speaker),
-                supersedes=supersedes,
+                supersedes=[document.path for document in supersedes],
                 project=session.project,
-                is_local=LOCAL.search(note.quote) is not None,
+                is_local=is_local,
                 cites=citations(note.quote, session.folder),
             )
         speaker, seen_at = message.speaker.value, iso_utc(now)

@@ -74,8 +74,8 @@ def compose(
     heads = _heads(stores, documents, bodies, request, withheld, folder)
     for c in candidates:
         if c.changed_by and c.changed_by.id not in withheld:
-            head, doubt = heads[c.document_id], f"perhaps no longer so, see {c.changed_by.display_path}"
-            heads[c.document_id] = head._replace(remarks=(*head.remarks, safe(doubt)))
+            head, doubt = heads[c.document_id], safe(f"perhaps no longer so, see {c.changed_by.display_path}")
+            heads[c.document_id] = head._replace(remarks=tuple(dict.fromkeys((*head.remarks, doubt))))
     quoted = {
         c.best
         for c in candidates
