@@ -18,7 +18,7 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.update import has_lost_file
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
     is_due,
@@ -187,12 +187,15 @@ class Lifecycle:
         """
         Return the time that *text* names: a day in words, a date, a time, or days from now such as ``30d``.
 
+        A day without its year, such as 5 January, is the next one.
+
         Raises:
             InvalidInput: *text* is none of these, or the time is not in the future.
         """
         now_ms, text = self.clock.now_ms(), text.strip()
-        day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=self.clock.zone())
-        until_ms = parse_iso(day) if day else read_moment(text, now_ms, 1, self.clock.zone())
+        until_ms = self._read_moment(text, now_ms)
+        if until_ms is not None and until_ms <= now_ms - DAY_MS:
+            until_ms = self._read_moment(f"{text} {int(iso_utc(now_ms)[:4]) + 1}", now_ms) or until_ms
         if until_ms is None and text.removesuffix("d").isdecimal():
             raise InvalidInput("OUT_OF_BOUNDS", f"{text} is too far. Choose at most 999999d.")
         if until_ms is None:
@@ -201,6 +204,10 @@ class Lifecycle:
         if until_ms <= now_ms:
             raise InvalidInput("OUT_OF_BOUNDS", "Choose a day that is still to come.")
         return iso_utc(until_ms)
+
+    def _read_moment(self, text: str, now_ms: int) -> int | None:
+        day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=self.clock.zone())
+        return parse_iso(day) if day else read_moment(text, now_ms, 1, self.clock.zone())
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents that *policy* would archive now, last written first; nothing is changed."""
