@@ -124,9 +124,8 @@ def is_precise(query: str) -> bool:
     bare = [part.lower().strip("?!.,;:'\"") for part in parts]
     if typed.endswith("?") or not (_ASKING_WORDS | function_words(bare)).isdisjoint(bare):
         return False
-    return len(parts) <= MAX_BARE_TERMS or all(
-        part.isdigit() or _IDENTIFIER.fullmatch(part) for part in parts
-    )
+    are_names = (part.isdigit() or _IDENTIFIER.fullmatch(part) for part in parts)
+    return len(parts) <= MAX_BARE_TERMS or all(are_names)
 
 
 def identifiers(query: str) -> list[str]:

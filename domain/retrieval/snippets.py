@@ -93,10 +93,8 @@ def snippet(
 
 
 def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place) -> list[_Piece]:
-    lowered = (
-        body.lower() if len(body.lower()) == len(body) else body
-    )  # a few capitals have two small letters
-    lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lowered)
+    lower = body.lower()  # a few capitals have two small letters
+    lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lower if len(lower) == len(body) else body)
     pieces, texts = [], [body[start:end] for start, end in places]
     for place, text, following in zip(places, texts, [*texts[1:], ""], strict=False):
         line = lowered[slice(*place)]
@@ -128,9 +126,11 @@ def _chosen(
     if not near.issubset(lines) or sum(len(pieces[index].text) for index in near) > room // 2:
         near = set()
     present = frozenset[str]().union(*(pieces[index].terms for index in {*passage, *near}))
-    telling = max(lines, key=lambda index: _worth(pieces[index].terms - present, wanted))
-    if pieces[telling].terms - present:
-        near.add(telling)
+    headed = {i: pieces[i - 1].terms for i in {*lines} - {0, *passage} if HEADING.match(pieces[i - 1].text)}
+    missing = {index: (pieces[index].terms | headed.get(index, present)) - present for index in lines}
+    telling = max(lines, key=lambda index: _worth(missing[index], wanted))
+    if missing[telling]:
+        near |= {telling, telling - (missing[telling] > pieces[telling].terms - present)}  # with its heading
     ends = range(len(passage), 0, -1)
     end = next((end for end in ends if fits(passage[:end], near.difference(passage[:end]))), 0)
     passage, others = passage[: end or None], near.difference(passage[:end]) if end else set()

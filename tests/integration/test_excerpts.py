@@ -23,6 +23,9 @@ NOTES = {
     "olives.md": "# Olives\n\n## March\nSalting the olives takes 12 hours.\n\n"
     + "We rinsed the jars in the yard.\n" * 12
     + "\n## April\nJars are closed now.\n\nShorter salting of olives next time: 8 hours instead of 12.\n",
+    "linker.md": "# Build\n\n## Symptom\nThe linker of the loom failed.\n\n## What happened\n"
+    + "We read a great many pages about it. " * 20
+    + "\n\n## Solution\nReinstall the shuttle.\n",
     "journal.md": "- DONE Glue the violet caps\n  id:: 65f0a1b2-1111-4222-8333-444455556666\n- TODO Call the glazier\n"
     "  SCHEDULED: <2025-04-07 Mon>\n- {{query (and [[Violet]] (task TODO))}}\n",
     "course.md": "type:: course\ntags:: marbling\nfee:: 145\n\n- Marbling for beginners, ten weeks\n",
@@ -126,6 +129,11 @@ def test_lines_with_missing_words_and_lines_above_are_added(first: Callable[[str
     assert shown["snippet"].startswith("Nele, my second apprentice.")
     assert shown["snippet"].partition("\n…\n")[2].endswith("Allergic to wasps! The pen is in the van.")
     assert first("when is the next kiln inspection")["snippet"].endswith("\n…\nStoneware needs ten hours.")
+
+
+def test_a_word_in_a_heading_brings_the_line_below(first: Callable[[str], dict[str, Any]]) -> None:
+    shown = first("solution when the linker of the loom failed")["snippet"]
+    assert shown == "The linker of the loom failed.\n…\n## Solution\nReinstall the shuttle."
 
 
 def test_a_later_line_that_says_what_changed_is_added(first: Callable[[str], dict[str, Any]]) -> None:
