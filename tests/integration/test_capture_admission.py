@@ -215,3 +215,13 @@ def test_a_correction_replaces_a_decision_of_the_session(sessions: SessionHome) 
         holds = sessions.invoke("profile").stdout.partition("## Lately")[0]
         bases = ["MySQL for the cart" in holds, "Postgres for the cart" in holds]
         assert bases == ["MySQL" in answers[-1], "Postgres" in answers[-1]]
+
+
+def test_an_assistant_replaces_no_decision_of_the_user(sessions: SessionHome) -> None:
+    """Of an earlier turn either; what it says instead is stored next to it."""
+    turns = [("We decided to use Postgres for the cart.", "Fine.")]
+    sessions.end("aaaa0000", *turns)
+    sessions.end("aaaa0000", *turns, ("Go on.", "No, we decided not to use Postgres for the cart."))
+
+    holds = sessions.invoke("profile").stdout.partition("## Lately")[0]
+    assert "- We decided to use Postgres" in holds and "- No, we decided not to" in holds

@@ -34,6 +34,7 @@ from clawmem.ports.sessions import (
     CaptureStore,
     Cursor,
     SessionStore,
+    Speaker,
     TranscriptMessage,
     Transcripts,
     UsageStore,
@@ -128,15 +129,16 @@ class SessionCapture:
             hits = self.lexical.search(query, Grain.DOCUMENT, 5, Scope(frozenset({COLLECTION})))
             for document in self.documents.many(hit.key.document_id for hit in hits).values():
                 sightings = self.captures.sightings(document.id)
-                is_own = any(sighting.session_id == session.id for sighting in sightings)
+                own = [sighting.origin for sighting in sightings if sighting.session_id == session.id]
+                is_own = bool(own)
+                is_barred = (
+                    Speaker.USER in own and note.message.speaker is Speaker.ASSISTANT
+                )  # only users revise users
                 # A merged decision has no sightings of its own; its title is what they say.
                 is_merged = CONSOLIDATED in document.tags
                 quote = sightings[0].quote if sightings else document.title if is_merged else ""
-                if not quote or not (
-                    document.content_type in REVISABLE
-                    if is_own
-                    else note.kind is Kind.DECISION and document.content_type in JUDGED
-                ):
+                revisable = REVISABLE if is_own else JUDGED if note.kind is Kind.DECISION else ()
+                if is_barred or not quote or document.content_type not in revisable:
                     continue
                 answer = verdict(note.quote, quote, in_session=is_own)
                 if generator and not is_own:
