@@ -26,10 +26,17 @@ from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOn
 from clawmem.ports.records import InactiveReason, Role
 
 
+def creating_command(vault: Path) -> str:
+    """Return the command that creates *vault*; it names another vault than the usual one."""
+    is_usual = vault == default_vault({**os.environ, "INDEX_PATH": ""})
+    return f"clawmem {'' if is_usual else f'--vault {shlex.quote(str(vault.absolute()))} '}bootstrap PATH"
+
+
 def missing_vault(settings: Settings) -> VaultError:
     """Return the error for a configured vault that does not exist, with the command that creates it."""
-    remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
-    return VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
+    vault, name = settings.vault, settings.named
+    remedy = f"clawmem vault sync {name} FOLDER" if name else creating_command(vault)
+    return VaultError(str(vault), f"There is no vault at {vault}. Run: {remedy}")
 
 
 def require_vault(settings: Settings) -> None:

@@ -194,7 +194,8 @@ def test_an_event_without_a_vault(event: str, environ: dict[str, str], home: Pat
     log = state_folder(home / ".cache/clawmem/index.sqlite") / "errors.log"
     first, second = log.read_text("utf-8").splitlines()
     assert "index.sqlite" in first and str(absent) in second
-    assert all("Run: clawmem bootstrap" in line for line in (first, second))
+    assert first.endswith("Run: clawmem bootstrap PATH")
+    assert second.endswith(f"Run: clawmem --vault {absent} bootstrap PATH")
     assert (usual.log.count("\n"), again.log, other.log.count("\n")) == (1, "", 1)
     assert [file for file in home.rglob("*") if file.is_file()] == [log]
     assert not absent.parent.exists()

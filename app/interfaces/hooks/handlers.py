@@ -203,7 +203,9 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
         except OSError as error:
             report_error(name, error)
         return
-    missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
+    from clawmem.app.bootstrap.opening import creating_command
+
+    missing = f"There is no vault at {vault}, so hooks do nothing. Run: {creating_command(vault)}"
     usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
     if log_error(usual, name, missing):
         sys.stderr.write(f"clawmem hook {name}: {missing}\n")

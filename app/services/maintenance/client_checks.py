@@ -87,7 +87,8 @@ class ClientChecks(NamedTuple):
                     variables["INDEX_PATH"] = vault
                 complete(variables)
                 if not is_there(place := default_vault(variables)):
-                    raise OSError(f"There is no vault at {place}. Run: clawmem bootstrap PATH")
+                    chosen = f"--vault {shlex.quote(vault)} " if vault else ""
+                    raise OSError(f"There is no vault at {place}. Run: clawmem {chosen}bootstrap PATH")
             except (OSError, ConfigError) as error:
                 words = command.command if isinstance(command.command, str) else shlex.join(command.command)
                 return CheckResult(title, False, f"{words} does not answer: {error}", remedy)
