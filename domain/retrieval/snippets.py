@@ -107,7 +107,7 @@ def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found
         is_titled = is_bare(text) and place != found and (is_deeper or not (terms and HEADING.match(text)))
         is_alone = is_other or is_header or is_titled
         pieces.append(_Piece(*place, text, terms, is_alone, is_other or is_day, is_other or is_callout))
-    is_all_bare = all(piece.is_bare for piece in pieces)
+    is_all_bare = all(piece.is_bare or is_bare(piece.text) for piece in pieces)
     return [piece._replace(is_bare=False, is_lead=False) for piece in pieces] if is_all_bare else pieces
 
 
