@@ -131,6 +131,7 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
 
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
+_TURN = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?([A-Z]\w+(?: [A-Z]\w+)?):[ \t].*$", re.MULTILINE)
 _LIST_MARK = re.compile(
     r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+", re.MULTILINE
 )
@@ -158,5 +159,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def spoken_text(text: str) -> str:
-    """Return *text* without fenced code, quoted lines and tables."""
-    return _NOT_SAID.sub("", _FENCED.sub("\n\n", text))
+    """Return *text* without fenced code, quoted lines, tables, and the lines of a pasted chat, whose speakers alternate."""
+    spoken = _NOT_SAID.sub("", _FENCED.sub("\n\n", text))
+    speakers = _TURN.findall(spoken)
+    return _TURN.sub("", spoken) if 1 < len({*speakers}) < len(speakers) else spoken

@@ -40,8 +40,9 @@ def test_sentences_by_kind() -> None:
 
 
 def test_what_is_quoted_is_not_said() -> None:
-    """Code, quoted lines and tables hold no findings."""
+    """Code, quoted lines, tables and pasted chats hold no findings."""
     text = "```\nWe'll use Postgres.\n```\n> We'll use MySQL.\n\n| We'll use | Redis |\n\nWe'll use SQLite."
+    text += "\n\nAnna: We'll use Oracle.\n[10:02] Tom Roth: We decided to use Access.\nAnna: I prefer Excel."
 
     assert [one.quote for one in notes_by_rules(said((U, text)))] == ["We'll use SQLite."]
 
