@@ -98,7 +98,8 @@ def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found
     pieces, texts = [], [body[start:end] for start, end in places]
     for place, text, following in zip(places, texts, [*texts[1:], ""], strict=False):
         line = lowered[slice(*place)]
-        terms = frozenset([term for term in wanted if term in line])
+        within = [term for term in wanted if term in line]
+        terms = frozenset(t for t in within if not t.isdecimal() or re.search(rf"(?<!\d){t}(?!\d)", line))
         is_other = is_field(text) and not is_bare(text) and (is_field(text, "tags") or not terms)
         is_header = is_delimiter(text) or (is_delimiter(following) and "|" in text)
         is_callout = text.lstrip("> \t").startswith("[!") and following.lstrip().startswith(">")

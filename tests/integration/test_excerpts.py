@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, write_notes
 
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 
@@ -134,6 +135,18 @@ def test_lines_with_missing_words_and_lines_above_are_added(first: Callable[[str
 def test_a_word_in_a_heading_brings_the_line_below(first: Callable[[str], dict[str, Any]]) -> None:
     shown = first("solution when the linker of the loom failed")["snippet"]
     assert shown == "The linker of the loom failed.\n…\n## Solution\nReinstall the shuttle."
+
+
+def test_a_row_of_a_table_file_is_shown_below_its_header(invoke: Invoke, tmp_path: Path) -> None:
+    """The row with the number of the question, not one with a longer number, and no rows that only follow the header."""
+    rows = [f"S{number},Screws no. {number},{number * 13}" for number in range(1000, 2000)]
+    write_notes(tmp_path / "stock", {"stock.csv": "\n".join(["sku,product,count", *rows])})
+    invoke("collection", "add", tmp_path / "stock", "--pattern", "*.csv")
+    invoke("update")
+
+    for question in ("screws no. 1777", "S1777 count"):  # 1367 * 13 = 17771
+        shown = ask_json(invoke, "query", question)["results"][0]["snippet"]
+        assert shown.startswith("sku,product,count\nS1777,Screws no. 1777,23101\n"), shown
 
 
 def test_a_later_line_that_says_what_changed_is_added(first: Callable[[str], dict[str, Any]]) -> None:

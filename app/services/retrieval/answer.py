@@ -103,7 +103,9 @@ class Result:
         a line of tags only if the note has no text, and its names have no word of the question.
         """
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
-        best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place)
+        is_table = self.document.path.lower().endswith((".csv", ".tsv"))
+        rows = (self.body.find("\n") + 1, len(self.body)) if is_table else None
+        best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place, within=rows)
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
             first_line = best.text.partition("\n")[0]
             has_text = first_line != "" and not is_bare(first_line)
@@ -121,10 +123,7 @@ class Result:
                 place = head.index(line), head.index(line) + len(line)
                 # The first line of the front matter comes after its fence.
                 best = snippet(head, wanted, within=place, max_length=self.shown_length, first_line=2)
-        if (
-            self.document.path.lower().endswith((".csv", ".tsv"))
-            and best.start_line > self.document.body_line
-        ):
+        if is_table and best.start_line > self.document.body_line:
             return best._replace(text=f"{self.body.partition(chr(10))[0][: self.shown_length]}\n{best.text}")
         if self.unit is Unit.LINE or self.document.content_type != CONVERSATION:
             return best
