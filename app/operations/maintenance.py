@@ -170,11 +170,10 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     is_lost = not report.kept.keys() - {"meta"} and (report.lost or not report.kept)
     if is_lost and not served:
-        fault = f"Nothing could be saved: {vault} is a new, empty vault now. Put a backup in its place, if there is one."
-        if Path(damaged).stat().st_size:
-            raise VaultError(vault, f"{fault} The damaged file is {damaged}")
-        remarks.append(fault)
-    elif is_lost:
+        again = "update" if settings.collections else "bootstrap PATH"
+        fault = f"Nothing could be saved: {vault} is a new, empty vault now, the old file is {damaged}."
+        raise VaultError(vault, f"{fault} Put a backup in its place, or run: clawmem {again}")
+    if is_lost:
         again = "Notes were read again from their folders, and forgotten ones stay forgotten."
         remarks.append(f"{again} To lose nothing next time, run: clawmem backup FILE")
     notes = [file for file in report.notes if file not in served]

@@ -193,6 +193,18 @@ class TestTheCommand:
 
         home.assert_whole(lost=NO_FILES, pins=False)
 
+    @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + bytes(5_000)], ids=["empty", "header"])
+    def test_a_total_loss(self, invoke: Invoke, tmp_path: Path, content: bytes) -> None:
+        """It is an error that names the next step."""
+        vault = tmp_path / "lost.sqlite"
+        vault.write_bytes(content)
+
+        done = invoke("--vault", vault, "doctor", "--repair", "--yes")
+
+        assert (done.exit_code, f"clawmem --vault {vault} bootstrap PATH" in done.stderr) == (5, True), (
+            done.output
+        )
+
     def test_a_server_that_runs(self, home: Home, environ: dict[str, str], tmp_path: Path) -> None:
         """Its vault is not taken from it: the advice is to stop it, and then it is repaired."""
         with serving(environ, tmp_path / "home"):
@@ -227,7 +239,7 @@ class TestTheCommand:
 
         note.write_bytes(b"")
         result = invoke("--vault", note, "doctor", "--repair", "--yes")
-        assert (result.exit_code, "is a new, empty vault" in result.stderr) == (0, True)  # no bytes, no loss
+        assert (result.exit_code, "is a new, empty vault" in result.stderr) == (5, True)
         assert invoke("--vault", note, "status").exit_code == 0
 
         os.mkfifo(tmp_path / "fifo.db")
