@@ -33,8 +33,8 @@ _STEM = 4  # letters by which words are compared: fail, fails
 
 _OTHER = re.compile(r"[\W_]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_SMALL = re.compile(r"\b[a-z][\w+#-]*")
-_CAPITALISED = re.compile(r"\b[A-Z][\w+#-]*")
+_SMALL = re.compile(r"\b[^\W\d_A-Z][\w+#-]*")
+_CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w+#-]*")
 # Words that neither are names nor indicate a topic.
 _COMMON = STOP_WORDS | frozenset(
     "always come comes every get gets goes keep keeps kept made make makes need needs never new now old take taken takes "
@@ -245,7 +245,7 @@ def _anchors_of(
 
 def capitalised_names(text: str) -> list[str]:
     """Return the names in *text*: capitalised words of two characters or more except common ones, in lower case."""
-    names = (name.lower() for name in _CAPITALISED.findall(text) if len(name) > 1)
+    names = (name.lower() for name in _CAPITALISED.findall(text) if len(name) > 1 and name[0].isupper())
     return [name for name in names if name not in _COMMON]
 
 
