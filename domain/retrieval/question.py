@@ -52,8 +52,9 @@ _ANYTHING = frozenset(
 _LEAVING_OFF = frozenset(
     """
     leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
-    handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately today here
-    end ended give let load open please read say says show tell yesterday weiter weitermachen mach haben mal
+    handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately
+    today here end ended give let load open please read say says show tell yesterday weiter weitermachen mach haben mal
+    stand lass fass zusammen
     """.split()
 )
 _STOPPED = re.compile(

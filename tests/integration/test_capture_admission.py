@@ -173,6 +173,7 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
         "continue where we stopped yesterday",
         "what is in the last hand-off?",
         "Wo sind wir gestern stehen geblieben?",
+        "Was stand in der letzten Übergabe?",
         "Let's pick up where we left off.",
         "give me a recap of the previous session",
         "where did we leave off with the exporter",
@@ -189,7 +190,7 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
     sessions.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
     answers = blocks("cccc")
 
-    assert ["wire the exporter" in block for block in answers] == [True] * 7 + [False]
+    assert ["wire the exporter" in block for block in answers] == [True] * 8 + [False]
     assert not any("<facts>" in block for block in answers)
     own = {"session_id": "aaaa0000", "prompt": prompts[0]}
     assert sessions.hook("context-surfacing", "UserPromptSubmit", **own) == ""
