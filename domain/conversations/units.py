@@ -228,7 +228,7 @@ def unit_path(key: str, number: int) -> str:
 
 def fact_path(title: str, source_id: int) -> str:
     """Return the path of a memory, a function of the document that states it and of its title."""
-    name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:50].strip("-") or "fact"
+    name = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:50].strip("-") or "fact"
     key = " ".join(title.lower().split()).encode("utf-8", "surrogatepass")
     return f"synthesized/{name}-src{source_id}-{hashlib.sha256(key).hexdigest()[:8]}.md"
 

@@ -344,6 +344,19 @@ def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_p
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
 
 
+def test_the_path_of_a_fact_keeps_letters_of_other_languages(invoke: Invoke, tmp_path: Path) -> None:
+    """A title without Latin letters is no "fact"."""
+    said = (
+        "Wir haben beschlossen, die Kräne grün zu streichen, weil das billiger ist.",
+        "Gut, dann also grün.",
+    )
+    export = write_export(tmp_path / "export", "chatgpt", talk("kran", "Kran", "2025-06-01", *said))
+
+    mined(invoke, export, "--synthesize")
+
+    assert any("die-kräne-grün" in document["file"] for document in documents(invoke).values())
+
+
 def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_path: Path) -> None:
     """Without a model, decisions, preferences and problems become memories that quote, are not repeated, and are forgotten."""
     export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
