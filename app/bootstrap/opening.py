@@ -55,11 +55,15 @@ def require_unused(settings: Settings) -> None:
 
 
 def require_folder(settings: Settings) -> None:
-    """Raise `VaultError` if the folder of a vault that is to be created does not exist and is not the usual one."""
-    folder, usual = settings.vault.parent, default_vault({**os.environ, "INDEX_PATH": ""}).parent
+    """Raise `VaultError` if a new vault has the name of a note, or its folder does not exist and is not the usual one."""
+    vault = settings.vault
+    if vault.suffix.lower() in (".md", ".markdown") and not is_there(vault):
+        reason = f"{vault} has the name of a note. Choose another ending for a vault, such as .sqlite."
+        raise VaultError(str(vault), reason)
+    folder, usual = vault.parent, default_vault({**os.environ, "INDEX_PATH": ""}).parent
     if not (settings.named or folder == usual or is_there(folder)):
         remedy = f"Create it: mkdir -p {shlex.quote(str(folder))}"
-        raise VaultError(str(settings.vault), f"There is no folder {folder} for the vault. {remedy}")
+        raise VaultError(str(vault), f"There is no folder {folder} for the vault. {remedy}")
 
 
 @contextmanager

@@ -61,6 +61,14 @@ def test_no_folder_is_made_for_a_mistyped_path(invoke: Invoke, tmp_path: Path) -
     assert "no_tables.db bootstrap PATH" in invoke("--vault", tmp_path / "no_tables.db", "status").stderr
 
 
+def test_no_vault_gets_the_name_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
+    """A vault among the notes would be read as one; nothing is left."""
+    for command in (("bootstrap", tmp_path), ("mine", tmp_path), ("vault", "init")):
+        refused = invoke("--vault", tmp_path / "plan.MD", *command)
+        assert (refused.exit_code, "name of a note" in refused.stderr) == (5, True), command
+    assert not [*tmp_path.glob("plan*")]
+
+
 @pytest.mark.parametrize("empty", ["", " "])
 def test_an_empty_vault_is_not_the_usual_one(remembered: Invoke, run: Run, empty: str) -> None:
     """An unset variable of a script: refused, also where a server would answer or a client connects."""
