@@ -178,7 +178,7 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
         inside = none.union(*terms[index : stop + 1])
         worth = _worth(inside, wanted) + _worth(above - inside, wanted) // 2
         is_found = piece.start < found[1] and found[0] < pieces[stop].end
-        score = worth - piece.text.startswith("#"), _worth(piece.terms, wanted), is_found
+        score = worth - (piece.text.startswith("#") and not is_found), _worth(piece.terms, wanted), is_found
         if score > best:
             best, passage = score, range(index, stop + 1)
     return passage
