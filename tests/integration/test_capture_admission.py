@@ -201,9 +201,10 @@ def test_what_a_session_stored_does_not_answer_what_was_done(sessions: SessionHo
     sessions.end("aaaa0000", ("I prefer short commit messages.", "Noted."))
     [stored] = [path for path in sessions.kept() if "preference" in path]
 
-    found = ask_json(sessions.invoke, "query", "what did I do", *DAY, "--all")["results"]
+    for question in (("what did I do", *DAY), ("what did I do on 1 March 2026?",)):
+        found = ask_json(sessions.invoke, "query", *question, "--all")["results"]
 
-    assert [one["confidence"] < LIKELY for one in found if one["path"] == stored] == [True]
+        assert [one["confidence"] < LIKELY for one in found if one["path"] == stored] == [True]
 
 
 def test_a_correction_replaces_a_decision_of_the_session(sessions: SessionHome) -> None:

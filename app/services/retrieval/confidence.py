@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import accumulate, chain
 from typing import NamedTuple
 
+from clawmem.app.services.retrieval.dates import BY_TIME_OF_FILE
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Trace, Work
@@ -71,7 +72,8 @@ def confidence(
     confidences = []
     for c, place in zip(work.candidates, places_of(request, work, passages), strict=True):
         own, least = answered * relevance.place_probability(place), by_date.confidence.get(c.document_id)
-        confidences.append(min(own, by_date.others) if least is None else max(own, least))
+        bounded = min(own, by_date.others) if least is None else max(own, least)
+        confidences.append(least if least == BY_TIME_OF_FILE else bounded)
     if request.unit is Unit.DOCUMENT:
         confidences = [*accumulate(reversed(confidences), max)][::-1]
     candidates = [
