@@ -199,7 +199,7 @@ class VaultReadOnly(VaultError):
     """A write to a vault that was opened read-only or whose folder is not writable."""
 
     code = "VAULT_READ_ONLY"
-    template = "{path} cannot be written. Check the permissions of its folder, or choose another --vault."
+    template = "{path} cannot be written. Check its permissions and its folder's, or choose another --vault."
 
 
 class VaultFull(VaultError):

@@ -89,7 +89,7 @@ def _unopened(path: str, *, read_only: bool) -> VaultError:
     if not os.path.exists(path):  # noqa: PTH110
         return VaultError(path, f"There is no vault at {path}.") if read_only else VaultReadOnly(path)
     if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
-        return VaultError(path, f"{path} cannot be read. Run this as its owner.")
+        return VaultError(path, f"{path} cannot be read. Check its permissions, or run this as its owner.")
     if read_only and not log_is_empty(path):
         reason = f"its last changes are in {path}-wal, which SQLite reads only in a folder that it may write"
         remedy = "Let its owner run: clawmem status  (or copy both files to a folder of your own.)"

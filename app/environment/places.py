@@ -77,7 +77,8 @@ def config_text(file: Path) -> str:
         raise ConfigError(f"{file} cannot be read: it is not UTF-8. {CORRECT_IT}") from error
     except OSError as error:
         remedy = REMEDIES.get(error.errno or 0, CORRECT_IT)
-        raise ConfigError(f"{file} cannot be read: {error.strerror or error}. {remedy}") from error
+        place = file if os.access(file.parent, os.X_OK) else file.parent
+        raise ConfigError(f"{place} cannot be read: {error.strerror or error}. {remedy}") from error
 
 
 def config_folder(env: Mapping[str, str]) -> Path:

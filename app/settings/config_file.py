@@ -108,8 +108,7 @@ def _edited(path: Path) -> Iterator[Any]:
 
 def _load(path: Path, text: str) -> Any:
     try:
-        data = YAML(typ="safe", pure=True).load(text)
-        return {} if data is None else data
+        return {} if (data := YAML(typ="safe", pure=True).load(text)) is None else data
     except RecursionError as error:
         raise ConfigError(f"{path} is nested too deeply. {CORRECT_IT}") from error
     except (YAMLError, ValueError) as error:

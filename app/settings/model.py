@@ -32,6 +32,7 @@ from clawmem.app.environment.places import (
     agent_vaults,
     below_home,
     config_folder,
+    config_text,
     default_vault,
     is_there,
     models_folder,
@@ -428,8 +429,7 @@ def load_settings(
     while True:
         try:
             settings = Settings.model_validate(values)
-            own = config_of(settings.vault).is_file()
-            return of_file(settings, settings.vault) if own else settings
+            return of_file(settings, settings.vault) if config_text(config_of(settings.vault)) else settings
         except ValidationError as error:
             refuse(ConfigError(_message(error, path, env)))
             for fault in error.errors():

@@ -66,7 +66,7 @@ def test_writing_is_refused(run: Run, closed: Path) -> None:
     done = run("diary", "write", "lamp")
 
     assert (done.returncode, done.stdout) == (5, "")
-    assert f"{closed} cannot be written. Check the permissions of its folder" in done.stderr
+    assert f"{closed} cannot be written. Check its permissions and its folder's" in done.stderr
     assert closed.read_bytes() == before
     assert list(closed.parent.iterdir()) == [closed]
 
@@ -84,6 +84,17 @@ def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:
     assert f"Let its owner run: clawmem --vault {closed} status" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["search lamp", "diary write lamp"])
+def test_a_folder_that_cannot_be_opened(run: Run, closed: Path, command: str) -> None:
+    """It is named, and no file in it that may not exist."""
+    closed.parent.chmod(0)
+    done = run(*command.split())
+    closed.parent.chmod(0o700)
+
+    assert (done.returncode, done.stdout) == (4, "")
+    assert f"{closed.parent} cannot be read: Permission denied. Check its permissions" in done.stderr
+
+
 def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
     """The folder of the vault, or that of an external index next to it; the other checks go on."""
     (closed.parents[1] / "home/.claude").mkdir(mode=0)
@@ -94,7 +105,7 @@ def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:
     index = run("doctor")
     indexes.rmdir()
     closed.chmod(0)
-    assert "cannot be read. Run this as its owner" in run("doctor", "--repair", "--yes").stderr
+    assert "cannot be read. Check its permissions" in run("doctor", "--repair", "--yes").stderr
 
     for done, place in ((folder, closed.parent), (index, indexes)):
         assert done.returncode == 1
