@@ -40,13 +40,11 @@ NEAR = 3  # words after "latest" among which the kind is named
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
 _ANYTHING = frozenset(
     """
-    anything something everything nothing stuff thing things
-    happen happens happened happening occur occurred occurs event events passiert geschehen pasó passé
-    try tried trying go going goes gone went been doing done did worked working work
-    wrote written write writing noted recorded entry entries note notes diary journal
-    remember recall mention mentioned summary summarise summarize summarised recap overview review
-    next upcoming step steps todo todos left open status state progress new news recent recently latest down up
-    gemacht pasado hice hicimos fait
+    anything something everything nothing stuff thing things happen happens happened happening occur occurred occurs
+    event events passiert geschehen pasó passé try tried trying go going goes gone went been doing done did worked
+    working work wrote written write writing noted recorded entry entries note notes diary journal remember recall
+    mention mentioned summary summarise summarize summarised recap overview review next upcoming step steps todo todos
+    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait
     """.split()
 )
 _LEAVING_OFF = frozenset(
