@@ -12,6 +12,8 @@ import pytest
 from command_line import Invoke, write_file, write_notes
 
 from clawmem.adapters.files.disk import DiskFiles
+from clawmem.app.settings.config_file import set_value
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import SourceUnreadable
 
 
@@ -155,6 +157,22 @@ def test_the_remedy_for_a_missing_folder(remembered: Invoke, notes: Path, home: 
         assert "run: clawmem collection add PATH --name notes" in remembered(command).stdout, command
     assert remembered("collection", "add", moved, "--name", "notes").exit_code == 0
     assert "0 added, 0 updated, 0 removed" in remembered("update").stdout
+
+
+def test_the_remedy_for_a_folder_that_was_never_read(remembered: Invoke, home: Path) -> None:
+    """No documents are kept of it; it can be named anew, or removed."""
+    (home / "chats.jsonl").touch()
+    set_value(
+        load_settings().config_file,
+        ("collections", "chats"),
+        {"path": str(home / "chats.jsonl")},
+        is_new=True,
+    )
+
+    for command in ("update", "doctor"):
+        shown = remembered(command).stdout
+        assert "it has no documents. Name its folder: clawmem collection add PATH --name chats" in shown
+        assert "or run: clawmem collection remove chats" in shown
 
 
 @pytest.mark.parametrize("left", [0, 10])

@@ -109,6 +109,15 @@ def nested(folders: Sequence[Folder]) -> list[Folder]:
     ]
 
 
+def missing_folder(folder: Folder, problem: str, *, has_documents: bool) -> tuple[str, str]:
+    """Return what is wrong with a *folder* that cannot be listed, because of *problem* if that is known, and the remedy."""
+    fault = problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
+    if has_documents:
+        return f"{fault}; its documents are kept.", "" if problem else MISSING_FOLDER.format(folder.name)
+    remedy = f"Name its folder: clawmem collection add PATH --name {folder.name}"
+    return f"{fault}; it has no documents.", f"{remedy}, or run: clawmem collection remove {folder.name}"
+
+
 def root_of(folder: Folder) -> str:
     """Return the root of *folder* with slashes on every system, without one at the end."""
     return PurePath(folder.root).as_posix().rstrip("/")

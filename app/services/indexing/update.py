@@ -18,10 +18,10 @@ from pydantic import Field
 from clawmem.app.services.capture.visibility import PRIVATE
 from clawmem.app.services.indexing.collections import record_trust
 from clawmem.app.services.indexing.folders import (
-    MISSING_FOLDER,
     Exclusions,
     Folder,
     Ownership,
+    missing_folder,
     root_of,
     scan_folder,
 )
@@ -303,11 +303,8 @@ class _Pass:
             known = {path: document for path, document in records.items() if document}
         exclusions, scan = self._exclusions, scan_folder(update.files, folder, self._exclusions)
         if not scan.root_exists:
-            fault = scan.problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
-            remedy = f"its documents are kept. {'' if scan.problem else MISSING_FOLDER.format(folder.name)}"
-            if not any(note.inactive is None for note in known.values()):
-                remedy = f"it has no documents. Run: clawmem collection remove {folder.name}"
-            self._miss(f"{fault}; {remedy}".rstrip())
+            has_documents = any(note.inactive is None for note in known.values())
+            self._miss(" ".join(missing_folder(folder, scan.problem, has_documents=has_documents)).rstrip())
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what was read of it is kept.")

@@ -20,7 +20,7 @@ from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import all_below, files_of_vault, make_private
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
-from clawmem.app.services.indexing.folders import MISSING_FOLDER, Exclusions, Folder, scan_folder
+from clawmem.app.services.indexing.folders import Exclusions, Folder, missing_folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
@@ -191,10 +191,7 @@ class Doctor:
         parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
         scan = self.files.scan(folder.root, enter=parents.__contains__, wanted=paths.__contains__)
         if not scan.root_exists:
-            reason = scan.problem.rstrip(".") or f"{folder.root} does not exist or cannot be listed"
-            detail = f"{reason}; its documents are kept."
-            remedy = "" if scan.problem else MISSING_FOLDER.format(folder.name)
-            return CheckResult(name, False, detail, remedy)
+            return CheckResult(name, False, *missing_folder(folder, scan.problem, has_documents=bool(notes)))
         if unreadable := scan_folder(self.files, folder).unreadable:
             detail = f"files and folders that cannot be read: {few(unreadable)}"
             return CheckResult(name, False, detail, "Check their permissions. Then run: clawmem update")
@@ -411,8 +408,7 @@ class Verify:
         exclusions = Exclusions(self.files, folder)
         scan = scan_folder(self.files, folder, exclusions)
         if not scan.root_exists:
-            missing = MISSING_FOLDER.format(folder.name)
-            yield scan.problem or f"{folder.root} is not there, or is no folder. {missing}"
+            yield " ".join(missing_folder(folder, scan.problem, has_documents=True))
             return
         for path in scan.unreadable:
             yield f"{folder.name}: {exclusions.why_unreadable(path)}."
