@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from inspect import signature
 from typing import Annotated, Literal
+from urllib.parse import unquote
 
 from pydantic import Field
 
@@ -62,4 +63,7 @@ def memory(services: Services, request: FileCommand) -> FileAnswer:
         answer = "\n".join(lines_to_read(text, collection.origin))
     else:
         services.update(collection)
+        if place := {"create": request.path, "rename": request.new_path}.get(request.command):
+            file = unquote(unquote(place)).removeprefix("/memories")
+            answer += services.explain_file(f"{collection.root}{file}").why_unread
     return FileAnswer(result=answer)

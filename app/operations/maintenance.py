@@ -212,9 +212,8 @@ class Differences(Result):
 )
 def verify(services: Services) -> Differences:
     """Compare files, records and indexes, after updating the indexes; exit code 7 on any difference."""
-    lag = index_faults(services)
     return Differences(
-        differences=[*lag, *services.verify()] or services.forgotten_places.warnings(),
+        differences=[*index_faults(services), *services.verify()] or services.forgotten_places.warnings(),
         rebuilt=[str(role) for role in services.indexes.healed],
     )
 

@@ -232,19 +232,17 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
     for name, folder in settings.roots.items():
         root = real_path(folder)
         is_own |= is_folder and (place.is_relative_to(root) or root.is_relative_to(place / name))
-    if is_own:
-        reason = f"{target} belongs to clawmem or a vault, or holds your notes. Choose another place."
-        raise InvalidInput("INVALID_INPUT", reason)
-    if not is_folder and target.suffix.lower() in (".md", ".markdown"):
-        reason = f"{target} has the name of a note. Choose another ending, such as .sqlite."
-        raise InvalidInput("INVALID_INPUT", reason)
+    is_note = not is_folder and target.suffix.lower() in (".md", ".markdown")
+    if is_own or is_note:
+        reason = "belongs to clawmem or a vault, or holds your notes. Choose another place."
+        reason = "has the name of a note. Choose another ending, such as .sqlite." if is_note else reason
+        raise InvalidInput("INVALID_INPUT", f"{target} {reason}")
 
     def refuse_existing() -> None:
         is_taken = target.is_file() or (target.is_symlink() and not target.exists())
         if is_taken and not (force and is_earlier(target, form)):
             remedy = "delete it yourself: it is no earlier one of clawmem" if force else "add --force"
-            reason = f"{target} exists and was not changed. Choose another file, or {remedy}."
-            raise InvalidInput("FILE_EXISTS", reason)
+            raise InvalidInput("FILE_EXISTS", f"{target} exists already. Choose another file, or {remedy}.")
 
     refuse_existing()
     with (
@@ -380,10 +378,10 @@ def restore(services: Services, bundle: Annotated[Path, "A bundle.", argument("B
         opened.forgotten_places.agree()
         opened.indexes.keep_up()
         opened.indexes.move(settings.backend or opened.indexes.backend)
-        store = opened.vault.documents
+        away = opened.vault.documents.latest(active=False)
         return RestoredVault(
             vault=str(vault),
-            documents=sum(store.collections().values()),
-            forgotten=sum(note.inactive is InactiveReason.FORGOTTEN for note in store.latest(active=False)),
+            documents=sum(opened.vault.documents.collections().values()),
+            forgotten=sum(note.inactive is InactiveReason.FORGOTTEN for note in away),
             config="" if is_configured else str(config),
         )

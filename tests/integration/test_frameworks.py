@@ -69,6 +69,20 @@ def test_the_memory_tool_of_anthropic(memory: Memory, home: Path) -> None:
         tool.call({"command": "create", "path": plan})
 
 
+@pytest.mark.parametrize("name", ["vendor/a.md", ".a.md", "a.exe"])
+def test_a_file_that_no_search_finds(memory: Memory, name: str) -> None:
+    """The answer says so, with the rule; one that is found gets no such sentence."""
+    pytest.importorskip("anthropic.tools")
+    from clawmem.integrations.anthropic import MemoryTool
+
+    call, old, new = MemoryTool(memory).call, "/memories/a%20b.md", f"/memories/{name}"
+
+    assert call({"command": "create", "path": old, "file_text": "Tulips"}).endswith("b.md")
+    renamed = str(call({"command": "rename", "old_path": old, "new_path": new}))
+
+    assert renamed.startswith(f"Successfully renamed {old} to {new}. No search finds it: ")
+
+
 def test_the_store_of_langgraph(home: Path, invoke: Invoke) -> None:
     """It reads and writes as the library's own store, in the same state after a restart, and ranks by a question."""
     base, own = pytest.importorskip("langgraph.store.base"), pytest.importorskip("langgraph.store.memory")
