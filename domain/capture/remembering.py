@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, count, pairwise
+from itertools import chain, count
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
@@ -20,7 +20,7 @@ from clawmem.ports.sessions import Speaker
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
-_NO_LONGER = frozenset("not nicht statt instead".split())  # before a number
+_NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
@@ -35,21 +35,24 @@ def corrected_topic(text: str) -> Sequence[str]:
 
 
 def replaced_numbers(text: str) -> frozenset[str]:
-    """Return the numbers that *text* says do not hold: "68, not 62", "statt 62", "instead of 62"."""
-    spelt = [word for word in words(text) if word != "of"]
-    return frozenset(n for before, n in pairwise(spelt) if n.isdecimal() and before in _NO_LONGER)
+    """Return the numbers that *text* says do not hold: "68, not 62", "nicht mehr 62", "instead of 62", "not in room 12"."""
+    spelt = words(text)
+    after = (spelt[at + 1 : at + 4] for at, word in enumerate(spelt) if word in _NO_LONGER)
+    return frozenset(n for n in (next(filter(str.isdecimal, near), "") for near in after) if n)
 
 
-def corrects(topic: Sequence[str], line: str, replaced: Collection[str] = ()) -> int:
+def corrects(text: str, line: str) -> int:
     """
-    Return how many words of a topic *line* has; 0 if fewer than three, and than half of those without numbers.
+    Return how many words of what *text* corrects a *line* has; 0 if fewer than three, and than half of those without
+    numbers.
 
-    A line with a number of *replaced* counts more than any without.
+    A line with a number that does not hold counts more than any without.
     """
+    topic = corrected_topic(text)
     shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)
     if shared < max(1, min(SHARED_WITH_CHANGE, (named + 1) // 2)):
         return 0
-    return shared + (0 if frozenset(replaced).isdisjoint(words(line)) else len(topic))
+    return shared + (0 if replaced_numbers(text).isdisjoint(words(line)) else len(topic))
 
 
 def checked_text(text: str) -> str:

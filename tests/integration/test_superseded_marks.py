@@ -145,6 +145,30 @@ def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:
     assert "820" in first["file"] and first["likelihood"] == "likely"
     assert second["file"] == "notes/flat.md" and second["changed_by"]["file"] == first["file"]
     assert world.json("query", "who is the landlord of the flat")["results"][0]["file"] == "notes/flat.md"
+    (world.home / "notes" / "halle.md").write_text(
+        "---\ndate: 2025-06-09\n---\n# Miete Werkstatt\n\nWerkstatt in Rengers, Halle beim Sägewerk Dietz, 64 qm, Drehstrom 32 A,"
+        " Wasser nur kalt.\n\nMietvertrag seit 1.4.2021, Vermieter Alois. Miete 310 warm, zum Dritten des Monats.\n"
+    )
+    world.cli("update")
+    world.cli("remember", "Die Miete beträgt jetzt 345, nicht mehr 310")
+    answer = world.json("query", "wie viel Miete zahle ich für die Werkstatt")["results"]
+    assert "345" in answer[0]["file"] and answer[1]["changed_by"]["file"] == answer[0]["file"]
+
+
+def test_a_correction_changes_the_nearest_note(world: InterfaceWorld) -> None:
+    """Of several older notes with its words a prompt marks the one that the correction is most about, once."""
+    notes = world.home / "notes"
+    (notes / "mum.md").write_text(
+        "---\ndate: 2025-06-01\n---\n# Mum\n\nWharfedale Lodge, Otley. Room 12, bird table.\n"
+    )
+    (notes / "ferry.md").write_text(
+        "---\ndate: 2026-02-15\n---\n# Hull in May\n\nSleep: at Gus's first, then a room near mum.\n"
+    )
+    world.cli("update")
+    world.cli("remember", "Actually mum is in room 7 at Moorview, not in room 12 any more")
+    block = world.hook("context-surfacing", "UserPromptSubmit", prompt="which room is mum in?")
+    marked = [line for line in block.splitlines() if "perhaps no longer so" in line]
+    assert [line.count("perhaps no longer so") for line in marked] == [1] and "mum.md" in marked[0], block
 
 
 def test_one_sentence_replaces_no_page(world: InterfaceWorld) -> None:

@@ -197,10 +197,9 @@ class Briefings:
 
     def where_stopped(self, topic: Collection[str], project: str = "", session_id: str = "") -> str:
         """
-        Return the block ``<vault-session>`` with the last handoff of *project* that has the words of *topic*, or nothing.
+        Return the block ``<vault-session>`` with the last handoff of *project* with the words of *topic*; empty without one.
 
-        Args:
-            session_id: The session that asks; it knows its own handoff.
+        A session knows its own handoff.
         """
         introduction = "From the vault: what the last session left, for information."
         last = self._handoff(self._shown(project, session_id), topic)

@@ -27,7 +27,6 @@ from clawmem.domain.capture.remembering import (
     corrects,
     file_names,
     note_text,
-    replaced_numbers,
     title_of,
     with_supersession,
 )
@@ -274,11 +273,10 @@ class Remember:
         Return the notes that *text* seems to correct: those with most words of its topic, or with a number that it
         replaces, the latest first, and then corrections of before that have most of them.
         """
-        topic, replaced = corrected_topic(text), replaced_numbers(text)
         found: list[dict[Document, int]] = [{}, {}]
-        for document, body in self._current(query_forms(" ".join(topic)).relaxed):
+        for document, body in self._current(query_forms(" ".join(corrected_topic(text))).relaxed):
             if document.id != saved.id:
-                shared = max(corrects(topic, line, replaced) for line in _statements(document, body))
+                shared = max(corrects(text, line) for line in _statements(document, body))
                 if not shared and CORRECTION.match(text) and (title := content_words(document.title)):
                     shared = int(all(has_words(title, text)))  # the new value may be a name that no note has
                 found[CORRECTION.match(body) is not None][document] = shared

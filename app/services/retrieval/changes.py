@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.capture.cues import sentences
-from clawmem.domain.capture.remembering import corrected_topic, corrects, replaced_numbers
+from clawmem.domain.capture.remembering import corrects, replaced_numbers
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
 from clawmem.domain.retrieval.fusion import rarity
@@ -18,7 +18,7 @@ from clawmem.domain.retrieval.relevance import SHORT_NOTE
 from clawmem.domain.retrieval.versions import CORRECTION
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.text.likeness import has_words
-from clawmem.domain.text.words import search_text
+from clawmem.domain.text.words import search_text, words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
@@ -49,10 +49,12 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         read[note.collection] = min(note.indexed_at, read.get(note.collection, note.indexed_at))
     notes = _Notes(work.texts, question, content_words(question.text), read)
     changed: dict[int, int] = {}  # the newer note by the older one
-    for older, key in first.items():
-        passage = notes.passage(key)
+    passages = {number: notes.passage(key) for number, key in first.items()}
+    # A correction changes the passage that it is most about.
+    about = {o: max((notes.corrects(n, passages[o]) for n in first if n != o), default=0) for o in first}
+    for older in sorted(first, key=lambda o: -about[o]):
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
-        if fitting := [n for n in later if notes.changes(n, older, passage)]:
+        if fitting := [n for n in later if notes.changes(n, older, passages[older])]:
             changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
@@ -116,18 +118,25 @@ class _Notes:
         """Whether only its file tells the time of a note, and that may be the time of a copy."""
         return note.may_be_copied(self.read.get(note.collection, note.indexed_at))
 
-    def hits(self, number: int) -> int:
-        """Return the number of words of the question that a note has."""
-        text = f"{self.document(number).title} {self.body(number)}"
-        return sum(has_words(self.question.forms.words, text, self.question.phrases))
+    def corrects(self, number: int, passage: str) -> int:
+        """Return how much a short note corrects a *passage*, by how it begins or by a number that does not hold."""
+        text = self.body(number)
+        is_about = CORRECTION.match(text) or not replaced_numbers(text).isdisjoint(words(passage))
+        return corrects(text, passage) if is_about and len(text) <= SHORT_NOTE else 0
 
     def changes(self, number: int, older: int, passage: str) -> bool:
         """Whether a newer note changes the *passage* of an older one, and lacks at most one word of the question more."""
         body = self.body(number)
-        if versions.states_other_value(body, self.topic, passage):
+        if versions.states_other_value(body, self.topic, passage) or self.corrects(number, passage):
             return True
-        changes = versions.states_change(body, self.topic, passage)
-        return changes and self.hits(older) < self.hits(number) + 2
+        if not versions.states_change(body, self.topic, passage):
+            return False
+        asked, texts = (
+            self.question.forms,
+            (f"{self.document(n).title} {self.body(n)}" for n in (older, number)),
+        )
+        before, after = (sum(has_words(asked.words, text, asked.phrases)) for text in texts)
+        return before < after + 2
 
 
 def _searched(
@@ -138,6 +147,10 @@ def _searched(
     answers, or a sentence with words of both that and the question.
     """
     old, lexical = notes.document(older.document_id), stores.lexical
+    span, question = notes.texts.spans([older]).get(older), notes.question.forms.words
+    line = notes.body(older.document_id)[span.start : span.end] if span else ""
+    counts = {text: sum(has_words(question, text)) for text in sentences(line)}
+    about = "\n".join([old.title, *(text for text in counts if counts[text] == max(counts.values()))])
     every = dict.fromkeys((*notes.topic, *content_words(notes.passage(older))))
     terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
     dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
@@ -146,21 +159,16 @@ def _searched(
         total = lexical.count(Grain.DOCUMENT)
         weights = {w: rarity(total, lexical.holding(term, Grain.DOCUMENT)) for w, term in terms.items()}
         rarest = sorted(weights, key=lambda word: -weights[word])[:SEARCHED]
-        query = LexicalQuery(tuple(terms[word] for word in rarest))
+        numbers = filter(str.isdecimal, words(about))  # a correction names the one that does not hold
+        query = LexicalQuery(tuple(Term(search_text(w)) for w in dict.fromkeys((*rarest, *numbers))))
         hits = lexical.search(query, Grain.LINE, LINES, scope)
     except ClawmemError:  # an unavailable index; its retriever has reported it
         return None
     lines = _without_turns(notes.texts, {hit.key.document_id: hit.key for hit in reversed(hits)})
-    span, question = notes.texts.spans([older]).get(older), notes.question.forms.words
-    line = notes.body(older.document_id)[span.start : span.end] if span else ""
-    answer = max(sentences(line), key=lambda text: sum(has_words(question, text)), default="")
     weighed: dict[FragmentKey, float] = {}
     for n, key in lines.items():
         if n != older.document_id and notes.is_later(n, older.document_id):
-            title, body = notes.document(n).title, notes.body(n)
-            topic = corrected_topic(body) if len(body) <= SHORT_NOTE and CORRECTION.match(body) else ()
-            is_about = topic and corrects(topic, f"{old.title}\n{answer}", replaced_numbers(body))
-            known = versions.weight_of_change(title, body, notes.topic, weights)
-            weighed[key] = math.inf if is_about else known
+            known = versions.weight_of_change(notes.document(n).title, notes.body(n), notes.topic, weights)
+            weighed[key] = math.inf if notes.corrects(n, about) else known
     best = max(weighed, key=weighed.__getitem__, default=None)
     return best if best and weighed[best] >= versions.LEAST_CHANGE * rarity(total, 1) else None

@@ -68,9 +68,7 @@ def planned(
         )
         # One wrong clause does not affect the others, and many models omit the wrapping object.
         answer = json_answer(
-            lambda text: ask(text, timeout_s=until - perf_counter()),
-            prompt,
-            {"type": ["object", "array"]},
+            lambda text: ask(text, timeout_s=until - perf_counter()), prompt, {"type": ["object", "array"]}
         )
     except ClawmemError as error:
         return planning.plan(query), str(error)

@@ -152,19 +152,16 @@ def run_retrievers(
         if trace.degraded and not found:
             # Who did not fail had nothing to search, such as no time in the question.
             raise first_error or ClawmemError(f"Nothing answered within {deadline_s:g} s. Try again.")
-        found = {name: in_sections(request, work, hits) for name, hits in found.items()}
+        # Days of the request restrict notes to sections.
+        sections = {n: [*filter(None, spans)] for n, spans in request.sections.items() if None not in spans}
+        keys = (hit.key for hits in found.values() for hit in hits if hit.key.document_id in sections)
+        spans = work.texts.spans(keys) if sections else {}
+        outside = {key for key, span in spans.items() if not sections_around(span, sections[key.document_id])}
+        found = {name: [hit for hit in hits if hit.key not in outside] for name, hits in found.items()}
         trace.hits.update({name: len(hits) for name, hits in found.items()})
         return work._replace(legs=found, space=space)
 
     return stage
-
-
-def in_sections(request: RetrievalRequest, work: Work, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Return *hits* without fragments outside of the sections to which the days of the request restrict their notes."""
-    sections = {n: [*filter(None, spans)] for n, spans in request.sections.items() if None not in spans}
-    spans = work.texts.spans(hit.key for hit in hits if hit.key.document_id in sections) if sections else {}
-    outside = {key for key, span in spans.items() if not sections_around(span, sections[key.document_id])}
-    return [hit for hit in hits if hit.key not in outside] if outside else hits
 
 
 def sections_around(span: Span, sections: Iterable[Span]) -> list[Span]:
