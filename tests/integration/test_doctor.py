@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from notes_vault import MuteEmbedder
 from wired import embed_pending, update_collection
 
@@ -13,6 +14,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.local import StaticEmbedder
+from clawmem.app.environment.private_files import log_error
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.doctor import CheckResult, Doctor
 from clawmem.ports.models import Embedder
@@ -176,3 +178,13 @@ def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     assert sorted(broken) == ["folder notes", "model test", "stored vectors"]
     assert broken["folder notes"].endswith("the disk is on fire")
     assert broken["model test"].startswith("The embedding service does not answer.")
+
+
+def test_errors_of_hooks_are_named(remembered: Invoke, vault_file: Path) -> None:
+    """A server answers the client all the same, so that only the log has them."""
+    log_error(vault_file, "Stop", "The event is cut off.")
+    log_error(vault_file, "drain", "'/nope' is no transcript.")
+
+    shown = remembered("doctor").stdout
+
+    assert "errors.log: 2; the last one: drain: '/nope' is no transcript." in shown

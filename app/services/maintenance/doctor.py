@@ -17,14 +17,14 @@ from typing import Any
 
 from clawmem.app.client.autostart import is_running
 from clawmem.app.client.request import announced, fault_of_server
-from clawmem.app.environment.private_files import all_below, files_of_vault, make_private
+from clawmem.app.environment.private_files import all_below, files_of_vault, make_private, state_folder
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Exclusions, Folder, missing_folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
-from clawmem.app.services.maintenance.status import rejected_settings
+from clawmem.app.services.maintenance.status import SETTINGS, logged_errors
 from clawmem.app.services.models import NONE
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.fragments import GRAIN_OF
@@ -465,8 +465,7 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
 
     Make *places* and everything below them private.
     """
-    findings = []
-    fault = ""
+    findings, fault = list[CheckResult](), ""
     own = [place for file in files_of_vault(vault) for place in all_below(file) if place.exists()]
     if locked := [str(place) for place in (vault.parent, *own) if not os.access(place, os.W_OK)]:
         fault = f"{few(locked)} cannot be written"
@@ -482,16 +481,16 @@ def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
     if server and (fault := fault_of_server(server)):  # hooks and commands do not use it
         detail, _, remedy = fault.partition("; ")
         findings.append(CheckResult("server", False, detail, remedy))
-    if faults := "; ".join(fault.rstrip(".") for fault in rejected_settings(vault, time() * 1000)):
-        detail, remedy = (
-            f"hooks of the last day left out a setting: {faults}",
-            "Correct it where the agent is started.",
-        )
-        findings.append(CheckResult("hooks", False, detail, remedy))
+    now_ms, log = time() * 1000, state_folder(vault) / "errors.log"
+    if faults := "; ".join(fault.rstrip(".") for fault in logged_errors(vault, now_ms, SETTINGS)):
+        detail = f"hooks of the last day left out a setting: {faults}"
+        findings.append(CheckResult("hooks", False, detail, "Correct it where the agent is started."))
+    if errors := [error for error in logged_errors(vault, now_ms) if not error.startswith(SETTINGS)]:
+        detail = f"errors of the last day in {log}: {len(errors):,}; the last one: {errors[-1][:200]}"
+        findings.append(CheckResult("error log", True, detail))
     changes = [make_private(place) for place in places]
     changed, failed = ([str(path) for change in changes for path in change[side]] for side in (0, 1))
-    detail = "only you can read the vault and the files next to it, and the config file"
-    remedy = ""
+    detail, remedy = "only you can read the vault and the files next to it, and the config file", ""
     if failed:
         detail = f"other users can read {few(failed)}"
         remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'"

@@ -70,9 +70,12 @@ class StatusReport:
     next_steps: list[str]
 
 
-def rejected_settings(vault: Path | str, now_ms: float) -> dict[str, None]:
-    """Return the faults of settings that hooks of the last day left out, from the error log next to *vault*."""
-    since, mark = iso_utc(int(now_ms) - 86_400_000)[:19], "Z settings: "
+SETTINGS = "settings: "  # of hooks, which left them out
+
+
+def logged_errors(vault: Path | str, now_ms: float, source: str = "") -> dict[str, None]:
+    """Return the errors of the last day from the log next to *vault*; only those of *source*, without its name, if given."""
+    since, mark = iso_utc(int(now_ms) - 86_400_000)[:19], f"Z {source}"
     try:
         lines = (state_folder(Path(vault)) / "errors.log").read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -114,7 +117,7 @@ class Status:
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [*every_served(self.documents)]
         collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
-        rejected = rejected_settings(info.location, self.clock.now_ms())
+        rejected = logged_errors(info.location, self.clock.now_ms(), SETTINGS)
         steps = [f"Hooks of the last day left out a setting. {fault}" for fault in rejected]
         for collection in collections:
             with suppress(PermissionError):  # which doctor names
