@@ -234,7 +234,9 @@ _DATES = ("created", "created_at", "date", "modified", "updated")
 def _markdown(selects: Callable[[Path], bool], place: Path, marks: frozenset[str] = frozenset()) -> Memories:
     """Yield every Markdown file below *place* that *selects* accepts; one must have a field of *marks*, if any."""
     if not place.is_dir():
-        raise NoStore("there is no such folder")
+        raise NoStore(
+            "it is a file, and its folder is needed" if place.exists() else "there is no such folder"
+        )
     closed, listed = list[OSError](), os.walk(place, onerror=lambda error: closed.append(error))
     files = (Path(folder, name) for folder, _, names in listed for name in names if name.endswith(".md"))
     paths = sorted(file.relative_to(place) for file in files if file.is_file() and not file.is_symlink())

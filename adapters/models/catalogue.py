@@ -265,7 +265,8 @@ def model_named(name: str, folder: Path | str) -> Model:
     """Return the model *name*. Raises `NotFound` if there is none of that name."""
     models = {model.name: model for model in known_models(folder)}
     if name not in models:
-        raise NotFound("model", name, suggestions=sorted(models))
+        remark = f"To install what it stands for, run: clawmem models use {name}" if name in SETS else ""
+        raise NotFound("model", name, suggestions=SETS.get(name) or sorted(models), remark=remark)
     return models[name]
 
 

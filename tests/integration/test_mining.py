@@ -236,6 +236,15 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
 
 
+def test_an_export_without_messages_is_no_success(invoke: Invoke, tmp_path: Path) -> None:
+    """Its form is known, and no conversation is in it."""
+    (tmp_path / "c.json").write_text('[{"uuid": "x", "name": "n", "chat_messages": []}]', "utf-8")
+
+    done = invoke("mine", tmp_path / "c.json")
+
+    assert (done.exit_code, done.stdout) == (1, "No conversations were found.\n")
+
+
 def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:
     """A repetition is no success, unless something else was read before."""
     file = tmp_path / "shopping.txt"

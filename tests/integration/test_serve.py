@@ -109,6 +109,8 @@ class TestTheDoor:
             (403, {"Origin": "null"}),
             (415, {"Content-Type": "text/plain"}),
             (415, {"Content-Type": None}),
+            (415, {"Content-Type": "application/json; charset=utf-16"}),
+            (415, {"Content-Encoding": "gzip"}),
             (413, {"Content-Length": "16000001"}),
             (400, {"Clawmem-Options": '["CLAWMEM_PROFILE"]'}),
             (400, {"Clawmem-Options": "{"}),

@@ -80,10 +80,9 @@ def _refuse_values(command: Any, ctx: Any, args: Sequence[str]) -> None:
     for parameter in order:  # an empty one may be an unset variable
         value = values.get(parameter.name)
         if not all(str(text).strip(" ,") for text in (value if isinstance(value, list | tuple) else [value])):
+            is_argument = parameter.param_type_name == "argument"
             name = (
-                parameter.name.upper()
-                if parameter.param_type_name == "argument"
-                else max(parameter.opts, key=len)
+                parameter.metavar or parameter.name.upper() if is_argument else max(parameter.opts, key=len)
             )
             raise InvalidInput("INVALID_INPUT", f"{name} is empty. Give it a value, or leave it out.")
     for parameter, count in Counter(order).items():
@@ -255,7 +254,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
             error.message = fault_of(error.__cause__.errors()[0])
         message = error.format_message().rstrip()
         if error.ctx:
-            is_text = message == "No such option: -"  # "- [ ] call Bo"
+            is_text = re.fullmatch(r"No such option: -\d*", message)  # "- [ ] call Bo"
             advice = (
                 "Write -- before a text that begins with -"
                 if is_text
@@ -264,7 +263,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
             message += f"{'' if message.endswith(('.', '?')) else '.'} {advice}"
         leave(message, 2, {"code": "INVALID_INPUT"})
     except (KeyboardInterrupt, typer.Abort):
-        kept = "interrupted; what was finished before is kept. Run the same command again to continue."
+        kept = "interrupted; what was finished before is kept. Run the same command again."
         leave(kept, INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:
         _swallow_output(sys.stdout)

@@ -192,6 +192,12 @@ class Gate:
         kind, media_type = FORM if is_page else JSON, headers.get("content-type", "").partition(";")[0]
         if method == "POST" and media_type.strip().lower() != kind:
             return refuse(415, f"Send {kind}.")
+        charset = headers.get("content-type", "").lower().partition("charset=")[2].strip('" ') or "utf-8"
+        if (
+            charset not in ("utf-8", "utf8", "us-ascii")
+            or headers.get("content-encoding", "identity") != "identity"
+        ):
+            return refuse(415, "Send UTF-8, not compressed.")
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length) > MOST_BYTES:
             return refuse(413, f"A body has at most {MOST_BYTES} bytes.")
