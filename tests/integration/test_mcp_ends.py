@@ -57,11 +57,18 @@ def server(home: Home) -> Iterator[ServerProcess]:
 class TestEnds:
     """Standard input that closes, signals, clients and servers that are gone."""
 
-    def test_everything_is_answered_before_the_end(self, home: Home, server: ServerProcess) -> None:
-        """A server answers also the requests of input that has ended."""
+    @pytest.mark.parametrize("options", [("--alone",), ()])
+    def test_everything_is_answered_before_the_end(
+        self, home: Home, server: ServerProcess, options: tuple[str, ...]
+    ) -> None:
+        """Requests of input that has ended are answered, too."""
         lines = _opening(_call(7))
         done = run_process(
-            "mcp", "--tools", "all", environ=home.environ, cwd=home.folder, input=lines, text=False
+            *("mcp", "--tools", "all", *options),
+            environ=home.environ,
+            cwd=home.folder,
+            input=lines,
+            text=False,
         )
         answers = [json.loads(line) for line in done.stdout.splitlines()]
 

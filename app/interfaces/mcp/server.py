@@ -109,6 +109,7 @@ ANSWERS_LATER = "2026-07-28"  # since this revision of the protocol a client rep
 CODE = "clawmem/code"  # key of the code of an error
 DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
+LAST_CALLS_S, PAUSE_S = 20.0, 0.05  # for calls in progress at the end of the input; between two looks at them
 RESULTS_PAGE = "ui://clawmem/results.html"  # of a search, in clients that have a place for it
 VAULT = {
     "description": "Another vault than the usual one; see list_vaults.",
@@ -242,7 +243,7 @@ class MemoryServer(MCPServer[Any]):
             extensions=[] if is_files else [pages],
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
-        self._dispatcher, self._wire = dispatcher, wire
+        self._dispatcher, self._wire, self._calls = dispatcher, wire, 0
         self.protocol: Any = self._lowlevel_server  # communicates with a transport
         every = [guide, *(operation for operation in all_operations() if operation.name in TOOLS)]
         daily = [operation for operation in every if operation.name in DAILY]
@@ -273,6 +274,11 @@ class MemoryServer(MCPServer[Any]):
                     await streams[1].send(SessionMessage(JSONRPCError.model_validate(fault)))
                 else:
                     yield text
+            with anyio.move_on_after(LAST_CALLS_S):  # the protocol drops calls in progress at the end
+                await anyio.sleep(PAUSE_S)
+                while self._calls:
+                    await anyio.sleep(PAUSE_S)
+                await anyio.sleep(PAUSE_S)
 
         stdin: Any = lines()
         try:
@@ -290,6 +296,7 @@ class MemoryServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call the tool and return its result; an error is a result that is marked as one."""
+        self._calls += 1
         try:
             if name not in self._offered:
                 remedy = _near(name, [*self._offered])
@@ -302,6 +309,8 @@ class MemoryServer(MCPServer[Any]):
             )
         except Exception as error:
             raise UnexpectedToolError(UNEXPECTED) from error
+        finally:
+            self._calls -= 1
 
     async def get_prompt(self, name: str, *arguments: Any, **options: Any) -> NoReturn:
         """Refuse every prompt as an invalid parameter: there is none."""
