@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from hashlib import sha1
 from itertools import pairwise
 
@@ -210,3 +211,9 @@ def query_hash(query: str) -> str:
     """Return 12 hex digits that identify a question, ignoring case and surrounding blanks."""
     normalized = query.strip().lower().encode("utf-8", "surrogatepass")
     return sha1(normalized, usedforsecurity=False).hexdigest()[:12]
+
+
+def joined_words(every: Sequence[str]) -> frozenset[str]:
+    """Return each two to four adjacent words of *every* as one: "apkexpires" for "apk expires"."""
+    ends = ((start, start + count) for start in range(len(every)) for count in (2, 3, 4))
+    return frozenset("".join(every[start:end]) for start, end in ends if end <= len(every))

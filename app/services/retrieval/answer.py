@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.documents.listing import docids
@@ -22,6 +23,7 @@ from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.domain.text.parts import Place, holds_any, intent_terms
+from clawmem.domain.text.words import joined_words, words
 from clawmem.domain.text.written_dates import days_since
 from clawmem.ports.records import Document, FragmentKind, Span
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 # Characters of the first result, which is read most. Of 155 right first results of questions by three authors .77 show the
 # literal answer in 300 characters, and .85 in 600.
 FIRST_LENGTH = 600
+MOST_STATED = 3  # properties that the question names
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ class Result:
         """
         Return the lines that answer; `LEFT_OUT` for instructions in, or next to, those of an unverified document.
 
-        The first later line of a verified note that says what changed about them is added.
+        The properties of a verified note that the question names are added, and the first later line that says what
+        changed.
         """
         shown = self._shown
         if not is_verified(self.document.origin):
@@ -91,8 +95,14 @@ class Result:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
         changes = (line.strip() for line in later if states_change(line, self.words, shown.text))
-        change = next((line for line in changes if line not in shown.text), "")[:MAX_LENGTH]
-        return shown._replace(text=f"{shown.text}{GAP}{change}") if change else shown
+        named, head = {*self.words} | joined_words(self.words), self.document.front_matter.split("\n")
+        stated = (line for line in head if "".join(words(line.partition(":")[0])) in named)
+        added = [
+            *islice(stated, MOST_STATED),
+            *islice((line for line in changes if line not in shown.text), 1),
+        ]
+        more = (line[:MAX_LENGTH] for line in added if line not in shown.text)
+        return shown._replace(text=GAP.join([shown.text, *more]))
 
     @cached_property
     def _shown(self) -> Snippet:

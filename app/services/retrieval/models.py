@@ -154,10 +154,8 @@ def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str,
         searches: dict[str, Search] = {}
         for number, variant in enumerate(variants, start=1):
             # Some models embed queries and passages differently.
-            if variant.kind is expansion.VariantKind.HYDE:
-                vector = embedder.embed_documents([variant.text])[0]
-            else:
-                vector = embedder.embed_query(variant.text)
+            is_passage, text = variant.kind is expansion.VariantKind.HYDE, variant.text
+            vector = embedder.embed_documents([text])[0] if is_passage else embedder.embed_query(text)
             searches[f"{VECTOR}{VARIANT_MARK}{number}"] = partial(
                 stores.vectors.search, vector, VECTOR_DEPTH, request.scope
             )
@@ -214,9 +212,8 @@ def reranking_stages(
             trace.degraded[RERANKER] = reason_of(error)
             return work
         reranked = {place: scores[chunk] for place, chunk in enumerate(chunks) if chunk in scores}
-        share = fusion.RERANKER_SHARE
-        if reranker.fingerprint.startswith(SMALL):
-            share = SMALL_SHARES[request.unit]
+        is_small = reranker.fingerprint.startswith(SMALL)
+        share = SMALL_SHARES[request.unit] if is_small else fusion.RERANKER_SHARE
         fused = {n: c.relevance for n, c in enumerate(work.candidates)}
         relevance = fusion.blend(fused, reranked, share)
         relevance |= {n: fused[n] for n, chunk in enumerate(chunks) if not chunk}  # private ones keep theirs

@@ -103,11 +103,7 @@ def explain(
             "end_line": result.end_line,
             "score": result.score,
             "relevance": result.relevance,
-            "legs": {
-                name: ranks[result.document.id]
-                for name, ranks in ranked.items()
-                if result.document.id in ranks
-            },
+            "legs": {leg: r[result.document.id] for leg, r in ranked.items() if result.document.id in r},
             "parts": result.legs,
             "terms": result.terms,
             "confidence": result.confidence,

@@ -27,7 +27,7 @@ from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, pack_lines, quoted_characters
 from clawmem.domain.surfacing.passages import Passage, by_document, entries_of, longer_passages
 from clawmem.domain.text.parts import intent_terms
-from clawmem.domain.text.words import token_count, words
+from clawmem.domain.text.words import joined_words, token_count, words
 from clawmem.ports.records import EVERYTHING, Document, Scope, one_line
 
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
@@ -132,8 +132,8 @@ def _heads(
     An entry has up to three properties that the question names: by their name, or by a value that the text of the note
     lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts of others show none.
     """
-    topics, every = frozenset(content_words(request.question.text)), words(request.question.text)
-    runs = {"".join(every[at : at + count]) for count in (2, 3, 4) for at in range(len(every) - count + 1)}
+    topics = frozenset(content_words(request.question.text))
+    named = topics | joined_words(words(request.question.text))
     newer = current_successors(stores.documents, stores.successions, documents, request.as_of)
     properties = stores.properties.many(documents)
     own = {number for number, document in documents.items() if is_verified(document.origin)}
@@ -141,7 +141,7 @@ def _heads(
         p.name.lower()
         for number in own
         for p in properties.get(number, ())
-        if "".join(words(p.name)) in topics | runs
+        if "".join(words(p.name)) in named
         or (p.value.lower() in topics and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
     heads, project = {}, project_of(folder)
