@@ -92,15 +92,20 @@ def _turns(text: str, form: re.Pattern[str]) -> tuple[str, list[_Turn]]:
 
 def read_json(member: Member) -> Iterator[ImportedConversation]:
     """Yield a list of messages as one conversation, or objects with a list ``messages`` each as one."""
-    messages = []
-    for number, record in enumerate(member.objects()):
-        if "messages" in record:
-            key = record.text("id", "uuid") or f"{member.place}#{number}"
-            yield _json_chat(key, record.text("title"), record.objects("messages"))
-        else:
-            messages.append(record)
+    messages, fault = [], None
+    try:
+        for number, record in enumerate(member.objects()):
+            if "messages" in record:
+                key = record.text("id", "uuid") or f"{member.place}#{number}"
+                yield _json_chat(key, record.text("title"), record.objects("messages"))
+            else:
+                messages.append(record)
+    except Unreadable as error:
+        fault = error
     if messages:
         yield _json_chat(member.place, member.stem, messages)
+    if fault:
+        raise fault
 
 
 def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConversation:

@@ -364,9 +364,7 @@ class DiskExports(ConversationExports):
     """
     ``ConversationExports`` in files, folders and ZIP files.
 
-    Args:
-        read_messages: Parses the lines of a session of Claude Code, Codex or Gemini CLI.
-        decode: Returns the text of a file of any encoding.
+    *read_messages* parses the lines of a session of Claude Code, Codex or Gemini CLI; *decode* returns the text of a file.
     """
 
     def __init__(self, read_messages: ReadMessages, decode: chats.Decode) -> None:
@@ -406,13 +404,7 @@ class DiskExports(ConversationExports):
                     yield part
 
     def detect(self, head: str) -> Format:
-        """
-        Return the format of a file that begins with *head*.
-
-        Raises:
-            NotAConversation: its format is unknown.
-            Unreadable: it is empty.
-        """
+        """Return the format of a file that begins with *head*; raise `NotAConversation` or, if it is empty, `Unreadable`."""
         if head.startswith("SQLite format 3\0"):
             return self._database
         if not head.strip():

@@ -142,12 +142,7 @@ class Member:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """
-        Open the file for reading.
-
-        Raises:
-            Unreadable: also for an error while the caller reads.
-        """
+        """Open the file for reading; raise `Unreadable` if that fails, also while the caller reads."""
         try:
             if self.archive is None and self.place.endswith(TRANSCRIPT):
                 with gzip.open(self.place) as packed:
@@ -197,12 +192,13 @@ class Member:
         """
         Yield the objects of JSON one after the other: the items of an array, one object, or those on its lines.
 
-        Memory is bounded by the longest object. Raises `Unreadable` where the file is no JSON any more.
+        Memory is bounded by the longest object. Raises `Unreadable` where an array is no JSON any more, and after the last
+        of lines of which some are none.
         """
         with self.open_text() as file:
             text = file.read(_CHUNK).lstrip()
-            is_open, at, count, line = text.startswith("["), 0, 0, 1 + text.count("\n")
-            at += is_open
+            is_list = is_open = text.startswith("[")
+            at, count, broken, line = int(is_list), 0, 0, 1 + text.count("\n")
             while True:
                 while at < len(text) and text[at] in " \t\r\n,]":
                     is_open &= text[at] != "]"
@@ -215,11 +211,16 @@ class Member:
                     if is_cut and (more := file.read(max(_CHUNK, len(text) - at))):
                         text, at, line = text[at:] + more, 0, line + more.count("\n")
                         continue
-                    if at == len(text) and not is_open:
+                    if at == len(text) and not (is_open or broken):
                         return
+                    if not is_list and (end := text.find("\n", place)) > 0:
+                        at, broken = end, broken + 1
+                        continue
                     damage, line = "cut off" if is_cut else "invalid", line - text.count("\n", place)
                     reason = f"its JSON is {damage} at line {line}, after {count} entries ({reason})"
-                    raise Unreadable(reason) from error
+                    raise Unreadable(
+                        f"lines that could not be read: {broken}" if broken else reason
+                    ) from error
                 if isinstance(value, dict):
                     yield Record(read_json(text[at:end]))
                 at, count = end, count + 1

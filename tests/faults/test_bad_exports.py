@@ -166,6 +166,19 @@ def test_odd_values_do_not_end_an_export(invoke: Invoke, tmp_path: Path, value: 
     assert (added(report), report["faults"]) == (2, [])
 
 
+@pytest.mark.parametrize("damaged", ['{"role": "assistant", "conte', '{"role": }', "}"])
+def test_a_damaged_line_of_a_chat_costs_no_other(invoke: Invoke, tmp_path: Path, damaged: str) -> None:
+    """The lines before and after it are imported, in the one conversation that they are."""
+    roles = ["user", "assistant"] * 3
+    lines = [json.dumps({"role": role, "content": f"Line {at} on oars."}) for at, role in enumerate(roles)]
+    (tmp_path / "c.jsonl").write_text("\n".join([*lines[:3], damaged, *lines[3:], ""]), "utf-8")
+
+    report = mined(invoke, tmp_path / "c.jsonl")
+
+    assert report["sources"]["chat-json"]["messages"] == len(lines)
+    assert report["faults"] == [f"{tmp_path}/c.jsonl: lines that could not be read: 1."]
+
+
 def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
     """A message that is its own ancestor, and a missing current node, end the walk; a damaged conversation is named."""
     [cyclic], [lost] = chatgpt([SOUND]), chatgpt([OTHER])

@@ -54,7 +54,7 @@ def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, note
     } == {Path(name) for name in names}
     remembered("backup", home / "copy.sqlite")
     refused = remembered("--vault", home / "copy.sqlite", "export", "--format", "markdown", notes)
-    assert (refused.exit_code, "one of your notes" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "holds your notes" in refused.stderr) == (2, True)
     assert remembered("export", "--format", "markdown", notes / "new").exit_code == 2
     (home / "link.zip").symlink_to("nowhere")
     assert (remembered("export", "link.zip").exit_code, (home / "link.zip").is_symlink()) == (2, True)
