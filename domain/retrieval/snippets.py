@@ -67,14 +67,13 @@ def snippet(
     Return the lines that hold most of the terms, in at most *max_length* characters.
 
     First comes the best passage. It begins with a line (a sentence, if a line is longer than half of *max_length*) and
-    takes more up to the next heading; code ends with a statement. Each distinct term in it counts 1 and each intent term
-    0.3 (as a substring, ignoring case), half of that in the heading above alone; then the terms in its first line count.
-    A line of tags or a heading above text begins a passage only if it was *found*, or if there is no other line. A field
-    ``name:: value`` of tags, or without a term, neither begins nor ends one, and the title of a callout ends none. A task
-    of Logseq is shown with its days, and a row of a table below the header.
+    takes more up to the next heading; code begins and ends with a statement. Each distinct term in it counts 1 and each
+    intent term 0.3 (as a substring, ignoring case), half of that in the heading above alone; then the terms in its first
+    line. A line of tags or a heading above text begins one only if it was *found*, or if there is no other line. A field of
+    tags, or without a term, neither begins nor ends one. A task of Logseq has its days, a row of a table its header.
 
-    Its end makes room for the fragment that was found, if it is short, and for the line with most of the terms still
-    missing. The lines above it, up to the heading, get the rest. ``...`` stands for a missing part of a line.
+    Its end makes room for a short found fragment, and for the line with most of the terms still missing. The lines above
+    it, up to the heading, get the rest. ``...`` stands for a missing part of a line.
 
     Args:
         found: Offsets of the matching fragment.
@@ -127,7 +126,9 @@ def _chosen(
     if not near.issubset(lines) or sum(len(pieces[index].text) for index in near) > room // 2:
         near = set()
     present = frozenset[str]().union(*(pieces[index].terms for index in {*passage, *near}))
-    headed = {i: pieces[i - 1].terms for i in {*lines} - {0, *passage} if HEADING.match(pieces[i - 1].text)}
+    headed = {
+        i: pieces[i - 1].terms for i in {*lines} - {0, 1, *passage} if HEADING.match(pieces[i - 1].text)
+    }
     missing = {index: (pieces[index].terms | headed.get(index, present)) - present for index in lines}
     telling = max(lines, key=lambda index: _worth(missing[index], wanted))
     if missing[telling]:
@@ -152,14 +153,11 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
     is_code = [count % 2 == 1 for count in accumulate(fences)]
     terms = [piece.terms for piece in pieces]
     none = above = frozenset[str]()
-    best, passage, last, begin = (-1, 0, False), range(1), 0, 0
+    best, passage, last = (-1, 0, False), range(1), 0
     for index, piece in enumerate(pieces):
         if piece.is_bare:
             above = above if piece.is_inner or is_delimiter(piece.text) else piece.terms
             continue
-        begin = begin if is_code[index] and piece.text[:1].isspace() else index
-        if begin < index and piece.end - pieces[begin].start <= room:
-            continue  # inside a statement
         last = max(last, index)
         while last + 1 < len(pieces) and pieces[last + 1].end - piece.start <= room:
             following = pieces[last + 1]
@@ -181,7 +179,10 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
         score = worth - (piece.text.startswith("#") and not is_found), _worth(piece.terms, wanted), is_found
         if score > best:
             best, passage = score, range(index, stop + 1)
-    return passage
+    first, end = passage.start, pieces[passage[-1]].end
+    while is_code[first] and pieces[first].text[:1].isspace() and end - pieces[first - 1].start <= room:
+        first -= 1  # to the beginning of a statement
+    return range(first, passage.stop)
 
 
 def _worth(terms: Iterable[str], wanted: Mapping[str, int]) -> int:

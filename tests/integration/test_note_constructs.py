@@ -77,7 +77,7 @@ LINES = {
     "pumpkins": 20,
     "leeks": 24,
     "area pi": 27,
-    "sowing sprout": 33,
+    "sowing sprout": 32,  # with the beginning of the statement
     "visible words": 43,
     "hosepipe": 47,
     "wheelbarrow kept": 49,
