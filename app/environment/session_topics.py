@@ -26,9 +26,8 @@ def topic_of(folder: Path, session_id: str) -> str:
 def set_topic(folder: Path, session_id: str, topic: str) -> None:
     """Set the topic of a session; raise `InvalidInput` if it is empty or longer than 256 characters."""
     if not (normalised := read_topic(topic)):
-        raise InvalidInput(
-            "INVALID_INPUT", f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}."
-        )
+        message = f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}."
+        raise InvalidInput("INVALID_INPUT", message)
     make_folder(folder)
     write_whole(topic_file(folder, session_id), f"{normalised}\n".encode())
 
@@ -50,6 +49,5 @@ def project_of(folder: str) -> str:
             repository = real_path(git).parent.parent
             is_linked = git.parent.name == "worktrees"  # not a submodule
             has_folder = repository.name == ".git" or (repository.parent / ".git").is_file()  # or a bare one
-            main = repository.parent if has_folder else repository
-            return str(main if is_linked else root)
+            return str((repository.parent if has_folder else repository) if is_linked else root)
     return str(start)
