@@ -6,9 +6,11 @@ reason, and a next step (see `handoff`). What others said, quoted, supposed, ask
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import pairwise
 
+from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import MONTHS
 from clawmem.ports.sessions import Speaker
 
@@ -150,12 +152,14 @@ def sentences(text: str) -> Iterator[str]:
     """
     for block in re.split(r"\n\s*\n", _LIST_MARK.sub("\n\n", spoken_text(text))):
         flat = " ".join(block.replace("**", "").replace("__", "").split())
-        start = 0
-        for end in _END.finditer(flat):
-            yield flat[start : end.end()].strip()
-            start = end.end()
-        if rest := flat[start:].strip():
-            yield rest
+        ends = (end.end() for end in _END.finditer(flat))
+        yield from filter(None, (flat[start:end].strip() for start, end in pairwise([0, *ends, len(flat)])))
+
+
+def answering_sentences(text: str, asked: Sequence[str]) -> str:
+    """Return the sentences of *text* with most of the words *asked*."""
+    counts = {sentence: sum(has_words(asked, sentence)) for sentence in sentences(text)}
+    return "\n".join(sentence for sentence, count in counts.items() if count == max(counts.values()))
 
 
 def spoken_text(text: str) -> str:

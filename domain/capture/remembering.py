@@ -43,10 +43,9 @@ def replaced_numbers(text: str) -> frozenset[str]:
 
 def corrects(text: str, line: str) -> int:
     """
-    Return how many words of what *text* corrects a *line* has; 0 if fewer than three, and than half of those without
-    numbers.
+    Return how many words of what *text* corrects a *line* has, and more for a number that does not hold.
 
-    A line with a number that does not hold counts more than any without.
+    It is 0 if it has fewer than three, and than half of those without numbers.
     """
     topic = corrected_topic(text)
     shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)

@@ -147,12 +147,15 @@ def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:
     assert world.json("query", "who is the landlord of the flat")["results"][0]["file"] == "notes/flat.md"
     (world.home / "notes" / "halle.md").write_text(
         "---\ndate: 2025-06-09\n---\n# Miete Werkstatt\n\nWerkstatt in Rengers, Halle beim Sägewerk Dietz, 64 qm, Drehstrom 32 A,"
-        " Wasser nur kalt.\n\nMietvertrag seit 1.4.2021, Vermieter Alois. Miete 310 warm, zum Dritten des Monats.\n"
+        " Wasser nur kalt.\n\nMietvertrag seit 1.4.2021, Vermieter Alois. Miete 310 warm, zum Dritten des Monats.\n\n"
+        "Das Tor klemmt bei Frost, der Schlüssel liegt beim Alten im Haus. Feuerlöscher zuletzt im Mai geprüft.\n"
     )
     world.cli("update")
     world.cli("remember", "Die Miete beträgt jetzt 345, nicht mehr 310")
     answer = world.json("query", "wie viel Miete zahle ich für die Werkstatt")["results"]
     assert "345" in answer[0]["file"] and answer[1]["changed_by"]["file"] == answer[0]["file"]
+    world.cli("remember", "Miete Werkstatt: 350 im Monat", "--supersedes", "notes/halle.md")
+    assert world.json("query", "Vermieter der Halle")["results"][0]["file"] == "notes/halle.md"
 
 
 def test_a_correction_changes_the_nearest_note(world: InterfaceWorld) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
-from clawmem.domain.capture.cues import sentences
+from clawmem.domain.capture.cues import answering_sentences
 from clawmem.domain.capture.remembering import corrects, replaced_numbers
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
@@ -147,10 +147,8 @@ def _searched(
     answers, or a sentence with words of both that and the question.
     """
     old, lexical = notes.document(older.document_id), stores.lexical
-    span, question = notes.texts.spans([older]).get(older), notes.question.forms.words
-    line = notes.body(older.document_id)[span.start : span.end] if span else ""
-    counts = {text: sum(has_words(question, text)) for text in sentences(line)}
-    about = "\n".join([old.title, *(text for text in counts if counts[text] == max(counts.values()))])
+    span, body = notes.texts.spans([older]).get(older), notes.body(older.document_id)
+    answer = answering_sentences(body[span.start : span.end] if span else "", notes.question.forms.words)
     every = dict.fromkeys((*notes.topic, *content_words(notes.passage(older))))
     terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
     dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
@@ -159,7 +157,7 @@ def _searched(
         total = lexical.count(Grain.DOCUMENT)
         weights = {w: rarity(total, lexical.holding(term, Grain.DOCUMENT)) for w, term in terms.items()}
         rarest = sorted(weights, key=lambda word: -weights[word])[:SEARCHED]
-        numbers = filter(str.isdecimal, words(about))  # a correction names the one that does not hold
+        numbers = filter(str.isdecimal, words(answer))  # a correction names the one that does not hold
         query = LexicalQuery(tuple(Term(search_text(w)) for w in dict.fromkeys((*rarest, *numbers))))
         hits = lexical.search(query, Grain.LINE, LINES, scope)
     except ClawmemError:  # an unavailable index; its retriever has reported it
@@ -169,6 +167,6 @@ def _searched(
     for n, key in lines.items():
         if n != older.document_id and notes.is_later(n, older.document_id):
             known = versions.weight_of_change(notes.document(n).title, notes.body(n), notes.topic, weights)
-            weighed[key] = math.inf if notes.corrects(n, about) else known
+            weighed[key] = math.inf if notes.corrects(n, f"{old.title}\n{answer}") else known
     best = max(weighed, key=weighed.__getitem__, default=None)
     return best if best and weighed[best] >= versions.LEAST_CHANGE * rarity(total, 1) else None

@@ -260,8 +260,7 @@ def vector_retriever(
 
 def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> RetrieverResult:
     """Retrieve documents of the named time, which is no filter: a document may be about another time."""
-    named = request.question.named_time
-    if named is None:
+    if (named := request.question.named_time) is None:
         return RetrieverResult({})
     written = documents.latest(scope_within(request.scope, named), limit=200)
     hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
@@ -290,7 +289,6 @@ def require_vectors(embeddings: EmbeddingStore, what: str) -> None:
 
 def report_missing_vectors(embeddings: EmbeddingStore, verb: str, answer: Answer) -> None:
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
-    if (answer.mode or verb) in ("search", "keyword", "timeline") or answer.trace.hits.get("vector"):
-        return
-    if embeddings.fingerprint() is None:
+    needs_none = (answer.mode or verb) in ("search", "keyword", "timeline") or answer.trace.hits.get("vector")
+    if not needs_none and embeddings.fingerprint() is None:
         answer.trace.degraded["vector"] = NO_VECTORS

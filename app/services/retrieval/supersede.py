@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Trace, Work
+from clawmem.domain.capture.cues import answering_sentences
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
@@ -90,12 +91,15 @@ def _of_other_lines(
     spans = work.texts.spans(best.values())
     asked, phrases = request.question.forms.words, request.question.phrases
     for page, key in best.items():
-        bodies, documents = work.texts.bodies([page, *newer[page]]), work.texts.documents(newer[page])
-        span = spans.get(key)
-        line = content_words(bodies.get(page, "")[span.start : span.end] if span else "")
+        bodies, documents = (
+            work.texts.bodies([page, *newer[page]]),
+            work.texts.documents([page, *newer[page]]),
+        )
+        found = bodies[page][span.start : span.end] if (span := spans.get(key)) else ""
+        line = content_words(answering_sentences(found, asked))
         for number in (n for n, document in documents.items() if document.body_length <= SHORT_NOTE):
             hits = [sum(has_words(asked, bodies.get(n, ""), phrases)) for n in (page, number)]
-            others = {*content_words(bodies[number])} - {*asked}
+            others = {*content_words(bodies[number])} - {*asked, *content_words(documents[page].title)}
             if hits[0] and hits[1] < max(1, hits[0] - 1) and others.isdisjoint(line):
                 yield page, number
 
