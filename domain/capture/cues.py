@@ -159,7 +159,8 @@ def sentences(text: str) -> Iterator[str]:
 def answering_sentences(text: str, asked: Sequence[str]) -> str:
     """Return the sentences of *text* with most of the words *asked*."""
     counts = {sentence: sum(has_words(asked, sentence)) for sentence in sentences(text)}
-    return "\n".join(sentence for sentence, count in counts.items() if count == max(counts.values()))
+    most = max(counts.values(), default=0)
+    return "\n".join(sentence for sentence, count in counts.items() if count == most)
 
 
 def spoken_text(text: str) -> str:
