@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.capture.cues import answering_sentences
-from clawmem.domain.capture.remembering import corrects, replaced_numbers
+from clawmem.domain.capture.remembering import corrected_topic, corrects, replaced_numbers
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
 from clawmem.domain.retrieval.fusion import rarity
@@ -33,9 +33,9 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     """
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
-    A note changes one other, the first. What may change the first candidate is also searched, by the words of its
-    passage: "Mrs Pell is retiring" does not name the orthodontist. Not if the question asks for the past. Turns of chats
-    do not count: people say "now" without a decision. Nor does a note whose only date may be that of a copied file.
+    A note changes one other: the first, or what it corrects most. What may change the first candidate is also searched, by
+    the words of its passage: "Mrs Pell is retiring" names no orthodontist. Not if the question asks for the past. Turns of
+    chats do not count: people say "now" without a decision; nor does a note whose only date may be that of a copied file.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
@@ -50,11 +50,11 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     notes = _Notes(work.texts, question, content_words(question.text), read)
     changed: dict[int, int] = {}  # the newer note by the older one
     passages = {number: notes.passage(key) for number, key in first.items()}
-    # A correction changes the passage that it is most about.
-    about = {o: max((notes.corrects(n, passages[o]) for n in first if n != o), default=0) for o in first}
-    for older in sorted(first, key=lambda o: -about[o]):
+    brief = [n for n in first if len(notes.body(n)) <= SHORT_NOTE and corrected_topic(notes.body(n))]
+    about = {o: {n: notes.corrects(n, passages[o]) for n in brief} for o in first}
+    for older in sorted(first, key=lambda o: -max(about[o].values(), default=0)):
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
-        if fitting := [n for n in later if notes.changes(n, older, passages[older])]:
+        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passages[older])]:
             changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
@@ -120,22 +120,19 @@ class _Notes:
 
     def corrects(self, number: int, passage: str) -> int:
         """Return how much a short note corrects a *passage*, by how it begins or by a number that does not hold."""
-        text = self.body(number)
+        text = self.body(number)[: SHORT_NOTE + 1]
         is_about = CORRECTION.match(text) or not replaced_numbers(text).isdisjoint(words(passage))
         return corrects(text, passage) if is_about and len(text) <= SHORT_NOTE else 0
 
     def changes(self, number: int, older: int, passage: str) -> bool:
         """Whether a newer note changes the *passage* of an older one, and lacks at most one word of the question more."""
         body = self.body(number)
-        if versions.states_other_value(body, self.topic, passage) or self.corrects(number, passage):
+        if versions.states_other_value(body, self.topic, passage):
             return True
         if not versions.states_change(body, self.topic, passage):
             return False
-        asked, texts = (
-            self.question.forms,
-            (f"{self.document(n).title} {self.body(n)}" for n in (older, number)),
-        )
-        before, after = (sum(has_words(asked.words, text, asked.phrases)) for text in texts)
+        asked, texts = self.question, (f"{self.document(n).title} {self.body(n)}" for n in (older, number))
+        before, after = (sum(has_words(asked.forms.words, text, asked.phrases)) for text in texts)
         return before < after + 2
 
 
