@@ -204,7 +204,7 @@ def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
     """
     answers = [sentence for sentence in _END.split(older) if _shared(topic, content_words(sentence))]
     known = _values("\n".join(answers))
-    for sentence in _END.split(body):
+    for sentence in _END.split(body) if known else ():
         single = {unit: numbers for unit, numbers in _values(sentence).items() if len(numbers) == 1}
         is_other = any(single[unit].isdisjoint(known[unit]) for unit in single.keys() & known.keys())
         common = _shared(topic, content_words(sentence)) if is_other else []
