@@ -131,8 +131,8 @@ class _Notes:
             return True
         if not versions.states_change(body, self.topic, passage):
             return False
-        asked, texts = self.question, (f"{self.document(n).title} {self.body(n)}" for n in (older, number))
-        before, after = (sum(has_words(asked.forms.words, text, asked.phrases)) for text in texts)
+        question, texts = self.question, (f"{self.document(n).title} {self.body(n)}" for n in (older, number))
+        before, after = (sum(has_words(question.forms.words, text, question.phrases)) for text in texts)
         return before < after + 2
 
 
