@@ -118,9 +118,8 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
     is_question = own.rstrip("])\"'").endswith("?")
     for kind, pattern in _CUES_OF_USER if speaker is Speaker.USER else _CUES_OF_ASSISTANT:
         cue = pattern.search(own)
-        if cue is None or (
-            is_question and pattern is not _PREFERRED
-        ):  # "I prefer small steps, can you split this?"
+        # "I prefer small steps, can you split this?"
+        if cue is None or (is_question and pattern is not _PREFERRED):
             continue
         before = own[: cue.start()]
         is_embedded = cue[0].lower().startswith(("we", "i ", "i'", "you ")) and not _CLAUSE.search(before)

@@ -133,7 +133,7 @@ def note_body(note: Note, place: str) -> str:
 
 
 def handoff_path(at: str, session_id: str) -> str:
-    """Return the path of a session's handoff; the summary of a compacted one is next to it: ``…-compacted.md``."""
+    """Return ``agent/handoffs/<day>-<key of session>.md``; the summary of a compacted one is ``…-compacted.md``."""
     return f"agent/handoffs/{_stem(at, session_id)}.md"
 
 

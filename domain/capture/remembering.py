@@ -55,7 +55,7 @@ def corrects(text: str, line: str) -> int:
 
 
 def checked_text(text: str) -> str:
-    """Return *text* with line feeds as line ends, without blank lines around it; raise `InvalidInput` if it is unusable."""
+    """Return *text* with line feeds, without blank lines around it; raise `InvalidInput` if blank, too long or binary."""
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise InvalidInput("INVALID_INPUT", "The text is empty. Write what there is to remember.")
