@@ -65,11 +65,10 @@ from clawmem.app.services.knowledge.facts import (
 from clawmem.app.services.knowledge.graph import SIMILAR as LEAST_SIMILAR
 from clawmem.app.services.knowledge.graph import BuildReport, CausalLink, causes_and_effects
 from clawmem.app.services.retrieval.pipelines import SIMILAR
-from clawmem.app.services.retrieval.request import first_after, read_period, scope_within
+from clawmem.app.services.retrieval.request import first_after, last_day, read_period, scope_within
 from clawmem.app.services.retrieval.retrieve import NO_VECTORS
 from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.documents.properties import read_filter, sort_key
-from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
@@ -147,7 +146,7 @@ class Texts(SelectedResult):
 
 
 def text_of(
-    excerpt: Excerpt, *, is_numbered: bool, as_of: str = "", max_lines: int | None = None, **more: Any
+    excerpt: Excerpt, *, is_numbered: bool, moment: str = "", max_lines: int | None = None, **more: Any
 ) -> Text:
     """Return lines of a document as a result, without orders of others."""
     document = excerpt.document
@@ -155,7 +154,7 @@ def text_of(
     if is_numbered:
         lines = [f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line)]
     return Text(
-        **dated_fields(document, excerpt.docid, excerpt.superseded_by, first_after(as_of)),
+        **dated_fields(document, excerpt.docid, excerpt.superseded_by, moment),
         start_line=excerpt.start_line,
         total_lines=excerpt.total_lines,
         text=encodable("".join(lines)),
@@ -190,7 +189,7 @@ def get(
     return text_of(
         excerpt,
         is_numbered=line_numbers,
-        as_of=as_of,
+        moment=first_after(as_of, services.clock) or "",
         context=" ".join(filter(None, (private, context))),
         properties=properties_to_read(pairs, origin),
         backlinks=found_links(vault.documents, vault.links, vault.links.incoming([document.id])[:10]),
@@ -222,7 +221,8 @@ def multi_get(
     if not isinstance(pattern, str) and len(pattern) == 1:  # which may be several with commas
         [pattern] = pattern
     excerpts, errors = services.lookup.multi_get(pattern, max_bytes=max_bytes)
-    as_text = partial(text_of, is_numbered=line_numbers, as_of=as_of, max_lines=max_lines)
+    moment = first_after(as_of, services.clock) or ""
+    as_text = partial(text_of, is_numbered=line_numbers, moment=moment, max_lines=max_lines)
     return Texts(count=len(excerpts), documents=[*map(as_text, excerpts)], errors=errors)
 
 
@@ -263,11 +263,11 @@ def list_documents(
     as_of: AsOf = "",
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
-    vault, moment, where = services.vault, first_after(as_of), conditions_in(where)
+    vault, moment, where = services.vault, first_after(as_of, services.clock), conditions_in(where)
     ordering = [sort] if sort else []
     check_filters(vault.documents, vault.properties, [], ordering)
     scope = _scope(services, collection, tag, where, moment)
-    if period := read_period(since, until, zone := services.clock.zone()):
+    if period := read_period(since, until, services.clock.now_ms(), zone := services.clock.zone()):
         scope = scope_within(scope, period)
         scope = within_days(vault.documents, scope, period.days(zone), moment)[0]
     total = len(vault.documents.ids(scope))
@@ -332,12 +332,10 @@ def _day(services: Services, text: str) -> tuple[str, str]:
     """Return the first and the last day that *text* names; of an empty text the earliest and the latest one."""
     if not text:
         return "", "9999-12-31"
-    if parse_iso(text) is not None and (day := parse_iso(text[:10])) is not None:
-        return (iso_utc(day)[:10],) * 2
     days = coming_days(text, now_ms=services.clock.now_ms(), zone=services.clock.zone())
-    if days and not (text[:4].isdigit() and "T" in text):
+    if days and ":" not in text and not days[2].strip():
         return days[:2]
-    raise InvalidInput("INVALID_INPUT", f"{text!r} is no day. Write it as 2026-01-31, tomorrow or friday.")
+    return (last_day(text, services.clock) or "",) * 2
 
 
 class TagCount(Result):
@@ -388,7 +386,7 @@ def find_links(
         found = [*stored.outgoing([document.id]), *([] if broken else stored.incoming([document.id]))]
     else:
         found, broken = stored.doubtful(Scope(frozenset(names))), True
-    if moment := first_after(as_of):
+    if moment := first_after(as_of, services.clock):
         ends = {end for link in found for end in (link.document_id, link.target_id) if end}
         notes = services.vault.documents.many(ends)
         later = {number for number, note in notes.items() if note.authored_at >= moment}
@@ -414,7 +412,7 @@ def find_similar(
         message = f"{document.display_path} is private, and the model of the vectors runs on another machine."
         raise InvalidInput("PRIVATE", message)
     near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
-    answer = answer_of(near, services.settings, as_of=as_of, compact=compact)
+    answer = answer_of(near, services.settings, as_of, first_after(as_of, services.clock), compact)
     return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})
 
 
@@ -475,8 +473,8 @@ def kg_query(
     limit: LongLimit = 100,
 ) -> EntityFacts:
     """List the facts about a person, project, tool or other thing, and when they held."""
-    vault, way = services.vault, Direction(direction)
-    return entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, as_of or None)
+    vault, way, on = services.vault, Direction(direction), last_day(as_of or "", services.clock)
+    return entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, on)
 
 
 @operation(
@@ -534,5 +532,5 @@ def find_causal_links(
 ) -> list[CausalLink]:
     """List the causes and effects of a document, with their distance in steps and known reasons."""
     vault, document = services.vault, services.lookup.find(docid)
-    way, moment = CausalDirection(direction), first_after(as_of)
+    way, moment = CausalDirection(direction), first_after(as_of, services.clock)
     return causes_and_effects(vault.documents, vault.relations, document, way, depth, moment)

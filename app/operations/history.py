@@ -49,7 +49,7 @@ def timeline(
     as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
-    document, moment = services.lookup.find(docid), first_after(as_of)
+    document, moment = services.lookup.find(docid), first_after(as_of, services.clock)
     around = {"before": before, "after": after, "same_collection": same_collection}
     return services.timeline(document, **around, as_of=moment)
 
@@ -63,7 +63,7 @@ def timeline(
 )
 def session_log(services: Services, limit: LongLimit = 10, as_of: AsOf = "") -> list[Session]:
     """List the latest sessions and their results."""
-    return latest_sessions(services.vault.sessions, limit, first_after(as_of, services.clock.zone()))
+    return latest_sessions(services.vault.sessions, limit, first_after(as_of, services.clock))
 
 
 @operation(

@@ -44,12 +44,13 @@ from clawmem.app.services.portability import (
     note_files,
     write_bundle,
 )
+from clawmem.app.services.retrieval.request import first_ms, read_period
 from clawmem.app.settings.config_file import fault_of_name, locked_config
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.conversations.units import COLLECTION, checked_source
 from clawmem.domain.documents.names import OWN_COLLECTION
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.issues import COLLECTION as ISSUES
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import (
@@ -85,8 +86,9 @@ def _checked(settings: Settings, request: Any, caller: str) -> Settings:
     fault, places = fault_of_name(request.collection), _conversation_places(request.paths, settings.vault)
     if request.collection in settings.collections:
         fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
-    elif request.since and ((ms := parse_iso(request.since)) is None or ms > (time() + 86_400) * 1000):
-        fault = f"{request.since!r} is no day up to today. Write YYYY-MM-DD."
+    elif period := read_period(request.since, "", now_ms := int(time() * 1000)):
+        future = (period.authored_from or "") > iso_utc(now_ms + DAY_MS)
+        fault = f"{request.since!r} is no day up to today. Write YYYY-MM-DD." if future else fault
     if fault or not places:
         fault = fault or "No agent has recorded sessions here. Name an export: clawmem mine PATH"
         raise InvalidInput("INVALID_INPUT", fault)
@@ -117,7 +119,7 @@ def mine(
     paths: Annotated[list[str] | None, "Exports, folders; else sessions here.", argument("PATH...")] = None,
     collection: Annotated[str, "Collection of the documents.", Option(("-c", "--collection"))] = COLLECTION,
     source: Annotated[str, "Name of the source; that of the format otherwise."] = "",
-    since: Annotated[str, "Import only exchanges from this day on, YYYY-MM-DD."] = "",
+    since: Annotated[str, "Import only exchanges from this day on."] = "",
     dry_run: Annotated[bool, "Count what would be imported."] = False,
     embed: EmbedOrNot = None,
     synthesize: Annotated[bool, "Then draw decisions, preferences, problems, milestones."] = False,
@@ -129,7 +131,7 @@ def mine(
     Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """
     source = checked_source(source) if source else ""
-    options = MiningOptions(collection, source, parse_iso(since, services.clock.zone()), dry_run)
+    options = MiningOptions(collection, source, first_ms(since, services.clock), dry_run)
     with services.progress("Importing") as step:
         report = services.mining(_conversation_places(paths, services.settings.vault), options, step)
     if dry_run:

@@ -50,7 +50,6 @@ from clawmem.app.services.retrieval.request import (
     Ranking,
     RetrievalRequest,
     Unit,
-    first_after,
     read_request,
 )
 from clawmem.app.services.retrieval.retrieve import report_missing_vectors, require_vectors
@@ -131,11 +130,12 @@ def answer_of(
     answer: Answer,
     settings: Settings,
     as_of: str = "",
+    moment: str | None = None,
     compact: bool = False,
     body: bool = False,
     **more: Any,
 ) -> SearchAnswer:
-    """Return *answer* as a record, with contexts in *settings*; a compact one has the beginnings of snippets."""
+    """Return *answer*, of *as_of*, which ends at *moment*, as a record; a compact one has the beginnings of snippets."""
     results = []
     for place, result in enumerate(answer.results):
         document, shown, confidence = result.document, result.snippet(), result.confidence
@@ -151,7 +151,7 @@ def answer_of(
             "superseded_by": successor_of(result.superseded_by),
             "changed_by": successor_of(result.changed_by),
         }
-        if changed := change_after(document, first_after(as_of)):
+        if changed := change_after(document, moment):
             keys["changed_after"] = changed
         if not compact:
             names = ("collection", "path", "content_type", "authored_at", "modified_at")
@@ -405,4 +405,4 @@ def answer_question(
     shown: dict[str, Any] = {"compact": request.compact, "body": request.body}
     if receipt:
         shown |= {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
-    return answer_of(answer, services.settings, as_of=as_of, **shown)
+    return answer_of(answer, services.settings, as_of, asked.as_of, **shown)

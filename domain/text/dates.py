@@ -9,12 +9,12 @@ its answers. Therefore a word that may as well be a person, a title, a number or
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
+from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
-from clawmem.domain.text.written_dates import FIRST_YEAR
+from clawmem.domain.text.written_dates import FIRST_YEAR, day_named, read_moment
 
 MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
 LEAP_YEARS_APART = 8  # longest distance between two 29 February
@@ -22,6 +22,8 @@ A_FEW = (2, 5)  # lowest and highest number
 ONE_DAY = timedelta(days=1)
 _FIRST_DAY = date(FIRST_YEAR, 1, 1)  # no note has an earlier date
 _EPOCH = EPOCH.replace(tzinfo=UTC)
+# Times are moved and put in other zones, which the first and last year of the calendar do not allow.
+_EARLIEST_MS, _LATEST_MS = ((datetime(year, 1, 1) - EPOCH) // MILLISECOND for year in (MINYEAR + 1, MAXYEAR))
 _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ", "abcdefghijklmnopqrstuvwxyzäöü")  # keeps offsets
 _QUOTES = frozenset("\"'`*_“”‘’«»„")  # quotes around a name of a time mark a title
 _MONTHS_IN = {"month": 1, "quarter": 3, "half": 6, "year": 12}
@@ -442,6 +444,29 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
         recorded = min(first, undated) if first and undated else first
         return TimeRange(first, _midnight(day_after, zone), start, end, recorded)
     return None
+
+
+def time_named(text: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
+    """
+    Return the time that the whole of *text* names, or ``None``: "yesterday", "last week", "Monday", "2026-03" or "30d".
+
+    That is what `temporal_range` recognises, also without "in", a date as `day_named` reads it, or a moment in ISO 8601.
+    """
+    text = day_named(text.strip())
+    for typed in (text, f"in {text}") if ":" not in text else ():
+        named = temporal_range(typed, now_ms=now_ms, zone=zone)
+        if named and (named.start, named.end) == (0, len(typed)):
+            return named
+    if (ms := read_moment(text, now_ms, -1, zone)) is None:
+        ms = parse_iso(text)  # a day at an end of the calendar, which has no moment in UTC
+    if ms is None:
+        return None
+    is_day = len(text) == len("2026-03-31")
+    first, after, undated = (
+        min(max(time, _EARLIEST_MS), _LATEST_MS)
+        for time in (ms, ms + (DAY_MS if is_day else 1), min(ms, (parse_iso(text) or ms) if is_day else ms))
+    )
+    return TimeRange(iso_utc(first), iso_utc(after), 0, 0, iso_utc(undated))
 
 
 def coming_day(text: str, *, now_ms: int, zone: tzinfo = UTC) -> str | None:

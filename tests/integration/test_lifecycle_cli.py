@@ -218,7 +218,7 @@ def test_places_days_and_values_that_people_type(remembered: Invoke, notes: Path
     for words, fault in (
         ("collection add .. --name notes --pattern ../*.md", "matches no file"),
         (f"collection add .. --name {'x' * 101}", "longer than 100 bytes"),
-        ("list --tasks --since 2026-11-29T25:61", "is no day"),
+        ("list --tasks --since 2026-11-29T25:61", "is no date"),
         ("list --tasks --since 9999-12-31 --until 0001-01-01", "is after 0001-01-01"),
         (f"mine {notes} --since 2999-01-01", "no day up to today"),
         *(

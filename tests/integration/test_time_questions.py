@@ -68,6 +68,17 @@ def test_a_time_without_a_topic(
     assert all(one["confidence"] < 0.1 for one in found[len(expected) :])
 
 
+@pytest.mark.parametrize(
+    "time", ["last month", "letzten Monat", f"{LAST_MONTH[0]:%B %Y}", f"{LAST_MONTH[0]:%Y-%m}"]
+)
+def test_days_in_words(indexed: Invoke, time: str) -> None:
+    """Options read the same times in words as questions do."""
+    found = ask_json(indexed, "search", "lemon oven", "--since", time, "--until", time)["results"]
+
+    assert {result["path"] for result in found} == {f"diary/{day}.md" for day in LAST_MONTH}
+    assert "is no date" in indexed("list", "--since", "the other side").output
+
+
 def test_a_time_without_notes(indexed: Invoke) -> None:
     """The answer says so first, and nothing is likely; the question is searched as it is."""
     of_week, of_month = (f"what happened {time}" for time in ("last week", "in June 2019"))

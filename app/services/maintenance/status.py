@@ -19,7 +19,7 @@ from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
 from clawmem.app.services.retrieval.receipts import receipt_of
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.text.written_dates import read_moment
+from clawmem.domain.text.dates import time_named
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
@@ -207,12 +207,12 @@ def report(
     """
     now_ms = clock.now_ms()
     now = iso_utc(now_ms)
-    start_ms = read_moment(since, now_ms, -1, clock.zone()) if since else 0
-    if start_ms is None or start_ms > now_ms:
+    named = time_named(since, now_ms=now_ms, zone=clock.zone()) if since else None
+    if since and (named is None or (named.authored_from or "") > now):
         raise InvalidInput(
             "INVALID_INPUT", f"--since {since!r} is no time in the past. Give a day, or days such as 30d."
         )
-    since = iso_utc(start_ms) if since else None
+    since = named and named.authored_from
     analytics = open_analytics()
     every = chain(every_served(documents), documents.latest(active=False))
     # A review date that cannot be parsed is dropped.

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from clawmem.app.services.documents.days import Sections
-from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.question import Question
-from clawmem.domain.text.dates import TimeRange
+from clawmem.domain.text.dates import TimeRange, time_named
+from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
 
@@ -20,9 +21,6 @@ MAX_LIMIT = 100
 # Vector search always finds a nearest fragment. With the default vectors, answers have cosines of 0.2 to 0.6 and
 # nonsense 0.1 to 0.15. The published system's threshold of 0.3, for its composite score, would hide answers.
 LEAST_COSINE = 0.15
-
-# Times are moved and put in other zones, which the first and last year of the calendar do not allow.
-_EARLIEST_MS, _LATEST_MS = ((datetime(year, 1, 1) - EPOCH) // MILLISECOND for year in (MINYEAR + 1, MAXYEAR))
 
 
 class Unit(StrEnum):
@@ -94,8 +92,8 @@ def read_request(
     """
     Validate a question and its conditions; *options* are other fields of `RetrievalRequest`.
 
-    Days are those of *zone*. *since* is the first day or moment (ISO 8601) of authored documents, *until* the last, a
-    day including all of it. *as_of* is the day or moment of the past at which the question is answered.
+    Documents were written from the begin of *since* to the end of *until*; the question is answered at the end of *as_of*.
+    See `time_named` for these times.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, or an invalid date.
@@ -107,7 +105,8 @@ def read_request(
             "INPUT_TOO_LONG",
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
-    period = read_period(since, until, zone)
+    period = read_period(since, until, now_ms, zone)
+    past = read_period("", as_of, now_ms, zone)
     request = RetrievalRequest(
         Question(query, now_ms, zone),
         scope=scope_within(Scope(frozenset(collections)), period)
@@ -117,7 +116,7 @@ def read_request(
         content_types=frozenset(content_types),
         tags=frozenset(tags),
         where=frozenset(where),
-        as_of=first_after(as_of, zone),
+        as_of=past and past.authored_until,
         **options,
     )
     for share, name in ((request.min_score, "minimum score"), (request.floor, "floor")):
@@ -129,16 +128,21 @@ def read_request(
     return request._replace(purpose=request.purpose.strip())
 
 
-def read_period(since: str, until: str, zone: tzinfo = UTC) -> TimeRange | None:
-    """Return the time from the day or moment *since* to the end of *until*; an empty text is an open side."""
-    first = _read_ms(since, zone) if since else None
-    end = first_after(until, zone)
-    if first is not None and end and end <= iso_utc(first):
+def read_period(since: str, until: str, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
+    """
+    Return the time from the begin of *since* to the end of *until*, as `time_named` reads them; an empty text is an open side.
+
+    A text that names no time raises `InvalidInput`.
+    """
+    first, last = (time_named(text, now_ms=now_ms, zone=zone) if text else None for text in (since, until))
+    for text, named in ((since, first), (until, last)):
+        if text and not named:
+            message = f"{text!r} is no date. Write it like 2026-03-31, yesterday or last week."
+            raise InvalidInput("INVALID_INPUT", message)
+    start, end = first and first.authored_from, last and last.authored_until
+    if start and end and end <= start:
         raise InvalidInput("INVALID_INPUT", f"{since} (since) is after {until} (until). Exchange them.")
-    if first is None:
-        return TimeRange(None, end, 0, 0) if end else None
-    # Notes with a day but no time are recorded at midnight UTC.
-    return TimeRange(iso_utc(first), end, 0, 0, iso_utc(min(first, _read_ms(since))))
+    return TimeRange(start, end, 0, 0, first and first.recorded_from) if first or last else None
 
 
 def scope_within(scope: Scope, named: TimeRange) -> Scope:
@@ -163,21 +167,19 @@ def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
     return request._replace(scope=scope, question=question)
 
 
-def first_after(text: str, zone: tzinfo = UTC) -> str | None:
-    """
-    Return the first moment after the day or moment that *text* names, in record format; ``None`` for an empty text.
-
-    A text that is no date raises `InvalidInput`.
-    """
-    if not text:
-        return None
-    return iso_utc(_read_ms(text, zone) + (DAY_MS if len(text.strip()) == len("2026-03-31") else 1))
+def first_after(text: str, clock: Clock) -> str | None:
+    """Return the first moment after the time that *text* names, in record format; ``None`` for an empty text."""
+    period = read_period("", text, clock.now_ms(), clock.zone())
+    return period and period.authored_until
 
 
-def _read_ms(text: str, zone: tzinfo = UTC) -> int:
-    """Return the moment that *text* names, not in the first or last year of the calendar."""
-    if (ms := parse_iso(text, zone)) is None:
-        ms = parse_iso(text)  # a day at an end of the calendar, which has no moment in UTC
-    if ms is None:
-        raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
-    return min(max(ms, _EARLIEST_MS), _LATEST_MS)
+def first_ms(text: str, clock: Clock) -> int | None:
+    """Return the milliseconds since the Unix epoch at the begin of the time that *text* names; ``None`` for an empty text."""
+    period = read_period(text, "", clock.now_ms(), clock.zone())
+    return parse_iso(period.authored_from or "") if period else None
+
+
+def last_day(text: str, clock: Clock) -> str | None:
+    """Return the last day of the time that *text* names; ``None`` for an empty text."""
+    period = read_period("", text, clock.now_ms(), clock.zone())
+    return period.days(clock.zone())[1] if period else None
