@@ -27,12 +27,12 @@ COMMANDS = {
     "optimize": [],  # part of other commands only
     "rebuild": ["rebuild"],
 }
-# One index in the records and one outside go through all that differs between them; the third is a slow starter.
+# One index in the records and one outside go through all that differs between them; the third starts slowly, and
+# `test_lancedb_faults` kills what writes it.
 QUICK = {
     *((verb, "tantivy") for verb in COMMANDS),
     ("migrate", "sqlite"),
     ("rebuild", "sqlite"),
-    ("update", "lancedb"),
 }
 CASES = [
     pytest.param(

@@ -222,11 +222,11 @@ def test_a_server_of_another_version_is_left_alone(here: Home) -> None:
 
 def test_an_idle_server_exits(here: Home) -> None:
     """Requests keep it, the watcher and the lanes do not; nothing is left but its token and its lock file."""
-    with serving(here.environ, here.home, "--port", "0", "--idle-exit", "0.05") as server:
+    with serving(here.environ, here.home, "--port", "0", "--idle-exit", "0.03") as server:
         began = time.monotonic()
-        while time.monotonic() - began < 4:
+        while time.monotonic() - began < 2.5:
             assert server.ask("GET", "/health").status == 200
-            time.sleep(0.5)
+            time.sleep(0.3)
         assert server.process.wait(PATIENCE_S) == 0
     assert announced(here.vault) is None
 

@@ -126,7 +126,7 @@ def test_a_defect_in_the_example_is_found(conformance: Invoke, tmp_path: Path) -
     assert "\n10 cases: " in done.stdout
 
 
-@pytest.mark.parametrize("slip", ["time.sleep(60)", "answered = True", "os.system('sleep 60')"])
+@pytest.mark.parametrize("slip", ["answered = True", "os.system('sleep 60')"])
 def test_silence_costs_the_time_out(slipping: Callable[..., list[Verdict]], slip: str) -> None:
     """A program that hangs, or that waits for what it has started, is killed and started anew."""
     began = monotonic()

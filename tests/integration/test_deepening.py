@@ -89,14 +89,8 @@ class TestFaults:
     """The block of before is offered before anybody is asked, and stays when whoever is asked fails."""
 
     @pytest.mark.parametrize(
-        ("make", "leg"), [(generating, EXPANSION), (reading, RERANKER)], ids=[EXPANSION, RERANKER]
-    )
-    @pytest.mark.parametrize(
-        "bad",
-        [
-            hanging,
-            lambda asked: said({"error": "no"}, 500),
-        ],
+        ("make", "leg", "bad"),
+        [(generating, EXPANSION, hanging), (reading, RERANKER, lambda asked: said({"error": "no"}, 500))],
         ids=["hanging", "broken"],
     )
     def test_a_bad_server(self, home: Home, servers: Servers, make: Any, leg: str, bad: Answer) -> None:
