@@ -195,10 +195,8 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     Decisions are sorted by the number of words of more than three letters that they share with the last request,
     then latest first. The result is empty if there is nothing to save.
     """
-    prompts = (
-        message.text for message in reversed(recent) if message.speaker is Speaker.USER and message.text
-    )
-    request = next(prompts, "")[:REQUEST_CHARS]
+    prompts = [message.text for message in recent if message.speaker is Speaker.USER and message.text]
+    request = "".join(prompts[-1:])[:REQUEST_CHARS]
     wanted = {word for word in words(request) if len(word) > 3}
     decisions = [note.quote for note in reversed(notes) if note.kind is Kind.DECISION]
     decisions.sort(key=lambda sentence: -len(wanted.intersection(words(sentence))))

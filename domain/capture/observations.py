@@ -1,6 +1,6 @@
 """Observations that a model makes about a conversation, its verdicts and causes: prompts and checks of its answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS
@@ -65,15 +65,14 @@ def observer_prompt(conversation: str) -> str:
     )
 
 
-def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMessage]) -> list[Note]:
+def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMessage]) -> Iterator[Note]:
     """
-    Return the observations of a model's answer that the conversation proves.
+    Yield the observations of a model's answer that the conversation proves.
 
     An observation is dropped if its quote does not occur in *messages*, or if its title is missing or a placeholder.
     Facts are dropped if they have fewer than five characters or contain a name or number that occurs in no message.
     """
     conversation = "\n".join(message.text for message in messages)
-    notes = []
     for entry in value["observations"] if value else ():
         type_, (title, quote) = entry["type"], (" ".join(entry[name].split()) for name in ("title", "quote"))
         narrative, wanted = " ".join(entry.get("narrative", "").split()), flat(quote)
@@ -81,29 +80,23 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
         if message is None or is_placeholder(title) or len(wanted) < 10:
             continue
         kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
-        facts = (fact.strip() for fact in entry.get("facts", ()))
+        facts = [fact for fact in map(str.strip, entry.get("facts", ())) if not is_placeholder(fact)]
         concepts = (f"concept:{name}" for name in CONCEPTS if name in entry.get("concepts", ()))
         triples = read_triples(entry.get("triples")) if type_ in SAID_OF else []
         by_user = message.speaker is Speaker.USER
-        note = Note(
+        yield Note(
             kind,
             title[:TITLE_CHARS],
             quote,
             message,
             confidence_of(kind, by_model=True),
             narrative=narrative if is_grounded(narrative, conversation) else "",
-            facts=tuple(
-                fact
-                for fact in facts
-                if len(fact) >= 5 and not is_placeholder(fact) and is_grounded(fact, conversation)
-            ),
+            facts=tuple(fact for fact in facts if len(fact) >= 5 and is_grounded(fact, conversation)),
             tags=(f"type:{type_}", *concepts),
             statements=tuple(
                 triple for triple in triples if proves(triple, quote, title=title, by_user=by_user)
             ),
         )
-        notes.append(note)
-    return notes
 
 
 # -- verdicts -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from clawmem.domain.documents.frontmatter import content_type
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import CHANGE, CORRECTION, SHARED_WITH_CHANGE
 from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.vocabulary import denies
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
@@ -20,7 +21,6 @@ from clawmem.ports.sessions import Speaker
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
-_NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 
 # Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
@@ -34,24 +34,34 @@ def corrected_topic(text: str) -> Sequence[str]:
     return content_words(about) if opening or CHANGE.search(text) else ()
 
 
+def _denials(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield for each clause of *text* that denies something the words after its negation, and those before."""
+    for clause in map(words, re.split(r"[^\w\s'’/-]", text)):
+        for at in [n for n, word in enumerate(clause) if word in ("instead", "statt") or denies(word)][:1]:
+            yield clause[at + 1 :], clause[:at]
+
+
 def replaced_numbers(text: str) -> frozenset[str]:
     """Return the numbers that *text* says do not hold: "68, not 62", "nicht mehr 62", "instead of 62", "not in room 12"."""
-    spelt = words(text)
-    after = (spelt[at + 1 : at + 4] for at, word in enumerate(spelt) if word in _NO_LONGER)
-    return frozenset(n for n in (next(filter(str.isdecimal, near), "") for near in after) if n)
+    return frozenset(n for after, _ in _denials(text) for n in after[:4] if n.isdecimal())
 
 
-def corrects(text: str, line: str) -> int:
+def corrects(text: str, line: str) -> float:
     """
-    Return how many words of what *text* corrects a *line* has, and more for a number that does not hold.
+    Return how many words of what *text* corrects a *line* has, and more for a number or a name that does not hold.
 
-    It is 0 if it has fewer than three, and than half of those without numbers.
+    It is 0 if it has fewer than three, and than half of those without numbers. Of a clause that denies, the words next
+    after the negation count most, and those before it least: "Knoll" of "not from Knoll" and of "Lenz instead of Knoll".
+    A line that denies them too is none that holds.
     """
     topic = corrected_topic(text)
     shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)
     if shared < max(1, min(SHARED_WITH_CHANGE, (named + 1) // 2)):
         return 0
-    return shared + (0 if replaced_numbers(text).isdisjoint(words(line)) else len(topic))
+    holding = {*topic} - {word for near, _ in _denials(line) for word in near}
+    denied = [word for near, far in _denials(text) for word in (*near, *far) if word in holding]
+    weight = sum(has / place for place, has in enumerate(has_words(denied, line), 1))
+    return shared + weight + (0 if replaced_numbers(text).isdisjoint(words(line)) else len(topic))
 
 
 def checked_text(text: str) -> str:

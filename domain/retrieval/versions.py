@@ -56,8 +56,8 @@ CHANGE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 CORRECTION = re.compile(  # the beginning of a note
-    r"(?i)\A\W*(?:correction|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)|korrektur|berichtigung"
-    r"|eigentlich|doch nicht)\b"
+    r"(?i)\A\W*(?:correction|corre[cçz]\w+(?=\s?:)|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)"
+    r"|korrektur|berichtigung|eigentlich|doch nicht)\b"
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.

@@ -295,6 +295,9 @@ CONTACTS = {
     "contacts.md": "# Contacts\n\n## Ines Kubo\n\n- lives in Aarau\n\n## Oskar\n\n- Wohnung\n  - wohnt in Bern\n",
     "band.md": "# Band\n\nJonas has a room\nin Olten, and lives there.\n",
     "market.md": "# Market\n\nInes sells pots in Aarau. Oskar was in Bern; Jonas saw Olten.\n",
+    "bar.md": "# Bar\n\nIl caffè lo porta Bianchi.\n",
+    "salt.md": "# Kitchen\n\nWe buy salt from Knoll.\n",
+    "since.md": "# Kitchen since May\n\nWe buy salt from Lenz.\n",
     "later.md": "# Later\n\nInes no longer eats meat, and Jonas moved to another table.\n",
 }
 
@@ -308,6 +311,9 @@ CONTACTS = {
         ("Jonas doesn't live in Olten any more", "band.md"),
         ("The market changed from Ines to Jonas", "market.md"),
         ("scratch that, the market is run by Rosa Diaz", "market.md"),
+        ("Correzione: il caffè lo porta Rossi, non Bianchi", "bar.md"),
+        ("I no longer buy salt from Knoll, it is Lenz now", "salt.md"),
+        ("We buy salt from Lenz instead of Knoll", "salt.md"),
     ],
 )
 def test_a_correction_names_the_note_with_the_fact(

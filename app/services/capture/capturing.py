@@ -108,7 +108,7 @@ class SessionCapture:
         if self.generator is not None:
             prompt = observations.observer_prompt(observations.transcript_excerpt(news.fresh))
             value = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
-            by_model = observations.read_notes(value, news.fresh)
+            by_model = [*observations.read_notes(value, news.fresh)]
             quotes = "\n".join(note.quote for note in by_model)
             failures = [note for note in noted if note.kind is Kind.ANTIPATTERN]
             missing = [note for note in failures if note.quote.strip(".!") not in quotes]

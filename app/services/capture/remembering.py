@@ -273,12 +273,12 @@ class Remember:
         Return the notes that *text* seems to correct: those with most words of its topic, or with a number that it
         replaces, the latest first, and then corrections of before that have most of them.
         """
-        found: list[dict[Document, int]] = [{}, {}]
+        found: list[dict[Document, float]] = [{}, {}]
         for document, body in self._current(query_forms(" ".join(corrected_topic(text))).relaxed):
             if document.id != saved.id:
                 shared = max(corrects(text, line) for line in _statements(document, body))
                 if not shared and CORRECTION.match(text) and (title := content_words(document.title)):
-                    shared = int(all(has_words(title, text)))  # the new value may be a name that no note has
+                    shared = float(all(has_words(title, text)))  # the new value may be a name of no note
                 found[CORRECTION.match(body) is not None][document] = shared
         likely: list[Document] = []
         for notes in found:

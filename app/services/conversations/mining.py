@@ -427,7 +427,7 @@ class SynthesizeFacts:
             answer = self.ask(TASK, synthesis_prompt(body))
             if answer is None:
                 return None, links
-            notes, links = read_notes(answer, messages), read_links(answer)
+            notes, links = [*read_notes(answer, messages)], read_links(answer)
         return [*filter(is_memory, notes)], links
 
     def _save(self, note: Note, links: list[str], document: Document) -> bool:

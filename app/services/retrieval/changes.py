@@ -118,7 +118,7 @@ class _Notes:
         """Whether only its file tells the time of a note, and that may be the time of a copy."""
         return note.may_be_copied(self.read.get(note.collection, note.indexed_at))
 
-    def corrects(self, number: int, passage: str) -> int:
+    def corrects(self, number: int, passage: str) -> float:
         """Return how much a short note corrects a *passage*, by how it begins or by a number that does not hold."""
         text = self.body(number)[: SHORT_NOTE + 1]
         is_about = CORRECTION.match(text) or not replaced_numbers(text).isdisjoint(words(passage))
