@@ -390,7 +390,10 @@ _BY = re.compile(r"\b(?:by|until|till?|before|bis)(?:\s+(?:the|zum))?\s+\Z")
 _AS_OF = re.compile(r"as (?:of|at)\b|(?:zum )?stand\b", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
-    r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b",
+    r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b"
+    # "Who is in on Friday?" is about any Friday, or the next one.
+    rf"|\b(?:am|is|are|do|does)\b[^.!?\n]{{0,80}}\s(?:on|at\s+the)\s+(?:{any_of(WEEKDAYS)}|weekend)\b"
+    rf"(?!\W+(?:the\s+)?(?:\d|{any_of(MONTHS)}|of|in\s+the\s+last|last)\b)",
     re.IGNORECASE,
 )
 _HINT = re.compile(
