@@ -11,8 +11,8 @@ from functools import cache
 from itertools import groupby
 
 from clawmem.domain.documents.markdown import BlockKind, Markdown, is_machine_text
-from clawmem.domain.documents.names import searchable_names, with_names
-from clawmem.domain.text.words import index_text
+from clawmem.domain.documents.names import searchable_names
+from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
@@ -106,7 +106,12 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
     for part in fragments:
         if part.heading not in titles:  # a first heading equal to the title counts once
             above = f"{part.heading} › ".removeprefix(f"{document.title} › ").removesuffix(" › ")
-            titles[part.heading] = index_text(with_names(f"{document.title} {above}".rstrip(), names))
+            texts = [f"{document.title} {above}".rstrip()]
+            known = {*words(texts[0])}
+            for name in names:  # one without a new word is left out: repeated words would count twice
+                texts += [] if known.issuperset(words(name)) else [name]
+                known.update(words(name))
+            titles[part.heading] = index_text(" ".join(filter(None, texts)))
         if part.kind in GRAIN_OF:
             is_row = part.kind is FragmentKind.LINE and part.context
             title = titles[part.heading] + (f" {index_text(part.context)}" if is_row else "")

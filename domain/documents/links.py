@@ -4,7 +4,7 @@ import posixpath
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from urllib.parse import unquote
 
@@ -22,9 +22,11 @@ _ID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _LINK = re.compile(
     r"(?<![#\\])(?P<embed>!?)\[\[(?P<wiki>(?:(?!\]\]|\[\[)[^\n])+)\]\]"
     r"|(?<!\\)(?P<image>!?)\[(?P<text>[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]"
-    r"\(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<plain>[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+[\"'(][^\n]*?[\"')])?\s*\)"
+    r"(?:\(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<plain>[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+[\"'(][^\n]*?[\"')])?\s*\)"
+    r"|\[(?P<label>[^\[\]\n]*)\])|(?<![\\\[])\[(?P<short>[^\[\]\n]+)\](?![\[(:\]])"
     rf"|\(\((?P<block>{_ID})\)\)"
 )
+_DEFINITION = re.compile(r"^ {0,3}\[(?!\^)([^\[\]\n]+)\]:[ \t]*(?:<([^<>\n]*)>|(\S+))", re.MULTILINE)
 _BLOCK_ID = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?id::[ \t]*({_ID})[ \t]*$", re.MULTILINE)
 _SCHEME = re.compile(r"\A(?:[a-zA-Z][a-zA-Z0-9+.-]+:|//)")
 _SENTENCE_END = re.compile(r"[.!?…]['\")\]]*\s+(?=\S)|(?<=[。！？])")
@@ -47,20 +49,24 @@ def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
     lines = front_matter.split("\n") if "[[" in front_matter else []
     for number, line in enumerate(lines, start=2):
         for match in _LINK.finditer(line):
-            links += _read(match, number, line, [0, len(line)])
-    has_links = any(mark in note.body for mark in ("[[", "](", "(("))
+            links += _read(match, number, line, [0, len(line)], {})
+    has_links = any(mark in note.body for mark in ("[[", "](", "((", "]:"))
+    defined = _DEFINITION.findall(note.prose) if "]:" in note.body else ()
+    targets = {folded(label): angled or plain for label, angled, plain in reversed(defined)}
     for block in note.blocks if has_links else ():
         bounds: list[int] = []
         for match in _LINK.finditer(note.prose, block.start, block.end):
             if not bounds:
                 ends = _SENTENCE_END.finditer(note.prose, block.start, block.end)
                 bounds = [block.start, *(end.end() for end in ends), block.end]
-            links += _read(match, note.line_at(match.start()), note.body, bounds)
+            links += _read(match, note.line_at(match.start()), note.body, bounds, targets)
     return links[:MAX_LINKS]
 
 
-def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> Iterator[Link]:
-    """Yield the link of *match*, unless it leads to no other note; the sentences of *text* end at *bounds*."""
+def _read(
+    match: re.Match[str], line: int, text: str, bounds: Sequence[int], targets: Mapping[str, str]
+) -> Iterator[Link]:
+    """Yield the link of *match* if it leads to a note; sentences of *text* end at *bounds*, *targets* are by label."""
     if match["block"]:
         kind, target, part, shown = LinkKind.BLOCK, match["block"].lower(), "", ""
     elif match["wiki"] is not None:
@@ -68,8 +74,11 @@ def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> 
         name, _, shown = match["wiki"].replace("\\|", "|").partition("|")
         target, part = with_part(name)
     else:
-        written = match["angled"] if match["angled"] is not None else match["plain"]
-        kind, shown = LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN, match["text"]
+        kind, shown = (
+            LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN,
+            match["text"] or match["short"] or "",
+        )
+        written = match["angled"] or match["plain"] or targets.get(folded(match["label"] or shown), "")
         target, part = ("", "") if _SCHEME.match(written) else map(unquote, with_part(written, marks="#"))
     if target:
         start, end = match.span()

@@ -3,13 +3,11 @@
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from clawmem.domain.documents.identity import check_path, docid_digits
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
@@ -53,21 +51,6 @@ def searchable_names(document: Document) -> tuple[str, ...]:
     """Return the names of *document*, then the folders of its path, innermost first."""
     folders = document.path.rstrip("/").split("/")[:-1]
     return (*document_names(document), *reversed(folders))
-
-
-def with_names(text: str, names: Iterable[str]) -> str:
-    """
-    Append each of *names* that adds a new word to *text*.
-
-    A name is appended whole. A name without a new word is left out, because repeated words would count twice.
-    """
-    known, parts = set(words(text)), [text]
-    for name in names:
-        added = words(name)
-        if not known.issuperset(added):
-            known.update(added)
-            parts.append(name)
-    return " ".join(filter(None, parts))
 
 
 class Address(NamedTuple):

@@ -59,6 +59,23 @@ def test_links_and_backlinks(invoke: Invoke, folder: Path) -> None:
     assert invoke("links", "older.md", "--causes", "--as-of", "2020-05-02").exit_code == 0
 
 
+def test_references(invoke: Invoke, folder: Path) -> None:
+    """A link by the label of a definition leads to its note; brackets and footnotes without one are text."""
+    text = (
+        "See [Ann's page][A], [boiler][] or [Boiler], [not](boiler.md), [x] and [^1].\n- [a] Call\n\n"
+        "[a]: people/ann.md 'Ann'\n[boiler]: <house/boiler.md#pressure>\n[^1]: index.md\n[x]: https://x.example\n"
+    )
+    write_notes(folder, {"refs.md": text, "foam.md": '[[ann]]\n\n[ann]: people/ann.md "Ann Obi"\n'})
+    invoke("update")
+
+    boiler, ann = (
+        ("house/boiler.md#pressure", "notes/house/boiler.md", 6),
+        ("people/ann.md", "notes/people/ann.md", None),
+    )
+    assert ends(invoke, "refs") == [ann, boiler, boiler, ("boiler.md", "notes/house/boiler.md", None), ann]
+    assert ends(invoke, "foam") == [("ann", "notes/people/ann.md", None)]
+
+
 def test_broken_links(invoke: Invoke, folder: Path) -> None:
     """A link to no note or file of the collection, or no heading of its note, is listed with its place."""
     files = "![[photo.HEIC|200]] [a](scans/my%20report.pdf#page=2) [b](scans/) [[report.pdf]] ![](.attachments/x.png)"
