@@ -17,7 +17,7 @@ NOTES = {
     "kiln.md": "# Firing\n#kiln #clay\n\nStoneware needs ten hours.\nNext kiln inspection: 9 August.\n",
     "fair.md": "---\ntags: [winter]\n---\n# Fair\n\nNo snow yet.\n",
     "bare.md": "---\ntags: [autumn]\n---\n",
-    "insurance.md": "---\npolicy_number: CM-77120\nexcess: 90\n---\n# Insurance\n\nThe building insurance is renewed in May.\n",
+    "insurance.md": "---\npolicy_number: CM-77120\nexcess: 90\nend_of_cover:\n  - 2027-05-01\n---\n# Insurance\n\nThe building insurance is renewed in May.\n",
     "heading.md": "---\ntags: [spring]\n---\n# To write\n",
     "trip.md": "# Trip\n\n## Walrus\n\n## Lynx\n\nSeen at the gate. Two otters came.\n\n## Otters\n",
     "rates 2024.md": "# Rates 2024\n\nWhat I charge this year, before tax.\n\n## Prices\nLesson: £34 an hour\n"
@@ -54,6 +54,8 @@ def test_a_property_that_the_question_names(first: Callable[[str], dict[str, Any
     """It follows the lines that are found; other properties do not."""
     shown = first("policy number of the building insurance")["snippet"]
     assert shown == "The building insurance is renewed in May.\n…\npolicy_number: CM-77120"
+    shown = first("end of the cover of the building insurance")["snippet"]
+    assert shown.endswith("\n…\nend_of_cover:\n  - 2027-05-01")
 
 
 def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:

@@ -17,13 +17,14 @@ from clawmem.domain.conversations.units import CONVERSATION, reply_to
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
+from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, is_bare, snippet
 from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.domain.text.parts import Place, holds_any, intent_terms
-from clawmem.domain.text.words import joined_words, words
+from clawmem.domain.text.words import joined_words
 from clawmem.domain.text.written_dates import days_since
 from clawmem.ports.records import Document, FragmentKind, Span
 
@@ -95,14 +96,20 @@ class Result:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
         changes = (line.strip() for line in later if states_change(line, self.words, shown.text))
-        named, head = {*self.words} | joined_words(self.words), self.document.front_matter.split("\n")
-        stated = (line for line in head if "".join(words(line.partition(":")[0])) in named)
+        named, asked = {*self.words}, joined_words(self.words)
+        keys = ((content_words(entry.partition(":")[0]), entry.rstrip()) for entry in self._entries)
+        stated = (entry for key, entry in keys if key and (named.issuperset(key) or "".join(key) in asked))
         added = [
             *islice(stated, MOST_STATED),
             *islice((line for line in changes if line not in shown.text), 1),
         ]
         more = (line[:MAX_LENGTH] for line in added if line not in shown.text)
         return shown._replace(text=GAP.join([shown.text, *more]))
+
+    @property
+    def _entries(self) -> list[str]:
+        """The properties in the front matter, each with the lines of its value."""
+        return re.split(r"^(?=[^\s#:-][^:\n]*:(?:\s|\Z))", self.document.front_matter, flags=re.MULTILINE)
 
     @cached_property
     def _shown(self) -> Snippet:
@@ -123,10 +130,9 @@ class Result:
             wanted = [word for word in self.words if word not in names]
             is_named = len(wanted) < len(self.words)
             ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
-            keys = re.split(r"^(?=[^\s#:-][^:\n]*:(?:\s|\Z))", self.document.front_matter, flags=re.MULTILINE)
             head = "".join(
                 "\n" * key.count("\n") if key.partition(":")[0].strip(" \t\"'").casefold() in ignored else key
-                for key in keys
+                for key in self._entries
             )
             if holds_any(head, wanted):
                 line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))

@@ -106,12 +106,11 @@ def read_request(
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
     period = read_period(since, until, now_ms, zone)
+    scope = Scope(frozenset(collections))
     past = read_period("", as_of, now_ms, zone)
     request = RetrievalRequest(
         Question(query, now_ms, zone),
-        scope=scope_within(Scope(frozenset(collections)), period)
-        if period
-        else Scope(frozenset(collections)),
+        scope=scope_within(scope, period) if period else scope,
         days=period.days(zone) if period else None,
         content_types=frozenset(content_types),
         tags=frozenset(tags),
@@ -129,11 +128,7 @@ def read_request(
 
 
 def read_period(since: str, until: str, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
-    """
-    Return the time from the begin of *since* to the end of *until*, as `time_named` reads them; an empty text is an open side.
-
-    A text that names no time raises `InvalidInput`.
-    """
+    """Return the time from the begin of *since* to the end of *until*, see `time_named`; an empty text is an open side."""
     first, last = (time_named(text, now_ms=now_ms, zone=zone) if text else None for text in (since, until))
     for text, named in ((since, first), (until, last)):
         if text and not named:
