@@ -297,9 +297,8 @@ def _scope(
     scope = Scope(frozenset(named_collections(services, collection)), authored_until=until)
     if not (tags or conditions):
         return scope
-    return scope._replace(
-        documents=documents_with(vault.documents, vault.properties, scope, tags, conditions)
-    )
+    documents = documents_with(vault.documents, vault.properties, scope, tags, conditions)
+    return scope._replace(documents=documents)
 
 
 @operation(

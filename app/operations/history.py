@@ -203,9 +203,7 @@ class UserProfile(Result):
 
 @operation(
     Effect.READS,
-    text=lambda result: [
-        Verbatim((result.text or "There is no decision, preference or session yet.").rstrip())
-    ],
+    text=lambda user: [Verbatim((user.text or "There is no decision, preference or session yet.").rstrip())],
     route="/profile",
 )
 def profile(services: Services) -> UserProfile:

@@ -201,9 +201,7 @@ of_agent = partial(operation, Effect.REPEATABLE, any_vault=False, opens=Opening.
 def index_agent(
     services: Services,
     agent: Agent = "main",
-    workspace: Annotated[
-        ExistingFolder | None, "Its folder, with MEMORY.md and memory/; needed once."
-    ] = None,
+    workspace: Annotated[ExistingFolder | None, "Its folder with MEMORY.md and memory/; needed once."] = None,
     extra: Annotated[list[ExistingPath] | None, "More files or folders of notes; may be repeated."] = None,
     sessions: Annotated[bool | None, "Index its sessions.", Option(("--sessions/--no-sessions",))] = None,
     all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,

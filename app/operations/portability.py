@@ -302,7 +302,8 @@ def export(
         raise InvalidInput("INVALID_INPUT", reason)
     chosen = [note for note in every_served(vault.documents) if not names or note.collection in names]
     target = below_home(output or NAMES[form]).absolute()
-    documents, remarks = 0, list[str]()
+    documents, remarks, removed = 0, list[str](), list[str]()
+    roots = {folder.name: folder.root for folder in services.folders if Path(folder.root).is_dir()}
     with _new_file(services, target, form, force=force) as draft:
         if form == "bundle":
             config = services.settings.config_file
@@ -313,8 +314,6 @@ def export(
                 closing(copied.new_bundle(draft)) as writer,
             ):
                 documents, removed = write_bundle(writer, copied.vault.documents, records, settings=text)
-            left_in = "The texts of deleted files are in it: {}. To leave them out, forget them first."
-            remarks += [left_in.format(few(removed))] if removed else []
         elif form == "jsonl":
             newer = current_successors(vault.documents, vault.successions, [note.id for note in chosen])
             stores = vault.documents, vault.properties, vault.triples, vault.relations
@@ -324,12 +323,18 @@ def export(
             bare = [note.display_path for note in chosen if note.display_path not in lines]
             remarks += [f"{len(bare):,} without text left out: {few(bare)}"] if bare else []
         else:
-            roots = {folder.name: folder.root for folder in services.folders}
             for _, file in note_files(vault.documents, chosen, services.files, roots):
                 place = draft / file.name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.data)
                 documents += 1
+    commits = {folder.name for folder in services.folders if folder.has_commits}
+    for note in chosen:
+        is_of_folder = note.stamp and note.collection in roots.keys() - commits
+        if is_of_folder and not os.path.lexists(Path(roots[note.collection]) / note.path):
+            removed.append(note.display_path)
+    left_in = "The texts of deleted files are in it: {}. To leave them out, forget them first."
+    remarks += [left_in.format(few(removed))] if removed else []
     return Export(file=str(target), documents=documents, remarks=remarks)
 
 

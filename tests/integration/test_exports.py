@@ -130,12 +130,14 @@ def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[
     assert {*home.iterdir()} == {home / ".cache", home / ".config"}
 
 
-def test_a_text_whose_file_was_deleted(remembered: Invoke, notes: Path, home: Path) -> None:
-    """A bundle names it."""
+@pytest.mark.parametrize("is_updated", [True, False])
+def test_a_text_whose_file_was_deleted(remembered: Invoke, notes: Path, home: Path, is_updated: bool) -> None:
+    """A bundle names it, also before the next update."""
     write_notes(notes, {"crossing.md": "The zebra crossing moves.\n"})
     remembered("update")
     (notes / "crossing.md").unlink()
-    remembered("update")
+    if is_updated:
+        remembered("update")
 
     whole = remembered("export", "whole.zip")
 
