@@ -20,7 +20,7 @@ def decode(data: bytes) -> tuple[str, str | None]:
     text, warning = _recognised(data) if is_wide else _utf_8(data)
     if 4 * text.count("\0") > len(text):
         raise ValueError(f"it is no text but zero bytes; {_REMEDY}")
-    return text.replace("\r\n", "\n"), warning
+    return text.replace("\r\n" if "\n" in text else "\r", "\n"), warning  # old Mac files have CR alone
 
 
 def _utf_8(data: bytes) -> tuple[str, str | None]:

@@ -93,7 +93,9 @@ def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
     files = (document.path, file_name(document.path))
     names = [NoteName(link_keys(file)[0], NameKind.FILE) for file in files]
-    names += [NoteName(link_keys(name)[1], NameKind.ALIAS) for name in document.aliases]
+    number = file_name(document.path).partition(" ")[0]  # of a Zettelkasten, as in "202401021200 Moon.md"
+    aliases = [*document.aliases, *([number] if number.isdecimal() and len(number) in (12, 14) else [])]
+    names += [NoteName(link_keys(name)[1], NameKind.ALIAS) for name in aliases]
     names += [NoteName(link_keys(name)[1], NameKind.TITLE) for name in document_names(document)[:1]]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]

@@ -45,6 +45,7 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         "a/b": "pages/a%2Fb.md",
         "What?": "pages/What%3F.md",
         "Reading: Q?": "pages/reading.md",  # by its title::
+        "202401021200": "202401021200 Moon.md",  # as a Zettelkasten links
         "upper": "sub/upper.md",
         "UPPER": "Upper.md",
     }

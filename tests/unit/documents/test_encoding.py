@@ -28,10 +28,10 @@ def test_utf_16_without_a_mark(encoding: str) -> None:
 
 @given(st.text())
 def test_utf_8_is_never_warned_of(text: str) -> None:
-    """With all characters, and with line ends of Windows."""
+    """With all characters, and with line ends of Windows, or of old Macs where there are no others."""
     sound = text.encode("utf-8", "replace")
     if not sound.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" not in sound:
-        assert decode(sound) == (sound.decode().replace("\r\n", "\n"), None)
+        assert decode(sound) == (sound.decode().replace("\r\n" if b"\n" in sound else "\r", "\n"), None)
 
 
 @pytest.mark.parametrize("cut", [b"\xe2\x80", b"\xff"])
