@@ -167,12 +167,14 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
         kind not in ("bot_message", "thread_broadcast") and _SKIPPED.fullmatch(kind)
     ):
         return None
-    texts = [record.text("text"), _layout(record.get("blocks"))]  # the first may be a short form
+    texts = [record.text("text"), _layout(record.get("blocks"))]
+    words, words_of_layout = (set(re.findall(r"\w+", text)) for text in texts)
+    if words <= words_of_layout or words_of_layout <= words:  # one is a short form of the other
+        texts = [max(texts, key=len)]
     attached = record.objects("attachments")  # of apps, and messages of others
     shared = [part for part in attached if part.get("is_share") or part.get("is_msg_unfurl")]
     texts += map(_layout, shared if any(texts) else attached)
-    text = paragraphs(max(texts[:2], key=len), *texts[2:])
-    text = with_attachments(_plain(text, names), record.objects("files"))
+    text = with_attachments(_plain(paragraphs(*texts), names), record.objects("files"))
     speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))

@@ -95,6 +95,10 @@ def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path
     said.append(
         {**said[0], "ts": "1714557690.000100", "blocks": [], "text": "see this", "attachments": [forwarded]}
     )
+    other = {"type": "section", "text": {"type": "mrkdwn", "text": "Decision: Brunner, 4200 EUR"}}
+    said.append(
+        {**said[0], "ts": "1714557790.000100", "text": "Poll on the boilers, all votes", "blocks": [other]}
+    )
     nodes = {
         name: {"message": {"id": name, "author": {"role": "user"}, "content": {"parts": ["Hinges?"]}}}
         for name in "ab"
@@ -115,6 +119,7 @@ def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path
     assert "Fine, I tell everybody so." in text_of(invoke, file)
     assert "Part | EUR\nBolt | 17\n" in text_of(invoke, file)
     assert "see this\n\nThe berth costs 41 EUR.\n" in text_of(invoke, file)
+    assert "Poll on the boilers, all votes\n\nDecision: Brunner, 4200 EUR" in text_of(invoke, file)
     assert "the conversation Hinges has messages without links" in " ".join(report["faults"])
 
 
