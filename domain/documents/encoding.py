@@ -48,4 +48,5 @@ def _recognised(data: bytes) -> tuple[str, str | None]:
     if match is None:
         raise ValueError(f"it is no text in a known encoding; {_REMEDY}")
     name = match.encoding.upper().replace("_", "-")
-    return str(match), None if name in ("ASCII", "UTF-8") else f"read as {name}, a guess; {_REMEDY}"
+    guess = "" if data.startswith(_MARKS) else ", a guess"
+    return str(match), None if name in ("ASCII", "UTF-8") else f"read as {name}{guess}; {_REMEDY}"
