@@ -23,6 +23,7 @@ Decode = Callable[[bytes], str]  # raises ValueError if the bytes are no text
 
 _USERS = frozenset({"user", "human", "you", "me"})
 _ASSISTANTS = frozenset("assistant ai claude gpt chatgpt bot gemini copilot model llm".split())
+_SPOKEN = (None, "text", "input_text", "output_text")  # of parts; the last two in early sessions of Codex
 _NAME = r"[^\W_][\w .'-]{0,38}"
 _TIME = r"\d{4}-\d\d-\d\d[T ,]{1,2}\d\d?:\d\d(?::\d\d)?"
 _BARE = re.compile(rf"^(?P<name>{_NAME}): ?(?P<text>.*)$")
@@ -113,7 +114,7 @@ def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConve
     for number, record in enumerate(records, start=1):
         role = record.text("role").lower()
         if role in _USERS | _ASSISTANTS:
-            parts = [part for part in record.objects("content") if part.get("type") in (None, "text")]
+            parts = [part for part in record.objects("content") if part.get("type") in _SPOKEN]
             text = record.text("content") or paragraphs(*(part.text("text") for part in parts))
             times = map(record.time, ("timestamp", "created_at", "create_time", "time"))
             speaker = Speaker.USER if role in _USERS else Speaker.ASSISTANT
@@ -136,8 +137,7 @@ def slack_days(member: Member) -> list[Member]:
 
 def read_slack(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     """Yield each day of the room of *member*, then its threads, whose replies may be in the files of later days."""
-    names = _names(member)
-    room = member.folder.rpartition("/")[2]
+    names, room = _names(member), member.folder.rpartition("/")[2]
     channel = names.get(room, room)
     threads: dict[str, list[ImportedMessage]] = {}
 

@@ -123,6 +123,25 @@ def test_layouts_of_slack_and_trees_without_links(invoke: Invoke, tmp_path: Path
     assert "the conversation Hinges has messages without links" in " ".join(report["faults"])
 
 
+def test_an_early_session_of_codex_has_no_types_of_lines(invoke: Invoke, tmp_path: Path) -> None:
+    """Lines of messages after the one that names the session are a chat, whose parts are input and output."""
+    spoken = [
+        {"type": "message", "role": role, "content": [{"type": f"{way}_text", "text": text}]}
+        for role, way, text in (
+            ("user", "input", "Where does the freesia stand?"),
+            ("assistant", "output", "In a pot."),
+        )
+    ]
+    early = [{"id": "e1", "timestamp": "2025-04-01T10:00:00Z", "instructions": None}, *spoken * 2]
+    write_notes(tmp_path, {"rollout.jsonl": json_lines(early)})
+
+    mined(invoke, tmp_path)
+
+    [file] = [document["file"] for document in documents(invoke).values()]
+    assert "Where does the freesia stand?" in text_of(invoke, file)
+    assert "In a pot." in text_of(invoke, file)
+
+
 def test_a_missing_link_is_replaced_or_reported(invoke: Invoke, tmp_path: Path) -> None:
     """A message without its predecessor is read after the one that names it; if none does, the gap is reported."""
     whole, torn = chatgpt([BOAT, BREAD])
