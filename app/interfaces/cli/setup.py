@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clawmem.app.bootstrap.opening import unopened_services
+from clawmem.app.bootstrap.opening import creating_command, unopened_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.client.connection import (
     PROFILE,
@@ -30,7 +30,6 @@ from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.request import ToolSet, announced
 from clawmem.app.environment.places import config_folder, is_there, real_path
 from clawmem.app.environment.private_files import VAULT_ENDINGS
-from clawmem.app.interfaces.cli.command_line import advised
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     may_ask,
@@ -120,8 +119,7 @@ def setup(
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
     vault = settings_of(ctx).vault
     if not (remove or is_there(vault)):
-        missing = f"There is no vault at {vault} yet. Run: clawmem bootstrap PATH"
-        typer.echo(advised(missing, chosen_by(ctx).vault), err=True)
+        typer.echo(f"There is no vault at {vault} yet. Run: {creating_command(vault)}", err=True)
 
 
 class Setup:

@@ -87,7 +87,7 @@ class ClientChecks(NamedTuple):
                     variables["INDEX_PATH"] = vault
                 complete(variables)
                 if not is_there(place := default_vault(variables)):
-                    chosen = f"--vault {shlex.quote(vault)} " if vault else ""
+                    chosen = f"--vault {shlex.quote(str(place))} " if variables.get("INDEX_PATH") else ""
                     raise OSError(f"There is no vault at {place}. Run: clawmem {chosen}bootstrap PATH")
             except (OSError, ConfigError) as error:
                 words = command.command if isinstance(command.command, str) else shlex.join(command.command)
