@@ -420,6 +420,10 @@ def test_an_agent_that_cannot_be_connected_does_not_stop_the_others(invoke: Invo
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
     """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
     assert "No agent is connected" in invoke("setup", "--check").output
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("INDEX_PATH", str(home / "other.sqlite"))
+        missing = invoke("setup", "gemini", "--dry-run").stderr
+    assert f"Run: clawmem --vault {home / 'other.sqlite'} bootstrap PATH" in missing
     assert "There is no vault" in invoke("setup", "gemini").stderr
     empty = invoke("setup", "--check")
     assert empty.exit_code == 1
