@@ -26,7 +26,7 @@ from corpus_source import LONGEST_SENTENCE, Paragraph, Rare, Source, Topic, is_c
 
 from clawmem.domain.documents.fragments import MAX_PASSAGE
 from clawmem.domain.documents.markdown import BlockKind
-from clawmem.domain.documents.names import file_name, with_names
+from clawmem.domain.documents.names import file_name
 from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, embedding_text
 
@@ -101,7 +101,7 @@ class Note:
     def _entry(self, grain: Grain, seq: int, above: str, text: str) -> LexicalEntry:
         names = (file_name(self.path), *reversed(self.path.split("/")[:-1]))
         key = FragmentKey(self.number, seq)
-        title = index_text(with_names(f"{self.title} {above}".rstrip(), names))
+        title = index_text(" ".join(filter(None, (self.title, above, *names))))
         return LexicalEntry(key, grain, self.collection, title, index_text(text), self.authored_at)
 
 
