@@ -21,10 +21,11 @@ from clawmem.ports.sessions import Speaker
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
+_NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
-
-# Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
+)  # not line ends, tabs and marks of writing direction
 
 
 def corrected_topic(text: str) -> Sequence[str]:
@@ -43,7 +44,9 @@ def _denials(text: str) -> Iterator[tuple[list[str], list[str]]]:
 
 def replaced_numbers(text: str) -> frozenset[str]:
     """Return the numbers that *text* says do not hold: "68, not 62", "nicht mehr 62", "instead of 62", "not in room 12"."""
-    return frozenset(n for after, _ in _denials(text) for n in after[:4] if n.isdecimal())
+    spelt = words(text)
+    after = (spelt[at + 1 : at + 4] for at, word in enumerate(spelt) if word in _NO_LONGER)
+    return frozenset(n for n in (next(filter(str.isdecimal, near), "") for near in after) if n)
 
 
 def corrects(text: str, line: str) -> float:
@@ -85,10 +88,8 @@ def checked_name(what: str, name: str) -> str:
     """Return *name*, such as a title or a tag, without blanks around it; raise `InvalidInput` if it is not one line of text."""
     name = name.strip()
     if not name or one_line(name) != name:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"The {what} is empty, or has a line break or a control character. Write it on one line.",
-        )
+        message = f"The {what} is empty, or has a line break or a control character. Write it on one line."
+        raise InvalidInput("INVALID_INPUT", message)
     return name
 
 
