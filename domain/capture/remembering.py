@@ -23,9 +23,7 @@ MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
 _NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
-)  # not line ends, tabs and marks of writing direction
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")  # not tabs, line ends, marks of direction
 
 
 def corrected_topic(text: str) -> Sequence[str]:
