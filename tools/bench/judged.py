@@ -33,9 +33,7 @@ SPARE = 2  # times the depth: some lines, such as headings, are no turn
 def _code_hash() -> str:
     """SHA-256 over the modules that rank."""
     root = Path(__file__).parents[2]
-    rooms = (
-        "domain/retrieval domain/documents app/services/retrieval adapters/sqlite adapters/models"
-    ).split()
+    rooms = "domain app/services/retrieval adapters/sqlite adapters/models".split()
     digest = sha256()
     for path in sorted(path for room in rooms for path in (root / room).rglob("*.py")):
         digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
