@@ -243,8 +243,8 @@ def session_line(session: Session) -> str:
 
 def receipt_parts(receipt: Receipt) -> Iterator[Part]:
     """Yield the question, each result with its score and what each retriever gave to it, and the stages."""
-    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
-    yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
+    conditions = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
+    yield f"{receipt.verb}: {receipt.question}" + (f"  ({conditions})" if conditions else "")
     model = f", vectors of {receipt.model}" if receipt.model else ""
     yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
     if receipt.answered is not None:
