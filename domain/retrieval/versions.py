@@ -56,7 +56,7 @@ CHANGE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 CORRECTION = re.compile(  # the beginning of a note
-    r"(?i)\A\W*(?:correction|corre[cçz]\w+(?=\s?:)|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)"
+    r"(?i)\A\W*(?:correction|correcci[oó]n|correzione|correção|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)"
     r"|korrektur|berichtigung|eigentlich|doch nicht)\b"
 )
 _END = re.compile(r"[.!?](?=\s)|\n")

@@ -101,7 +101,9 @@ class Note:
     def _entry(self, grain: Grain, seq: int, above: str, text: str) -> LexicalEntry:
         names = (file_name(self.path), *reversed(self.path.split("/")[:-1]))
         key = FragmentKey(self.number, seq)
-        title = index_text(" ".join(filter(None, (self.title, above, *names))))
+        head = f"{self.title} {above}".rstrip()
+        more = (name for name in names if not {*words(head)}.issuperset(words(name)))
+        title = index_text(" ".join((head, *more)))
         return LexicalEntry(key, grain, self.collection, title, index_text(text), self.authored_at)
 
 
