@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 from messages_api import MessagesApi
-from process_environ import python_path
+from process_environ import PYTHON_PATH
 from programs import write_command
 
 from clawmem.app.environment.private_files import state_folder
@@ -42,7 +42,7 @@ class AgentHome:
         programs = [*_programs(folder), str(home / "bin"), os.environ["PATH"]]
         self.environ = {
             "PATH": os.pathsep.join(programs), "HOME": str(home), "LANG": "C.UTF-8", "NO_PROXY": "127.0.0.1",
-            "PYTHONPATH": python_path(),
+            "PYTHONPATH": PYTHON_PATH,
             "INDEX_PATH": str(self.vault), "CLAWMEM_NO_SERVER": "1",
         }  # fmt: skip
 

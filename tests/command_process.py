@@ -15,17 +15,16 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from process_environ import process_environ, python_path
+from process_environ import PYTHON_PATH, process_environ
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
-PACKAGES = python_path()  # before any test changes the variables of this process
 STATUS = struct.Struct("i")
 AT_START = re.compile(
     r"PYTHON(?!PATH$)|LD_|DYLD_|LC_|LANG|MALLOC_|OPENBLAS"
@@ -33,7 +32,11 @@ AT_START = re.compile(
 
 
 def start_process(
-    *arguments: object, environ: Mapping[str, str], fresh: bool = False, **options: Any
+    *arguments: object,
+    environ: Mapping[str, str],
+    under: Sequence[str] = (),
+    fresh: bool = False,
+    **options: Any,
 ) -> subprocess.Popen[Any]:
     """
     Start ``clawmem`` with *arguments* and the variables *environ*; *options* are those of `subprocess.Popen`.
@@ -41,12 +44,13 @@ def start_process(
     A first argument ``-c`` starts the Python program that follows it instead.
 
     Args:
+        under: The command that takes rights from the process before it starts, such as ``setpriv``.
         fresh: Whether to start a new interpreter, for tests of what a process imports, or how it starts.
     """
     if not fresh and _may_fork(environ):
-        return ForkedProcess([*COMMAND, *map(str, arguments)], env=dict(environ), **options)
+        return ForkedProcess([*under, *COMMAND, *map(str, arguments)], env=dict(environ), **options)
     command = [sys.executable, "-P"] if arguments[:1] == ("-c",) else COMMAND
-    return subprocess.Popen([*command, *map(str, arguments)], env=dict(environ), **options)
+    return subprocess.Popen([*under, *command, *map(str, arguments)], env=dict(environ), **options)
 
 
 def run_process(
@@ -85,8 +89,9 @@ class ForkedProcess(subprocess.Popen[Any]):
     def _execute_child(self, *details: Any) -> None:
         """Send command, variables and streams to the fork server; called by the constructor."""
         given = inspect.signature(subprocess.Popen._execute_child).bind(self, *details).arguments  # type: ignore[attr-defined]
+        start = given["args"].index(COMMAND[0])
         told = {
-            "arguments": given["args"][len(COMMAND) :],
+            "arguments": given["args"][start + len(COMMAND) :],
             "environ": given["env"],
             "cwd": os.fspath(given["cwd"] or Path.cwd()),
             "umask": _umask(),
@@ -96,7 +101,7 @@ class ForkedProcess(subprocess.Popen[Any]):
         request, content = os.pipe()
         try:
             ends = [request, status, *(own if own >= 0 else number for number, own in enumerate(streams))]
-            socket.send_fds(_fork_server(), [b"."], ends)
+            socket.send_fds(_fork_server(*given["args"][:start]), [b"."], ends)
         finally:
             os.close(request)
             os.close(status)
@@ -139,22 +144,22 @@ def write_program(file: Path) -> Path:
 
 
 @cache
-def _listening_at() -> Path:
+def _listening_at(*under: str) -> Path:
     folder = tempfile.mkdtemp(prefix="clawmem-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder, "fork")
 
 
 @cache
-def _fork_server() -> socket.socket:
-    """Start the fork server of this process, which ends with it; return the socket that it reads from."""
+def _fork_server(*under: str) -> socket.socket:
+    """Start a fork server of this process, which ends with it; return the socket that it reads from."""
     ours, its = socket.socketpair()
-    environ = {**process_environ(Path("/nowhere")), "PYTHONPATH": PACKAGES, "OPENBLAS_NUM_THREADS": "1"}
+    environ = {**process_environ(Path("/nowhere")), "PYTHONPATH": PYTHON_PATH, "OPENBLAS_NUM_THREADS": "1"}
     with its, socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(_listening_at()))
+        listening.bind(str(_listening_at(*under)))
         listening.listen()
         ends = [its.fileno(), listening.fileno()]
-        command = [sys.executable, "-P", HERE / "fork_server.py", *map(str, ends)]
+        command = [*under, sys.executable, "-P", HERE / "fork_server.py", *map(str, ends)]
         server = subprocess.Popen(command, env=environ, pass_fds=ends, cwd="/")
     atexit.register(lambda: (ours.close(), server.wait(10)))
     return ours
@@ -164,7 +169,7 @@ def _may_fork(environ: Mapping[str, str]) -> bool:
     """Whether a fork has what a new interpreter would have: packages, privileges, libraries, locale."""
     if os.geteuid() != os.getuid():
         return False
-    return environ.get("PYTHONPATH") == PACKAGES and not any(map(AT_START.match, environ))
+    return environ.get("PYTHONPATH") == PYTHON_PATH and not any(map(AT_START.match, environ))
 
 
 def _umask() -> int:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import clawmem
 
-
-def python_path() -> str:
-    """Return where a process finds the packages of this one."""
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    return os.pathsep.join(filter(None, packages))
+# Where a process finds the packages of this one; read before any test changes the variables.
+PYTHON_PATH = os.pathsep.join(
+    filter(None, [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH")])
+)
 
 
 def process_environ(home: Path, **extra: str) -> dict[str, str]:
     """Return the variables of a process with *home*, which starts no server: no variable of this machine's user."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    return {**kept, "HOME": str(home), "PYTHONPATH": python_path(), "CLAWMEM_NO_SERVER": "1", **extra}
+    return {**kept, "HOME": str(home), "PYTHONPATH": PYTHON_PATH, "CLAWMEM_NO_SERVER": "1", **extra}

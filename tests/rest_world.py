@@ -95,15 +95,11 @@ def plain(path: str) -> str:
 def world_at(home: Path, backend: str = "sqlite", *, fresh: bool = False) -> Iterator[World]:
     """A home with notes, a chain of causes, a session and a fact; its server ends with the block."""
     write_notes(home / "notes", NOTES)
-    environ = _environ(home)
+    environ = process_environ(home, **(ONE_HEAP if fresh else {}))
     _cli(environ, "--backend", backend, "bootstrap", str(home / "notes"))
     _add(environ)
     with serving(environ, home, fresh=fresh) as server:
         yield World(home, environ, server)
-
-
-def _environ(home: Path) -> dict[str, str]:
-    return process_environ(home, **ONE_HEAP)
 
 
 def _cli(environ: dict[str, str], *arguments: str) -> Any:

@@ -7,7 +7,6 @@ A vault with something to do for every phase of upkeep, and a process that stand
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -15,8 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from command_process import start_process
 from dependency_injector import providers
-from process_environ import python_path
+from process_environ import process_environ
 from wired import memory_writer
 
 from clawmem.adapters.memory.models import ScriptedGenerator
@@ -35,6 +35,11 @@ from clawmem.ports.vault import Vault
 
 OBSERVED = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 DECIDED = ("Hartmann gets invoices from the export.", "The export is slow since March.")
+PROGRAM = f"""
+import runpy, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+runpy.run_path({__file__!r}, run_name="__main__")
+"""
 CONCLUDED = "The slow export hurts Hartmann and its invoices"
 
 
@@ -125,12 +130,9 @@ def killed_in(vault_file: Path, phase: str, where: str) -> None:
     """A vault with something to do, and a process that was killed within that, or after it and before its end."""
     with upkeep(vault_file) as services:
         fill(services.vault, services.clock)
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(vault_file), phase, where],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": python_path()},
-    )
+    environ = process_environ(vault_file.parent, CLAWMEM_NO_LOCAL_MODELS="true")
+    pipes = {"stdout": subprocess.PIPE, "text": True}
+    process = start_process("-c", PROGRAM, vault_file, phase, where, environ=environ, **pipes)
     assert process.stdout and process.stdout.readline() == "there\n"
     process.kill()
     process.communicate()

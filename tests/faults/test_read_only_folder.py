@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from command_process import Run
+from command_process import Run, run_process
 
 OVERRIDES = "-dac_override,-dac_read_search"  # by which a superuser ignores permissions
 
 
+@cache
 def under_permissions() -> list[str]:
     """A command that takes the rights from a superuser to ignore permissions; nothing for other users."""
     if os.geteuid():
@@ -42,10 +43,7 @@ def closed(tmp_path: Path, invoke: Invoke) -> Iterator[Path]:
 @pytest.fixture
 def run(closed: Path, environ: dict[str, str]) -> Run:
     def call(*arguments: str, vault: Path = closed) -> subprocess.CompletedProcess[str]:
-        command = [*under_permissions(), sys.executable, "-P", "-m", "clawmem", "--vault", str(vault)]
-        return subprocess.run(
-            [*command, *arguments], check=False, capture_output=True, text=True, env=environ
-        )
+        return run_process("--vault", vault, *arguments, environ=environ, under=under_permissions())
 
     return call
 

@@ -70,7 +70,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world_at(tmp_path_factory.mktemp("doors") / "home") as one:
+    with world_at(tmp_path_factory.mktemp("doors") / "home", fresh=True) as one:
         yield one
 
 

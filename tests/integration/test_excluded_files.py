@@ -34,7 +34,7 @@ LINES = st.one_of(
         st.sampled_from(["", "", "!", "/", "!/"]),
         st.lists(PARTS, min_size=1, max_size=3),
         st.sampled_from(["", "", "/", "/**", "  ", "\r"]),
-    ).filter(lambda line: not line.endswith(("**/", "/**"))),  # pathspec reads "y/**" and "y/**/" as "y/"
+    ).filter(lambda line: not line.rstrip().endswith(("**/", "/**"))),  # pathspec reads both as "/"
     st.sampled_from(["", "# a", "\\#c.md", "\\!d.md", "a.md\\ ", "\\a.md", "/", "!", "x/\\*.md"]),
 )
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from command_line import write_notes
 from messages_api import Block, MessagesApi, Request, call, listening, text
-from process_environ import python_path
+from process_environ import PYTHON_PATH
 from programs import write_command
 
 from clawmem.adapters.clients.installed import OPENCLAW_INSTALL
@@ -53,7 +53,7 @@ class Gateway:
         self.environ = {
             "PATH": os.pathsep.join((str(Path(openclaw[0]).parent), str(home / "bin"), os.environ["PATH"])),
             "HOME": str(home),
-            "PYTHONPATH": python_path(),
+            "PYTHONPATH": PYTHON_PATH,
             "NO_PROXY": "127.0.0.1",
             "OPENCLAW_GATEWAY_TOKEN": "token-of-the-test",
             "OPENCLAW_GATEWAY_PORT": str(self._port),

@@ -85,7 +85,7 @@ def test_every_interface_saves_and_names_who_wrote(world: InterfaceWorld) -> Non
     assert again["supersedes"] == said["rest"]["file"]
 
 
-def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> None:
+def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path, environ: dict[str, str]) -> None:
     """The note and its line are named; --anyway writes under a free name. Of processes at once one writes."""
     known = remembered("remember", "login sessions live in Redis, for 14 days")
 
@@ -107,7 +107,7 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
     assert remembered("remember", "The glaze fires at 1250 degrees.").exit_code == 0
     count, quiet = len(saved_files(notes)), subprocess.DEVNULL
     processes = [
-        start_process("remember", THOUGHT, environ=os.environ, stdout=quiet, stderr=quiet) for _ in range(4)
+        start_process("remember", THOUGHT, environ=environ, stdout=quiet, stderr=quiet) for _ in range(4)
     ]
     assert sorted(process.wait() for process in processes) == [0, 1, 1, 1]
     assert len(saved_files(notes)) == count + 1
