@@ -35,7 +35,7 @@ _LATIN_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")  # diacritics, in the
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST, _LONGEST = 2, 64  # letters; FTS5 stems only words between
 WORD_FORM = (
-    "3"  # of the words of entries, as `clawmem.domain.text.words` writes them; indexes of another are rebuilt
+    "4"  # of the words of entries, as `clawmem.domain.text.words` writes them; indexes of another are rebuilt
 )
 
 

@@ -36,8 +36,7 @@ IGNORABLE = (
 INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
 # Blocks of emoji; of their characters, those of the category "other symbols" are words.
 _PICTURE = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
-# Combining classes of marks that are parts of syllables; those of other classes may be left out.
-_SYLLABIC = frozenset({0, 6, 7, 8, 9})
+_SOUND = 8  # the combining class of the marks of Kana that make another letter
 # Letters of other languages, and the Arabic or Latin letters in their place.
 _LOCAL = {
     "ETH": "D",
@@ -51,8 +50,20 @@ _LOCAL = {
 }
 
 
+def _letter(name: str) -> str:
+    """Return the letter called *name* in Unicode; nothing if there is none."""
+    try:
+        return unicodedata.lookup(name)
+    except KeyError:
+        return ""
+
+
 class _Visible(dict[int, str]):
-    """Characters without those that are not seen, and digits as European ones; each is computed at its first use."""
+    """
+    Characters as words have them; each is computed at its first use.
+
+    Those that are not seen are left out, digits are European ones, and the vowel signs of a syllable are letters.
+    """
 
     def __missing__(self, code: int) -> str:
         self[code] = shown = self.form(chr(code))
@@ -63,8 +74,9 @@ class _Visible(dict[int, str]):
         category = unicodedata.category(sign)
         if category == "Cf" or sign == "\u0640" or INVISIBLE.match(sign):  # the tatweel makes a word longer
             return ""
-        if unicodedata.combining(sign) not in _SYLLABIC or category == "Me":  # a mark without a composed form
-            return ""
+        if category[0] == "M" and unicodedata.combining(sign) != _SOUND:  # a mark without a composed form
+            script, _, vowel = unicodedata.name(sign, "").partition(" VOWEL SIGN ")
+            return _letter(f"{script} LETTER {vowel}")
         if category == "Nd":
             return str(unicodedata.digit(sign))
         return {"\0": " ", "\u02bc": "'"}.get(sign, sign)
@@ -82,10 +94,7 @@ class _Folded(_Visible):
             return letter.lower()
         if script == "MODIFIER":  # such as the half ring of "Kaʿba"
             return ""
-        try:
-            return unicodedata.lookup(f"{script} LETTER {letter}") if letter else super().form(sign)
-        except KeyError:
-            return sign
+        return (_letter(f"{script} LETTER {letter}") or sign) if letter else super().form(sign)
 
 
 _VISIBLE, _FOLDED = _Visible(), _Folded()
