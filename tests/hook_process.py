@@ -220,7 +220,7 @@ class Client:
     def turns(self) -> list[Recall]:
         """What is written down of prompts, the oldest first."""
         with closing(open_vault(str(self.vault), read_only=True)) as vault:
-            return list(vault.telemetry.recalls())
+            return [recall for recall in vault.telemetry.recalls() if recall.verb == "context-surfacing"]
 
     def waiting(self) -> list[str]:
         folder = state_folder(self.vault) / "spool"

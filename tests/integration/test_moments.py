@@ -119,6 +119,7 @@ def test_whether_it_was_used(vault: Path, environ: dict[str, str], tmp_path: Pat
     """By the client's id of the prompt, or what the assistant says afterwards; shown for each hook."""
     assert context(environ, "PostToolUseFailure", tool_name="Bash", error=ERROR, prompt_id="p1")
     assert context(environ, "SubagentStart", agent_id="a2", prompt=TASK)
+    assert context(environ, "session-bootstrap")
     says = [
         {"type": "user", "uuid": "1", "promptId": "p1", "message": {"role": "user", "content": "Build it."}},
         {
@@ -138,3 +139,4 @@ def test_whether_it_was_used(vault: Path, environ: dict[str, str], tmp_path: Pat
     uses = {use["hook"]: use for use in ask_json(invoke, "report", "--budget")["sessions"]}
     assert uses["failure-inject"]["share_referenced"] == 1 and uses["failure-inject"]["tokens"] > 20
     assert uses["subagent-inject"]["share_referenced"] == 0 and uses["subagent-inject"]["blocks"] == 1
+    assert uses["session-bootstrap"]["blocks"] == 1 and uses["session-bootstrap"]["tokens"] > 20

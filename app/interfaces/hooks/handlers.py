@@ -112,11 +112,9 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         if (topic := question.stopped_topic) is not None:
             handoff = services.briefings.where_stopped(topic, project, event.session_id)
             if handoff or not topic:
-                from clawmem.app.interfaces.hooks.sessions import InjectedFingerprints
+                from clawmem.app.interfaces.hooks.sessions import inject_text
 
-                vault.telemetry.record(gated(turns, event.prompt, now_ms))
-                InjectedFingerprints(context.vault).add(event.session_id, handoff)
-                return handoff
+                return inject_text(handoff, "context-surfacing", event, context, services)
         profile = profile_named(settings.profile, settings.token_budget)
         files = services.conversation_files(event.transcript_path, event.session_id)
         compacted_ms = files.compacted_at_ms()

@@ -26,14 +26,19 @@ from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.operations.indexing import embed_new
+from clawmem.app.services.capture.briefing import Advice
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.documents.records import files_of
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.work import Trace
 from clawmem.app.services.surfacing.steps import Choices
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.blocks import block, curation_note, few, file_name
 from clawmem.domain.capture.handoff import MESSAGES, state_of
 from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.retrieval.question import Question
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, is_echo, to_bytes
 from clawmem.domain.security.redaction import redact
 from clawmem.domain.surfacing.profiles import BALANCED, PROFILES
@@ -172,8 +177,10 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> str:
     if event.agent_id or not context.vault.exists():
         return ""
     own = event.session_id if event.source in ("resume", "compact") else ""
-    briefing = context.read(event, lambda services: services.briefings.at_start(project_of(event.cwd), own))
-    _inject(briefing, event, context)
+    project = project_of(event.cwd)
+    briefing = _added(
+        "session-bootstrap", event, context, lambda services: services.briefings.at_start(project, own)
+    )
     if event.session_id:
         with context.writable() as services, services.vault.transactions.writing():
             sessions, now = services.vault.sessions, iso_utc(services.clock.now_ms())
@@ -187,8 +194,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
     """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
     if event.agent_id or not context.vault.exists():
         return ""
-    due = context.read(event, lambda services: services.briefings.staleness())
-    context.offer(due)
+    due = _added("staleness-check", event, context, lambda services: services.briefings.staleness())
     policy = load_settings(vault=context.vault, environ=context.environ).archive_policy
     if policy and not policy.dry_run:
         with context.writable() as services:
@@ -206,8 +212,10 @@ def curator_nudge(event: HookEvent, context: HookContext) -> str:
         report = context.vault.with_name(CURATOR_REPORT).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-    return context.read(
+    return _added(
+        "curator-nudge",
         event,
+        context,
         lambda services: curation_note(
             report,
             services.clock.now_ms(),
@@ -221,15 +229,16 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> str:
     """Restore information that the summary of a conversation omits; silence for a session that starts otherwise."""
     if event.source != "compact":
         return ""
-    restored = context.read(
+    return _added(
+        "postcompact-inject",
         event,
+        context,
         lambda services: services.briefings.after_compaction(
             services.conversation_files(event.transcript_path, event.session_id).state(),
             event.compact_summary,
             project_of(event.cwd),
         ),
     )
-    return _inject(restored, event, context)
 
 
 def advise(name: str, event: HookEvent, context: HookContext) -> str:
@@ -246,9 +255,7 @@ def advise(name: str, event: HookEvent, context: HookContext) -> str:
         known = InjectedFingerprints(context.vault).of(event.session_id)
         if advice is None or not advice.text or is_echo(advice.text, known, at_least=1):
             return ""
-        _inject(advice.text, event, context)
-        briefings.record(advice, name, event.session_id, event.prompt_id)
-        return advice.text
+        return inject(advice, name, event, context, services)
 
     return context.read(event, advice_of)
 
@@ -284,11 +291,27 @@ def subagent_inject(event: HookEvent, context: HookContext) -> str:
         return services.prompt_surfacing(settings)(task, turns, choices, context.offer).block
 
 
-def _inject(text: str, event: HookEvent, context: HookContext) -> str:
-    """Offer *text*, and store its fingerprint, so that a repetition is not captured as new; return the text."""
-    context.offer(text)
-    InjectedFingerprints(context.vault).add(event.session_id, text)
-    return text
+def _added(verb: str, event: HookEvent, context: HookContext, text_of: Callable[[Services], str]) -> str:
+    """Inject what the hook *verb* makes from the vault, and return it; silence for a subagent or without a vault."""
+    return context.read(
+        event, lambda services: inject_text(text_of(services), verb, event, context, services)
+    )
+
+
+def inject_text(text: str, verb: str, event: HookEvent, context: HookContext, services: Services) -> str:
+    """Inject a text that answers no search, and return it."""
+    question = Question(event.prompt, services.clock.now_ms())
+    advice = Advice(text, Answer(question.text, (), Trace()), RetrievalRequest(question))
+    return inject(advice, verb, event, context, services)
+
+
+def inject(advice: Advice, verb: str, event: HookEvent, context: HookContext, services: Services) -> str:
+    """Offer the text, and return it; record it, and its fingerprint, so that a repetition is not captured as new."""
+    context.offer(advice.text)
+    InjectedFingerprints(context.vault).add(event.session_id, advice.text)
+    if advice.text:
+        services.briefings.record(advice, verb, event.session_id, event.prompt_id)
+    return advice.text
 
 
 def capture(name: str, event: HookEvent, context: HookContext) -> str:

@@ -201,9 +201,8 @@ class Briefings:
 
         A session knows its own handoff.
         """
-        introduction = "From the vault: what the last session left, for information."
         last = self._handoff(self._shown(project, session_id), topic)
-        return block("vault-session", introduction, [last], SESSION_TOKENS)
+        return block("vault-session", "From the vault, for information:", [last], SESSION_TOKENS)
 
     def staleness(self) -> str:
         """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""

@@ -251,14 +251,15 @@ def session_uses(
             recorded[recall.session_id or "no session", recall.verb].append(recall)
     uses = []
     for (name, hook), recalls in recorded.items():
-        known = [receipt_of(receipts, recall) for recall in recalls if recall.hits]
+        known = [receipt_of(receipts, recall) for recall in recalls]
+        tokens = [int(receipt.asked.get("tokens", 0)) if receipt else 0 for receipt in known]
         referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
         use = SessionUse(
             session_id=name,
             hook=hook,
             last_asked=recalls[-1].asked_at,
-            blocks=len(known),
-            tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in known if receipt),
+            blocks=sum(bool(recall.hits or n) for recall, n in zip(recalls, tokens, strict=True)),
+            tokens=sum(tokens),
             documents=len(referenced),
             share_referenced=sum(referenced) / max(1, len(referenced)),
         )
