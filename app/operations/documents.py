@@ -331,8 +331,8 @@ def _day(services: Services, text: str) -> tuple[str, str]:
     """Return the first and the last day that *text* names; of an empty text the earliest and the latest one."""
     if not text:
         return "", "9999-12-31"
-    days = coming_days(text, now_ms=services.clock.now_ms(), zone=services.clock.zone())
-    if days and ":" not in text and not days[2].strip():
+    days = coming_days(f"in {text}", now_ms=services.clock.now_ms(), zone=services.clock.zone())
+    if days and ":" not in text and days[2].strip() in ("", "in"):
         return days[:2]
     return (last_day(text, services.clock) or "",) * 2
 
@@ -410,8 +410,9 @@ def find_similar(
     if is_remote(services.embedder) and document.id in services.withheld():
         message = f"{document.display_path} is private, and the model of the vectors runs on another machine."
         raise InvalidInput("PRIVATE", message)
-    near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
-    answer = answer_of(near, services.settings, as_of, first_after(as_of, services.clock), compact)
+    moment = first_after(as_of, services.clock)
+    near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=moment)
+    answer = answer_of(near, services.settings, moment, compact)
     return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})
 
 

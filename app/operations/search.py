@@ -55,6 +55,7 @@ from clawmem.app.services.retrieval.request import (
 from clawmem.app.services.retrieval.retrieve import report_missing_vectors, require_vectors
 from clawmem.app.settings.model import Settings
 from clawmem.domain.briefing.blocks import shortened
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.planning import Clause, Route
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
@@ -129,13 +130,12 @@ class SearchAnswer(SelectedResult):
 def answer_of(
     answer: Answer,
     settings: Settings,
-    as_of: str = "",
-    moment: str | None = None,
+    as_of: str | None = None,
     compact: bool = False,
     body: bool = False,
     **more: Any,
 ) -> SearchAnswer:
-    """Return *answer*, of *as_of*, which ends at *moment*, as a record; a compact one has the beginnings of snippets."""
+    """Return *answer*, of the time before *as_of*, as a record; a compact one has the beginnings of snippets."""
     results = []
     for place, result in enumerate(answer.results):
         document, shown, confidence = result.document, result.snippet(), result.confidence
@@ -151,7 +151,7 @@ def answer_of(
             "superseded_by": successor_of(result.superseded_by),
             "changed_by": successor_of(result.changed_by),
         }
-        if changed := change_after(document, moment):
+        if changed := change_after(document, as_of):
             keys["changed_after"] = changed
         if not compact:
             names = ("collection", "path", "content_type", "authored_at", "modified_at")
@@ -163,7 +163,7 @@ def answer_of(
         results.append(FoundDocument(**keys))
     names = ("mode", "intent", "confidence", "plan", "sessions")
     some = {name: getattr(answer, name) for name in names} | {
-        "as_of": as_of,
+        "as_of": as_of and local_day(iso_utc((parse_iso(as_of) or 0) - 1)),
         "clauses": len(answer.plan),
         "notice": answer.trace.notice,
     }
@@ -376,10 +376,9 @@ def answer_question(
     now_ms, zone = clock.now_ms(), clock.zone()
     tags, where, types = listed(request.tag), conditions_in(request.where), listed(request.content_type)
     check_filters(documents, services.vault.properties, tags, where, types)
-    as_of = request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone)
     conditions: dict[str, Any] = {
         **request.model_dump(include={*RetrievalRequest._fields, "since", "until"}),
-        "as_of": as_of,
+        "as_of": request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone),
         "collections": named_collections(services, request.collection),
         "content_types": types,
         "tags": tags,
@@ -405,4 +404,4 @@ def answer_question(
     shown: dict[str, Any] = {"compact": request.compact, "body": request.body}
     if receipt:
         shown |= {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
-    return answer_of(answer, services.settings, as_of, asked.as_of, **shown)
+    return answer_of(answer, services.settings, asked.as_of, **shown)

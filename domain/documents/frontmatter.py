@@ -117,9 +117,9 @@ def facts(raw: Mapping[str, object]) -> Facts:
     names = {key: " ".join({*key.split("_")} - _ADDED) or key for key in known}
     order = ("date", *_DATE_WORDS)
     dates: dict[str, str | None] = {}
-    for key in sorted((key for key in known if names[key] in order), key=lambda key: order.index(names[key])):
-        value = known[key]
-        text = _scalar(value[0] if isinstance(value, list) and value else value)
+    dated = (key for key, value in known.items() if names[key] in order and not isinstance(value, bool))
+    for key in sorted(dated, key=lambda key: order.index(names[key])):
+        text = next(iter(values(known[key])), "")
         time = written_time(text)
         dates[key] = None if time is None else iso_utc(time) if parse_iso(text) is None else text
     confidence = None

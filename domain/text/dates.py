@@ -343,6 +343,7 @@ _COMING = _table(
         "tomorrow|morgen": lambda it: it.period("day", 1),
         "(?:the )?day after tomorrow|übermorgen": lambda it: it.period("day", 2),
         "in {count} {unit}": lambda it: it.last(-it.counts()[0]),
+        r"in (?P<count>[1-9]\d{0,3})d": lambda it: it.period("day", it.counts()[0]),
         "(?:next|coming|nächsten|kommenden) {count} {unit}": lambda it: Days(
             it.now.date(), it.last(-it.counts()[1]).first + ONE_DAY
         ),
@@ -490,21 +491,17 @@ def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str
     """
     Return the first and the last day of the first time in *text*, in ISO 8601, and the rest of *text*.
 
-    A name without a year is the next one: "Friday", "in December". With "by", "bis" or "overdue" the first day is empty.
+    A name without a year is that of today or the next one: "Friday", "in December". With "by", "bis" or "overdue" the
+    first day is empty.
     """
     now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
-    lower = text[:MAX_END].translate(_LOWER)
+    lower, latests = text[:MAX_END].translate(_LOWER), (now.date(), now.date() + timedelta(days=364))
     for at in (begin.start() for begin in _BEGIN.finditer(lower)):
+        kind = "on" if _BEFORE_NAME.search(lower, 0, at) else ""
         if coming := _coming_at(lower, at, now):
             found, end = coming
-        elif reading := _time_at(
-            lower,
-            at,
-            now,
-            now.date() + timedelta(days=364),
-            "on" if _BEFORE_NAME.search(lower, 0, at) else "",
-        ):
-            found, end = reading
+        elif times := [*filter(None, (_time_at(lower, at, now, latest, kind) for latest in latests))]:
+            found, end = next((time for time in times if time[0].after > now.date()), times[-1])
         else:
             continue
         opener = _BY.search(lower, 0, at)

@@ -251,11 +251,12 @@ def test_skipped_files_of_other_programs_are_counted(invoke: Invoke, tmp_path: P
 def test_front_matter_without_effect_is_said(
     invoke: Invoke, tmp_path: Path, text: str, sentence: str
 ) -> None:
-    """The report of a pass and the explanation of the file name what has no effect; a ruler is no front matter."""
-    write_notes(tmp_path / "notes", {"a.md": f"---\n{text}", "b.md": "---\n\nA ruler: fine.\n"})
+    """The report of a pass and `doctor` name what has no effect; a ruler is no front matter, and a switch no date."""
+    others = {"b.md": "---\n\nA ruler: fine.\n", "c.md": "---\ndate_updated: true\n---\n"}
+    write_notes(tmp_path / "notes", {"a.md": f"---\n{text}", **others})
 
     report = invoke("bootstrap", str(tmp_path / "notes")).output
 
     assert f"notes/a.md: {sentence}" in report.replace("front matter taken as text: ", "")
-    assert "notes/b.md" not in report
+    assert "notes/b.md" not in report and "notes/c.md" not in report
     assert sentence in invoke("doctor", str(tmp_path / "notes/a.md")).output

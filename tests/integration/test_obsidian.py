@@ -241,6 +241,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
     assert tasks("--since", "tomorrow") == ["Bring the car", "Milk", "Pay"]
     assert tasks("--until", str(yesterday)) == ["Mow", "Sow"]
+    assert tasks("--until", "2d") == tasks("--until", f"{tomorrow:%B}") == tasks()[:-1]
     assert "No open task in these days" in invoke("list", "--tasks", "--since", "2099-01-01").output
     refused = invoke("list", "--tasks", "--since", "tomorrow", "--until", "today")
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)

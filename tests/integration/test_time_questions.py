@@ -76,6 +76,8 @@ def test_days_in_words(indexed: Invoke, time: str) -> None:
     found = ask_json(indexed, "search", "lemon oven", "--since", time, "--until", time)["results"]
 
     assert {result["path"] for result in found} == {f"diary/{day}.md" for day in LAST_MONTH}
+    end_of_month = str(TODAY.replace(day=1) - timedelta(days=1))
+    assert ask_json(indexed, "search", "lemon oven", "--as-of", time)["as_of"] == end_of_month
     assert "is no date" in indexed("list", "--since", "the other side").output
 
 

@@ -321,7 +321,7 @@ def find_similar(
     *,
     now_ms: int,
     limit: int = SIMILAR,
-    as_of: str = "",
+    as_of: str | None = None,
     stores: RetrievalStores,
     embedder: Embedder,
 ) -> Answer:
@@ -329,13 +329,13 @@ def find_similar(
     Return the documents nearest to *document*'s title and first thousand characters, by the distance alone.
 
     Raises:
-        InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
+        InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100.
         EmbeddingError: the vault holds no vectors, or those of another model.
     """
     require_vectors(stores.embeddings, "compared")
     text = f"{document.title}\n{(stores.documents.body(document.id) or '')[:1000]}"
     query = text[:MAX_QUERY] if text.strip() else document.path
-    request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
+    request = read_request(query, now_ms=now_ms, limit=limit)._replace(diverse=False, as_of=as_of)
 
     def others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         documents = work.texts.documents({c.document_id for c in work.candidates} - {document.id})
