@@ -1,6 +1,7 @@
 """Ports for what other programs recorded: conversations, memories, sessions of agents, and issues."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from clawmem.ports.records import SourceFile
@@ -25,7 +26,7 @@ class ImportedConversation(NamedTuple):
     One conversation in the order in which it was held; ``id`` is stable from export to export.
 
     ``updated`` is the time of its last change, if the export records one. ``labels`` are named values such as its
-    project or channel. An empty ``content_type`` is a conversation; another type is one text, such as a memory of the
+    project or channel, perhaps empty. An empty ``content_type`` is a conversation; another type is one text, such as a memory of the
     user, whose messages are not grouped.
     """
 
@@ -34,7 +35,7 @@ class ImportedConversation(NamedTuple):
     title: str
     messages: Sequence[ImportedMessage]
     started: RawTime = None
-    labels: tuple[tuple[str, str], ...] = ()
+    labels: Mapping[str, str] = MappingProxyType({})
     content_type: str = ""
     updated: RawTime = None
 

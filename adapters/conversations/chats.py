@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import unescape
 from operator import attrgetter
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from clawmem.adapters.conversations.members import (
     Record,
     Unreadable,
     paragraphs,
+    text_of_parts,
     with_attachments,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
@@ -21,9 +22,10 @@ from clawmem.ports.sessions import Speaker
 
 Decode = Callable[[bytes], str]  # raises ValueError if the bytes are no text
 
-_USERS = frozenset({"user", "human", "you", "me"})
-_ASSISTANTS = frozenset("assistant ai claude gpt chatgpt bot gemini copilot model llm".split())
-_SPOKEN = (None, "text", "input_text", "output_text")  # of parts; the last two in early sessions of Codex
+_ROLES = dict.fromkeys(("user", "human", "you", "me"), Speaker.USER) | dict.fromkeys(
+    "assistant ai claude gpt chatgpt bot gemini copilot model llm".split(), Speaker.ASSISTANT
+)
+_TIMES = ("timestamp", "created_at", "create_time", "time")
 _NAME = r"[^\W_][\w .'-]{0,38}"
 _TIME = r"\d{4}-\d\d-\d\d[T ,]{1,2}\d\d?:\d\d(?::\d\d)?"
 _BARE = re.compile(rf"^(?P<name>{_NAME}): ?(?P<text>.*)$")
@@ -46,32 +48,25 @@ def read_text(decode: Decode, member: Member) -> Iterator[ImportedConversation]:
         data = file.read(MAX_TEXT + 1)
     if len(data) > MAX_TEXT:
         raise Unreadable(f"it has more than {MAX_TEXT} bytes, too many for a chat in plain text")
-    try:
-        text = decode(data)
-    except ValueError as error:
-        raise Unreadable(str(error)) from error
+    text = decode(data)
     for form in _FORMS:
         title, turns = _turns(text, form)
         names = Counter(turn.name.casefold() for turn in turns)
         count, has_times = names.total(), any(turn.at for turn in turns)
-        has_roles = not names.keys().isdisjoint(_USERS) and not names.keys().isdisjoint(_ASSISTANTS)
-        is_marked = has_times or (
-            has_roles and sum(names[name] for name in _USERS | _ASSISTANTS) >= 0.6 * count
-        )
+        has_roles = {Speaker.USER, Speaker.ASSISTANT} <= {*map(_ROLES.get, names)}
+        is_marked = has_times or (has_roles and sum(names[name] for name in _ROLES) >= 0.6 * count)
         are_names = form is not _BARE and count >= 6 and min(names.values()) >= 2
         if count < 4 or not 2 <= len(names) <= 12 or not (is_marked or are_names):
             continue
         messages = []
         for number, turn in enumerate(turns, start=1):
-            name, role = turn.name, None
-            if has_roles:
-                role = Speaker.USER if name.casefold() in _USERS else Speaker.ASSISTANT
-                name = "" if name.casefold() in _USERS | _ASSISTANTS else name
+            role = _ROLES.get(turn.name.casefold(), Speaker.ASSISTANT) if has_roles else None
+            name = "" if has_roles and turn.name.casefold() in _ROLES else turn.name
             at = turn.at.replace(",", "").replace("  ", " ") or None
             messages.append(ImportedMessage(str(number), "\n".join(turn.lines).strip(), at, role, name))
         day = re.search(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)", f"{member.name} {title}")
         started = day[0] if day else None
-        yield ImportedConversation("text", member.place, title or member.stem, messages, started)
+        yield ImportedConversation("text", member.file.path, title or member.stem, messages, started)
         return
     raise NotAConversation("it has no turns such as 'User:' and 'Assistant:'")
 
@@ -92,35 +87,38 @@ def _turns(text: str, form: re.Pattern[str]) -> tuple[str, list[_Turn]]:
 
 
 def read_json(member: Member) -> Iterator[ImportedConversation]:
-    """Yield a list of messages as one conversation, or objects with a list ``messages`` each as one."""
-    messages, fault = [], None
+    """Yield a list of messages as one conversation, or objects with a list such as ``messages`` each as one."""
+    rest, fault = [], None
     try:
         for number, record in enumerate(member.objects()):
-            if "messages" in record:
-                key = record.text("id", "uuid") or f"{member.place}#{number}"
-                yield _json_chat(key, record.text("title"), record.objects("messages"))
+            about = record.object("info") or record.object("session") or record  # of OpenCode, of early Codex
+            lists = map(
+                record.objects, ("messages", "items", "conversations")
+            )  # the last two of Codex, ShareGPT
+            key = about.text("id", "uuid") or f"{member.file.path}#{number}"
+            if inner := next(filter(None, lists), None):
+                title, started = about.text("title"), about.time(*_TIMES)
+                yield ImportedConversation("chat-json", key, title, _json_messages(inner), started)
             else:
-                messages.append(record)
+                rest.append(record)
     except Unreadable as error:
         fault = error
-    if messages:
-        yield _json_chat(member.place, member.stem, messages)
+    if rest:
+        yield ImportedConversation("chat-json", member.file.path, member.stem, _json_messages(rest))
     if fault:
         raise fault
 
 
-def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConversation:
+def _json_messages(records: Iterable[Record]) -> list[ImportedMessage]:
     messages = []
     for number, record in enumerate(records, start=1):
-        role = record.text("role").lower()
-        if role in _USERS | _ASSISTANTS:
-            parts = [part for part in record.objects("content") if part.get("type") in _SPOKEN]
-            text = record.text("content") or paragraphs(*(part.text("text") for part in parts))
-            times = map(record.time, ("timestamp", "created_at", "create_time", "time"))
-            speaker = Speaker.USER if role in _USERS else Speaker.ASSISTANT
-            at = next((time for time in times if time), None)
-            messages.append(ImportedMessage(record.text("id") or str(number), text, at, speaker))
-    return ImportedConversation("chat-json", key, title, messages)
+        about = record.object("info") or record
+        if role := _ROLES.get(about.text("role", "from").lower()):
+            parts = record.get("content") or record.get("parts")  # of Gemini
+            text = record.text("content", "value") or text_of_parts(parts)
+            at = about.time(*_TIMES) or about.object("time").time("created")
+            messages.append(ImportedMessage(about.text("id") or str(number), text, at, role))
+    return messages
 
 
 # -- Slack ----------------------------------------------------------------------------------------------
@@ -142,9 +140,9 @@ def read_slack(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     threads: dict[str, list[ImportedMessage]] = {}
 
     def conversation(key: str, title: str, messages: Iterable[ImportedMessage]) -> ImportedConversation:
-        key = f"{room or member.place.rpartition('/')[0]}/{key}"  # which a later export shares
+        key = f"{room or member.file.path.rpartition('/')[0]}/{key}"  # which a later export shares
         ordered = sorted(messages, key=attrgetter("id"))
-        return ImportedConversation("slack", key, title, ordered, labels=(("channel", channel),))
+        return ImportedConversation("slack", key, title, ordered, labels={"channel": channel})
 
     for file in slack_days(member):
         day: list[ImportedMessage] = []
@@ -154,7 +152,7 @@ def read_slack(member: Member) -> Iterator[ImportedConversation | ReadFault]:
                     thread = record.text("thread_ts")
                     (threads.setdefault(thread, []) if thread else day).append(message)
         except Unreadable as error:
-            yield ReadFault(file.place, str(error))
+            yield ReadFault(file.file.path, str(error))
         title = f"#{channel} {file.stem}"
         yield conversation(title, title, day)
     for name, replies in threads.items():

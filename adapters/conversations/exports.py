@@ -23,12 +23,11 @@ from clawmem.adapters.conversations.members import (
     Unreadable,
     branch,
     export_files,
-    labels,
     members_of,
     paragraphs,
     parsed,
     reason_of_os,
-    records_in,
+    text_of_parts,
     with_attachments,
 )
 from clawmem.ports.imports import (
@@ -67,7 +66,7 @@ def read_session(source: str, read_messages: ReadMessages, member: Member) -> Co
         _project_labels(facts.text("cwd")),
     )
     if unreadable:
-        yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
+        yield ReadFault(member.file.path, f"lines that could not be read: {unreadable}")
 
 
 def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
@@ -97,35 +96,28 @@ def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -
             name, started = record.text("id") or name, record.time("timestamp")
         elif record.get("type") == "message" and message.get("role") in ("user", "assistant"):
             at = record.time("timestamp") or message.time("timestamp")
-            text = message.text("content") or _text_of_parts(message.get("content"))
+            text = message.text("content") or text_of_parts(message.get("content"))
             key = record.text("id") or f"line-{number}"
             messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
     yield ImportedConversation("openclaw", name, "", messages, started)
     if unreadable:
-        yield ReadFault(member.place, f"lines that could not be read: {unreadable}")
+        yield ReadFault(member.file.path, f"lines that could not be read: {unreadable}")
 
 
-def _text_of_parts(parts: object) -> str:
-    """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
-    shown = (part for part in records_in(parts) if not part.get("synthetic") and not part.get("ignored"))
-    return paragraphs(*(part.text("text") for part in shown if part.get("type") == "text"))
+def _project_labels(folder: str) -> dict[str, str]:
+    return {"project": folder.replace("\\", "/").rstrip("/").rpartition("/")[2]}
 
 
-def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
-    return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
-
-
-BUSY_MS = 2_000  # an agent writes for milliseconds
 # Events that OpenClaw has compressed count as unreadable lines.
 _EVENTS = "select coalesce(event_json, 'compressed') from transcript_events where session_id = ? order by seq"
 
 
 def read_database(member: Member) -> Conversations:
     """Yield the sessions in the database of an agent, also while the agent has it open."""
-    address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
+    address = f"file:{quote(os.fsencode(member.file.path))}?mode=ro"
     try:
         with closing(apsw.Connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)) as database:
-            database.set_busy_timeout(BUSY_MS)
+            database.set_busy_timeout(2_000)  # an agent writes for milliseconds
             names = {name for (name,) in database.execute("select name from sqlite_schema")}
             if "transcript_events" in names:  # of OpenClaw
                 for (name,) in database.execute(
@@ -156,7 +148,7 @@ def _opencode_rows(database: apsw.Connection) -> Conversations:
             message = parsed(data)
             if message.get("role") in ("user", "assistant") and message.get("summary") is not True:
                 [(parts,)] = database.execute(of_message, (key,))
-                text = _text_of_parts(read_json(parts))
+                text = text_of_parts(read_json(parts))
                 if message["role"] == "user" and _QUOTED.fullmatch(text):  # by `opencode run`
                     text = text[1:-1].replace('\\"', '"')
                 messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
@@ -190,7 +182,7 @@ def _hermes_rows(database: apsw.Connection) -> Conversations:
         for key, role, content, at, is_active, is_compacted in rows:
             text = content if isinstance(content, str) else ""
             if text.startswith(_STRUCTURED):
-                text = _text_of_parts(parsed(f'{{"parts": {text.removeprefix(_STRUCTURED)}}}').get("parts"))
+                text = text_of_parts(parsed(f'{{"parts": {text.removeprefix(_STRUCTURED)}}}').get("parts"))
             is_copy = not is_compacted and (not is_active or (role, content) in compacted)
             if text and not is_copy and not text.startswith(_SUMMARIES):
                 messages.append(ImportedMessage(str(key), text, at, Speaker(role)))
@@ -209,7 +201,9 @@ def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     for chat in member.objects():
         title = chat.text("title", "conversation_id", "id") or "without a title"
         if not isinstance(chat.get("mapping"), dict):
-            yield ReadFault(member.place, f"the conversation {title} is damaged, its mapping is no object")
+            yield ReadFault(
+                member.file.path, f"the conversation {title} is damaged, its mapping is no object"
+            )
             continue
         nodes = {name: Record(node) for name, node in chat["mapping"].items()}
         before = {name: node.text("parent") for name, node in nodes.items()}
@@ -224,15 +218,15 @@ def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
         messages = [by_name[name] for name in path if name in by_name]
         if path and (before[path[0]] not in ("", *nodes) or (len(nodes) > 1 and not parents)):
             reason = "has messages without links to the ones before, which were not read"
-            yield ReadFault(member.place, f"the conversation {title} {reason}")
+            yield ReadFault(member.file.path, f"the conversation {title} {reason}")
         started = chat.time("create_time")
         yield ImportedConversation(
             "chatgpt",
-            chat.text("conversation_id", "id") or f"{member.place}#{started}",
+            chat.text("conversation_id", "id") or f"{member.file.path}#{started}",
             chat.text("title"),
             [imported for message in messages if (imported := _chatgpt_message(message))],
             started,
-            labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
+            {"model": chat.text("default_model_slug"), "gpt": chat.text("gizmo_id")},
             updated=chat.time("update_time"),
         )
         for content in (message.object("content") for message in messages):
@@ -280,14 +274,14 @@ def read_conversations(member: Member) -> Iterator[ImportedConversation]:
             if leaf not in by_id:
                 leaf = max(reversed(messages), key=lambda message: message.text("created_at")).text("uuid")
             messages = [by_id[name] for name in branch(leaf, parents) if name in by_id]
-        key = chat.text("uuid") or f"{member.place}#{chat.get('created_at')}"
+        key = chat.text("uuid") or f"{member.file.path}#{chat.get('created_at')}"
         yield ImportedConversation(
             SOURCE,
             key,
             chat.text("name"),
             list(map(_message, messages)),
             chat.time("created_at"),
-            labels(project=project, model=chat.text("model")),
+            {"project": project, "model": chat.text("model")},
             updated=chat.time("updated_at"),
         )
         for message in messages:
@@ -334,10 +328,11 @@ def read_memories(member: Member) -> Iterator[ImportedConversation]:
 
 
 def _note(key: str, title: str, text: str, record: Record, project: str) -> ImportedConversation:
-    updated = record.time("updated_at")
-    at = record.time("created_at") or updated
+    at = record.time("created_at", "updated_at")
     message = ImportedMessage(key, text, at, Speaker.USER)
-    return ImportedConversation(SOURCE, key, title, [message], at, labels(project=project), "note", updated)
+    return ImportedConversation(
+        SOURCE, key, title, [message], at, {"project": project}, "note", record.time("updated_at")
+    )
 
 
 # -- files, folders and ZIP files ------------------------------------------------------------------------
@@ -385,7 +380,7 @@ class DiskExports(ConversationExports):
             Format("claude.ai", read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
             Format("openclaw", read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'),
             Format("slack", chats.read_slack, r'"ts"\s*:\s*"\d+\.\d+"'),
-            Format("chat-json", chats.read_json, r'"role"\s*:\s*"|"messages"\s*:\s*\['),
+            Format("chat-json", chats.read_json, r'"(?:role|from)"\s*:\s*"|"messages"\s*:\s*\['),
         ]
 
     files = staticmethod(export_files)
@@ -423,7 +418,7 @@ class DiskExports(ConversationExports):
         try:
             with zipfile.ZipFile(file.path) as archive:
                 texts = (name for name in archive.namelist() if "/._" not in f"/{name}")  # of macOS
-                texts = (name for name in texts if name.lower().endswith(EXTENSIONS))
+                texts = (name for name in texts if name.lower().endswith((*EXTENSIONS, *ARCHIVES, ZIP)))
                 names = {name: file._replace(path=f"{file.path}/{name}") for name in texts}
                 for part in self._in_members(members_of(names, archive)):
                     if isinstance(part, FileFinished):
@@ -452,24 +447,35 @@ class DiskExports(ConversationExports):
                     continue
                 if ".." in member.name.split("/") or member.name.startswith("/"):
                     raise Unreadable("its name leads out of the archive; it is unsafe and was skipped")
-                if member.place.endswith(ARCHIVES):
+                if member.file.path.endswith((*ARCHIVES, ZIP)):
                     raise Unreadable("it is an archive. Unpack it, and name the folder")
                 file_format = self.detect(member.head(HEAD))
                 days = chats.slack_days(member) if file_format.source == "slack" else [member]
                 seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9
+                has_text = False
                 for part in file_format.read(member):
-                    if isinstance(part, ImportedConversation) and part.started is None:
-                        part = part._replace(started=written)  # the time of the file is that of what has none
-                    if isinstance(part, ImportedConversation) and part.updated is None:
+                    if isinstance(
+                        part, ImportedConversation
+                    ):  # the time of the file is that of what has none
+                        has_text |= bool(part.content_type) or any(
+                            line.text.strip() for line in part.messages
+                        )
                         has_times = any(message.at is not None for message in part.messages)
-                        part = part._replace(updated=None if has_times else written)
+                        started = written if part.started is None else part.started
+                        updated = written if part.updated is None and not has_times else part.updated
+                        part = part._replace(started=started, updated=updated)
+                    has_text |= isinstance(part, ReadFault)  # it may be in the rest
                     yield part
+                if not has_text:
+                    yield ReadFault(member.file.path, "its messages have no text", is_foreign=True)
                 yield from (FileFinished(day.file, file_format.source) for day in days)
-            except Unreadable as error:
+            except (Unreadable, ValueError) as error:  # the latter of text that cannot be decoded
                 is_foreign = isinstance(error, NotAConversation)
-                yield ReadFault(member.place, str(error), is_foreign)
+                yield ReadFault(member.file.path, str(error), is_foreign)
                 if is_foreign:
                     yield FileFinished(member.file)
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
-                yield ReadFault(member.place, f"it has an unexpected form ({type(error).__name__}: {error})")
+                yield ReadFault(
+                    member.file.path, f"it has an unexpected form ({type(error).__name__}: {error})"
+                )

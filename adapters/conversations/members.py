@@ -32,6 +32,7 @@ SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-re
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
+_SPOKEN = (None, "text", "input_text", "output_text")  # of parts; the last two in early sessions of Codex
 _CHUNK = 1 << 16  # characters
 _JSON = json.JSONDecoder()  # reads NaN, Infinity and half a character
 
@@ -52,9 +53,8 @@ class Record(dict[str, Any]):
 
     def text(self, *keys: str) -> str:
         """Return the first text among the members *keys* that is not empty; empty if there is none."""
-        return whole_text(
-            next((value for key in keys if isinstance(value := self.get(key), str) and value), "")
-        )
+        values = map(self.get, keys)
+        return whole_text(next((value for value in values if isinstance(value, str) and value), ""))
 
     def object(self, key: str) -> Record:
         """Return an object."""
@@ -69,15 +69,21 @@ class Record(dict[str, Any]):
         values = self.get(key)
         return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
-    def time(self, key: str) -> str | float | None:
-        """Return a value that can be a time; ``None`` if it cannot."""
-        value = self.get(key)
-        return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+    def time(self, *keys: str) -> str | float | None:
+        """Return the first value among the members *keys* that can be a time; ``None`` if there is none."""
+        values = (value for value in map(self.get, keys) if value and not isinstance(value, bool))
+        return next((value for value in values if isinstance(value, (str, int, float))), None)
 
 
 def records_in(value: object) -> list[Record]:
     """Return the objects in *value* if it is a list, else none."""
     return [Record(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text_of_parts(parts: object) -> str:
+    """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
+    shown = (part for part in records_in(parts) if not (part.get("synthetic") or part.get("ignored")))
+    return paragraphs(*(part.text("text") for part in shown if part.get("type") in _SPOKEN))
 
 
 def parsed(text: str | bytes) -> Record:
@@ -90,11 +96,6 @@ def parsed(text: str | bytes) -> Record:
 def paragraphs(*texts: str) -> str:
     """Return the texts that are not empty, with blank lines between them."""
     return "\n\n".join(filter(None, texts))
-
-
-def labels(**values: str) -> tuple[tuple[str, str], ...]:
-    """Return the named values that are not empty."""
-    return tuple((name, value) for name, value in values.items() if value)
 
 
 def with_attachments(text: str, files: list[Record]) -> str:
@@ -115,20 +116,15 @@ def branch(leaf: str, parents: Mapping[str, str]) -> list[str]:
 @dataclass(frozen=True, eq=False)
 class Member:
     """
-    One file: its name relative to the export, with forward slashes, and the absolute path that identifies it.
+    One file: its name relative to the export, with forward slashes, and its ``file``, whose absolute path identifies it.
 
-    ``tree`` are all files of the export by name.
+    The path of a file in a ZIP file follows that of the ZIP file. ``tree`` are all files of the export by name.
     """
 
     name: str
     file: SourceFile
     tree: Mapping[str, Member] = field(default_factory=dict)
     archive: zipfile.ZipFile | None = None
-
-    @property
-    def place(self) -> str:
-        """The absolute path; that of a file in a ZIP file follows the path of the ZIP file."""
-        return self.file.path
 
     @property
     def folder(self) -> str:
@@ -144,15 +140,15 @@ class Member:
     def open(self) -> Iterator[BinaryIO]:
         """Open the file for reading; raise `Unreadable` if that fails, also while the caller reads."""
         try:
-            if self.archive is None and self.place.endswith(TRANSCRIPT):
-                with gzip.open(self.place) as packed:
+            if self.archive is None and self.file.path.endswith(TRANSCRIPT):
+                with gzip.open(self.file.path) as packed:
                     while packed.read(_CHUNK):
                         _refuse_bomb(self.file.stamp.size, packed.tell())
                     packed.seek(0)
                     yield packed  # type: ignore[misc]
                 return
             if self.archive is None:
-                with Path(self.place).open("rb") as file:
+                with Path(self.file.path).open("rb") as file:
                     yield file
                 return
             info = self.archive.getinfo(self.name)

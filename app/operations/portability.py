@@ -69,8 +69,13 @@ NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "
 Form = Literal["bundle", "markdown", "jsonl"]
 Force = Annotated[bool, Field(description="Replace an earlier one.")]
 CHAT_NEEDS = (
-    "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names. "
+    "A chat in text needs four turns marked as 'User:' and 'Assistant:', or with times as in "
+    "'[2025-05-01 10:00] Ann:', or six marked with names. "
     "If these are notes, run: clawmem collection add PATH"
+)
+JSON_NEEDS = (
+    "JSON without text, cut off, or of another program holds no conversation that can be read. "
+    'Convert the last to a list such as [{"role": "user", "content": "..."}].'
 )
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
 
@@ -105,7 +110,7 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
     if any(not file.endswith((".json", ".jsonl")) for file in report.foreign):
         yield CHAT_NEEDS
     elif report.foreign:
-        yield "JSON that is cut off, or of another program, holds no conversation that can be read."
+        yield JSON_NEEDS
     elif not report.sources and not report.skipped:
         yield "No conversations were found."
     yield from counts_text({"Facts": done["synthesis"]})

@@ -51,7 +51,7 @@ def unit_properties(conversation: ImportedConversation, unit: Unit) -> list[Prop
         ("conversation-id", conversation.id[:100]),
         ("message-id", unit.messages[0].id),
         *(("speaker", name) for name in dict.fromkeys(message.speaker for message in unit.messages)),
-        *dict(conversation.labels).items(),
+        *conversation.labels.items(),
     ]
     flat = ((name, " ".join(value.split())[:MAX_VALUE]) for name, value in values)
     return [Property(name, value, property_key(value)) for name, value in flat if value]
@@ -59,5 +59,5 @@ def unit_properties(conversation: ImportedConversation, unit: Unit) -> list[Prop
 
 def unit_fragments(conversation: ImportedConversation, document: Document, body: str) -> list[Fragment]:
     """Return the fragments of the document of a unit, which are embedded with the names of its *conversation*."""
-    about = " ".join(filter(None, (conversation.title, *dict(conversation.labels).values())))
+    about = " ".join(filter(None, (conversation.title, *conversation.labels.values())))
     return fragment(Markdown(body), title=document.title, date=document.authored_at[:10], about=about)

@@ -236,13 +236,55 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
 
 
-def test_an_export_without_messages_is_no_success(invoke: Invoke, tmp_path: Path) -> None:
-    """Its form is known, and no conversation is in it."""
-    (tmp_path / "c.json").write_text('[{"uuid": "x", "name": "n", "chat_messages": []}]', "utf-8")
+def test_an_export_without_text_is_no_success(invoke: Invoke, tmp_path: Path) -> None:
+    """Its form is known, and none of its messages has text; the answer names the file, also in a ZIP file."""
+    chat = '[{"uuid": "x", "name": "n", "chat_messages": [{"sender": "human", "text": " "}]}]'
+    export = write_zip(tmp_path / "export.zip", {"c.json": chat, "part.zip": "", "photos.tar.gz": ""})
 
-    done = invoke("mine", tmp_path / "c.json")
+    done = invoke("mine", export)
 
-    assert (done.exit_code, done.stdout) == (1, "No conversations were found.\n")
+    assert done.exit_code == 1
+    assert f"Files without a conversation: 1\n{export}/c.json\nJSON without text" in done.stdout
+    assert f"{export}/part.zip: it is an archive. Unpack it, and name the folder." in done.stdout
+    assert "photos.tar.gz: it is an archive." in done.stdout
+
+
+ASKED, ANSWERED = "Which port has the dev server of the shop?", "Port 4173, as vite.config.ts says."
+PARTS: list[dict[str, Any]] = [{"type": "text", "text": ASKED}, {"type": "text", "text": ANSWERED}]
+INFOS = [
+    {"id": f"m{at}", "role": role, "time": {"created": 1}} for at, role in enumerate(("user", "assistant"))
+]
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        {
+            "info": {"id": "ses_1"},
+            "messages": [{"info": i, "parts": [p]} for i, p in zip(INFOS, PARTS, strict=True)],
+        },
+        {
+            "session": {"id": "s1"},
+            "items": [{"role": "user", "content": PARTS[:1]}, {"role": "assistant", "content": PARTS[1:]}],
+        },
+        [{"role": "user", "parts": [{"text": ASKED}]}, {"role": "model", "parts": [{"text": ANSWERED}]}],
+        [
+            {
+                "id": "d1",
+                "conversations": [{"from": "human", "value": ASKED}, {"from": "gpt", "value": ANSWERED}],
+            }
+        ],
+    ],
+    ids=["opencode export", "early Codex", "checkpoint of Gemini CLI", "ShareGPT"],
+)
+def test_lists_of_messages_of_other_programs(invoke: Invoke, tmp_path: Path, export: Any) -> None:
+    """Their roles and texts have other names and places."""
+    (tmp_path / "chat.json").write_text(json.dumps(export), "utf-8")
+
+    mined(invoke, tmp_path / "chat.json")
+
+    [document] = documents(invoke).values()
+    assert text_of(invoke, document["file"]) == f"**User:** {ASKED}\n\n**Agent:** {ANSWERED}\n"
 
 
 def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:

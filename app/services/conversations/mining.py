@@ -238,10 +238,9 @@ class _Import:
         if not messages:
             return
         source = self._options.source or conversation.source
-        title, *labels = redact_parts(
-            [clean_text(text) for text in (conversation.title, *dict(conversation.labels).values())]
-        )
-        named = tuple(zip(dict(conversation.labels), labels, strict=True))
+        texts = (conversation.title, *conversation.labels.values())
+        title, *labels = redact_parts([clean_text(text) for text in texts])
+        named = dict(zip(conversation.labels, labels, strict=True))
         conversation = conversation._replace(source=source, title=title, labels=named)
         counts = self.report.sources.setdefault(source, SourceCounts())
         if (conversation.content_type or CONVERSATION) == CONVERSATION:
