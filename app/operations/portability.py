@@ -69,14 +69,10 @@ NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "
 Form = Literal["bundle", "markdown", "jsonl"]
 Force = Annotated[bool, Field(description="Replace an earlier one.")]
 CHAT_NEEDS = (
-    "A chat in text needs four turns marked as 'User:' and 'Assistant:', or with times as in "
-    "'[2025-05-01 10:00] Ann:', or six marked with names. "
-    "If these are notes, run: clawmem collection add PATH"
+    "A chat in text needs four turns marked 'User:' and 'Assistant:', or with times as in '[2025-05-01 10:00] Ann:', "
+    "or six marked with names. If these are notes, run: clawmem collection add PATH"
 )
-JSON_NEEDS = (
-    "JSON without text, cut off, or of another program holds no conversation that can be read. "
-    'Convert the last to a list such as [{"role": "user", "content": "..."}].'
-)
+JSON_NEEDS = 'Their JSON has no known form of text. Convert it to [{"role": "user", "content": "..."}, ...].'
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
 
 
@@ -107,10 +103,9 @@ def _mined_text(report: MiningReport) -> Iterator[str]:
     yield from counts_text({"dry run": report.dry_run, **done["sources"], "unchanged files": report.skipped})
     for what, lines in {"Faults": report.faults, "Files without a conversation": report.foreign}.items():
         yield from [f"{what}: {len(lines):,}", *map(one_line, lines[:10])] if lines else ()
-    if any(not file.endswith((".json", ".jsonl")) for file in report.foreign):
-        yield CHAT_NEEDS
-    elif report.foreign:
-        yield JSON_NEEDS
+    if report.foreign:
+        is_json = all(file.endswith((".json", ".jsonl")) for file in report.foreign)
+        yield JSON_NEEDS if is_json else CHAT_NEEDS
     elif not report.sources and not report.skipped:
         yield "No conversations were found."
     yield from counts_text({"Facts": done["synthesis"]})
