@@ -92,9 +92,10 @@ def checked_name(what: str, name: str) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return the first line of *text* without marks of Markdown, cut after a word at 80 characters."""
-    line = next(filter(None, map(str.strip, text.splitlines())), "")
-    return shortened(" ".join(re.sub(r"\A(?:#{1,6}|[-*+>]|\d+[.)])\s+", "", line).split()), TITLE_CHARS)
+    """Return the first line of *text* with a word, without marks of Markdown, cut after a word at 80 characters."""
+    line = next((line.strip() for line in text.splitlines() if re.search(r"\w", line)), text)
+    line = re.sub(r"\A(?:#{1,6}|[-*+>]|\d+[.)]|title:)\s+", "", line)  # of a heading, a list, or front matter
+    return shortened(" ".join(line.split()), TITLE_CHARS)
 
 
 def file_names(title: str, day: str) -> Iterator[str]:

@@ -129,6 +129,7 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path, env
         (["x", "--supersedes", "2026"], b"", ""),
         ([], b"", "TEXT"),
         (["- [ ] call Bo"], b"", "Write -- before a text"),
+        (["---\ntitle: Bo\n---\nBo calls"], b"", "Write -- before a text"),
     ],
 )  # fmt: skip
 def test_bad_input_writes_nothing(
@@ -374,11 +375,13 @@ def test_words_name_no_note_to_forget(remembered: Invoke) -> None:
         ("+49 (89) 123456-78", "note"),
         ("Card 4111 1111 1111 1111 expires in 2027", "card-expires-in-2027"),
         ("# Wifi of the hut\n\nIt is on the door.", "wifi-of-the-hut"),
+        ("---\ntitle: The sauna\n---\n\nIt heats for an hour.", "the-sauna"),
+        ("***\n\nThe key hangs inside.", "the-key-hangs-inside"),
     ],
 )
 def test_the_name_of_a_file_is_short(remembered: Invoke, notes: Path, text: str, name: str) -> None:
     """It has no long number, and a heading is not repeated as the title."""
-    assert remembered("remember", text).exit_code == 0
+    assert remembered("remember", "--", text).exit_code == 0
     [file] = saved_files(notes)
     assert file.name[len("2026-11-29-") :] == f"{name}.md"
     assert text.startswith("#") is ("title" not in front_matter(file))

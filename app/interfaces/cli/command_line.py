@@ -254,7 +254,8 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
             error.message = fault_of(error.__cause__.errors()[0])
         message = error.format_message().rstrip()
         if error.ctx:
-            is_text = re.fullmatch(r"No such option: -\d*", message)  # "- [ ] call Bo"
+            option = getattr(error, "option_name", "no option")
+            is_text = re.fullmatch(r"-\d*|-.*\s.*|---.*", option, re.DOTALL)  # "- [ ] call Bo"
             advice = (
                 "Write -- before a text that begins with -"
                 if is_text
