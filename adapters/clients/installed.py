@@ -363,9 +363,9 @@ def _servers(
 
 def _plugin(target: Target, connection: Connection, path: Sequence[str], runs: str) -> list[Entry]:
     """Return the settings of a plugin that starts one file: the program, the vault and the profile."""
-    beside = Path(connection.program[0]).with_name("clawmem")
+    sibling = Path(connection.program[0]).with_name("clawmem")
     found = shutil.which("clawmem", path=target.environ.get("PATH", ""))
-    program = str(beside) if beside.exists() else found or "clawmem"
+    program = str(sibling) if sibling.exists() else found or "clawmem"
     return [
         Setting((*path, runs), program, runs=True),
         Setting((*path, "vault"), connection.environ.get("INDEX_PATH")),

@@ -229,9 +229,9 @@ class SqliteEmbeddings(Store):
         if building and not self._space(BUILDING):
             return EmbeddingCounts()
         names = {**_BUILDING, "limits": "true"} if building else _SERVING
-        used, without, failed, held = self._db.rows(_COUNTS.format_map(names))[0]
+        used, without, failed, every = self._db.rows(_COUNTS.format_map(names))[0]
         stored = used - without
-        return EmbeddingCounts(stored, without - failed, failed, held - stored)
+        return EmbeddingCounts(stored, without - failed, failed, every - stored)
 
     def documents_without(self) -> int:
         # A partial index lists these documents; their rows are read as well, because a damaged index lists others.

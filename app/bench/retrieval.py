@@ -51,7 +51,7 @@ def measure(ranking: Iterable[str], grades: Mapping[str, int]) -> Measures:
     """
     scores = {item: -rank for rank, item in enumerate(dict.fromkeys(ranking))}
     found = calc_aggregate(_MEASURES.values(), {"": grades}, {"": scores})
-    return {name: found[one] for name, one in _MEASURES.items()}
+    return {name: found[measure_] for name, measure_ in _MEASURES.items()}
 
 
 def mean(rows: Sequence[Measures]) -> Measures:

@@ -440,8 +440,8 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
     for version in result.timeline:
         cause = f" by {version.triggered_by.file}" if version.triggered_by else ""
         about = f"v{version.version} {version.created_at[:10]} ({version.origin}){cause} {version.reasoning}"
-        said = f"  {', '.join(version.new_keywords)}: {shortened(version.new_context or 'none', 50)}"
-        yield from lines_to_read(f"{about}\n{said}", result.document.origin)
+        keywords = f"  {', '.join(version.new_keywords)}: {shortened(version.new_context or 'none', 50)}"
+        yield from lines_to_read(f"{about}\n{keywords}", result.document.origin)
     if not result.timeline:
         yield f"There is no note about {result.document.file} yet. Run: clawmem maintain enrich"
 

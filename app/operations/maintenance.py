@@ -384,11 +384,11 @@ def consolidate(
     duplicates = services.curator.duplicates(most)
     if not dry_run:
         why = "says the same as {} ({:.0%} of the words)"
-        reasons = [(copy, why.format(kept.display_path, overlap)) for copy, kept, overlap in duplicates]
+        reasons = [(copy, why.format(first.display_path, overlap)) for copy, first, overlap in duplicates]
         services.lifecycle.archive(reasons, services.caller)
     return [
-        DuplicateFile(file=document.display_path, kept=kept.display_path, share_of_words=round(overlap, 4))
-        for document, kept, overlap in duplicates
+        DuplicateFile(file=document.display_path, kept=first.display_path, share_of_words=round(overlap, 4))
+        for document, first, overlap in duplicates
     ]
 
 

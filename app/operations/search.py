@@ -386,8 +386,8 @@ def answer_question(
         "ranking": Ranking(services.settings.ranking),
         "unit": Unit(request.unit),
     }
-    asked = read_request(request.query, now_ms=now_ms, zone=zone, **conditions)
-    answer = services.tasks_first(asked, find(asked))
+    retrieval = read_request(request.query, now_ms=now_ms, zone=zone, **conditions)
+    answer = services.tasks_first(retrieval, find(retrieval))
     if documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
         is_unlikely = answer.answered is not None and likelihood_of(answer.answered) is Likelihood.UNLIKELY
@@ -396,7 +396,7 @@ def answer_question(
     else:
         answer.trace.degraded["vault"] = "it has no notes yet. Run: clawmem bootstrap PATH"
     took_ms = (perf_counter() - began) * 1000
-    explain = partial(services.explain, answer, asked, verb, took_ms)
+    explain = partial(services.explain, answer, retrieval, verb, took_ms)
     receipt = explain() if request.explain else None
     number = services.recalls.record(
         answer, verb, took_ms, limit=request.limit, receipt=lambda: pack(receipt or explain())
@@ -404,4 +404,4 @@ def answer_question(
     shown: dict[str, Any] = {"compact": request.compact, "body": request.body}
     if receipt:
         shown |= {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}
-    return answer_of(answer, services.settings, asked.as_of, **shown)
+    return answer_of(answer, services.settings, retrieval.as_of, **shown)

@@ -81,8 +81,8 @@ class SessionFiles:
         if not messages:
             raise SourceMissing(path, "there is no such session")
         texts = redact_parts([message.text for message in messages])
-        said = [message._replace(text=text) for message, text in zip(messages, texts, strict=True)]
-        return session_text(said).encode("utf-8", "replace")
+        redacted = [message._replace(text=text) for message, text in zip(messages, texts, strict=True)]
+        return session_text(redacted).encode("utf-8", "replace")
 
 
 def save_session(
@@ -106,13 +106,13 @@ def save_session(
         FileNotCreated: The note cannot be written.
     """
     messages = transcripts.read(transcript).messages
-    said = [AgentMessage(message.speaker.value, message.text) for message in messages][-LAST_MESSAGES:]
-    text = session_text(said)
+    latest = [AgentMessage(message.speaker.value, message.text) for message in messages][-LAST_MESSAGES:]
+    text = session_text(latest)
     if not text:
         return ""
     at_ms = next((ms for message in reversed(messages) if (ms := parse_iso(message.at))), clock.now_ms())
     content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
-    path = session_path(at_ms, topic_slug(said))
+    path = session_path(at_ms, topic_slug(latest))
     with suppress(SourceUnreadable):
         if files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip():
             return path

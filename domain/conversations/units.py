@@ -105,8 +105,8 @@ class Unit:
     @property
     def digest(self) -> str:
         """The SHA-256 of the messages and their speakers, before secrets are redacted."""
-        said = "\0".join(f"{message.id}\1{message.speaker}\1{message.text}" for message in self.messages)
-        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        content = "\0".join(f"{message.id}\1{message.speaker}\1{message.text}" for message in self.messages)
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:

@@ -115,8 +115,8 @@ def newest_question(query: str) -> NewestQuestion | None:
     kinds = [name for name in phrase or before if name in KINDS]
     kind_word = min(kinds, key=lambda name: KINDS[name] == ANY_KIND, default="")
     nouns = [name for name in phrase if KINDS.get(name) != ANY_KIND]
-    asked = {names[at], kind_word, *(_MOST if names[at] in _RECENT else ())}
-    rest = (token.span() for token, name in zip(tokens, names, strict=True) if name not in asked)
+    read = {names[at], kind_word, *(_MOST if names[at] in _RECENT else ())}
+    rest = (token.span() for token, name in zip(tokens, names, strict=True) if name not in read)
     about = content_words(" ".join(query[start:end] for start, end in rest))
     kind = KINDS.get(kind_word, "")
     topic = tuple(word for word in about if KINDS.get(word) != ANY_KIND) or (() if kind else about)

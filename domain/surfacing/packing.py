@@ -34,12 +34,12 @@ def pack_lines(lines: Iterable[str], budget: int, frame: str = "") -> list[str]:
         budget: Tokens.
         frame: Text around the lines, such as tags; counted once.
     """
-    kept: list[str] = []
+    packed: list[str] = []
     for line in lines:
-        if token_count("\n".join([frame, *kept, line])) > budget:
+        if token_count("\n".join([frame, *packed, line])) > budget:
             break
-        kept.append(line)
-    return kept
+        packed.append(line)
+    return packed
 
 
 def quoted_characters(score: float) -> int:

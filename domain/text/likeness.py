@@ -95,9 +95,9 @@ def restating_line(text: str, body: str) -> int | None:
     and every sign such as ``+``, ``<`` or ``€`` must be the same, because a note with another one is news. Sentences
     within a longer line or paragraph must have exactly the same words.
     """
-    asked, signs = words(text), _signs(text)
+    stated, signs = words(text), _signs(text)
     for line, part in _parts(body):
-        within = _line_of_sentences(text, asked, part)
+        within = _line_of_sentences(text, stated, part)
         if within is not None:
             return line + within
         if len(text) > _MOST_LONGER * len(part) or len(part) > _MOST_LONGER * len(text) + len("- [ ] "):
@@ -105,9 +105,9 @@ def restating_line(text: str, body: str) -> int | None:
         if _signs(part) != signs:
             continue
         found = words(part)
-        if found == asked and (asked or part.strip() == text.strip()):
+        if found == stated and (stated or part.strip() == text.strip()):
             return line
-        if _numbers(found) == _numbers(asked) and likeness(text, part) >= _LEAST_RESTATED:
+        if _numbers(found) == _numbers(stated) and likeness(text, part) >= _LEAST_RESTATED:
             return line
     return None
 

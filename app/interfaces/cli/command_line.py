@@ -264,8 +264,8 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
             message += f"{'' if message.endswith(('.', '?')) else '.'} {advice}"
         leave(message, 2, {"code": "INVALID_INPUT"})
     except (KeyboardInterrupt, typer.Abort):
-        kept = "interrupted; what was finished before is kept. Run the same command again."
-        leave(kept, INTERRUPTED, {"code": "INTERRUPTED"})
+        message = "interrupted; what was finished before is kept. Run the same command again."
+        leave(message, INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:
         _swallow_output(sys.stdout)
         sys.exit(BROKEN_PIPE)

@@ -117,8 +117,8 @@ def own(ctx: typer.Context) -> None:
         return
     for part in records_table(rows, "holds wanted file prompt"):
         show_part(part)
-    held = sum(bool(row["holds"]) for row in rows)
-    show(f"{held} of {plural(len(rows), 'case')} hold. {file}" if rows else f"No cases yet in {file}")
+    passed = sum(bool(row["holds"]) for row in rows)
+    show(f"{passed} of {plural(len(rows), 'case')} hold. {file}" if rows else f"No cases yet in {file}")
 
 
 @conformance.command()

@@ -368,9 +368,9 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
             file.parent.mkdir(mode=0o700, exist_ok=True)
             write_whole(file, state.encode("utf-8", "replace"))
 
-    told = InjectedFingerprints(context.vault).of(session.id)
+    injected = InjectedFingerprints(context.vault).of(session.id)
     latest = alone.transcripts.read(session.transcript).messages[-MESSAGES:]
-    write(state_of(latest, [note for note in notes_by_rules(latest) if not is_echo(note.quote, told)]))
+    write(state_of(latest, [note for note in notes_by_rules(latest) if not is_echo(note.quote, injected)]))
     files.drop_old_states()
     with context.writable() as services:
         write(services.session_capture(is_echo=_echo_test(services, session)).state(session))

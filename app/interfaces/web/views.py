@@ -184,7 +184,7 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
     document = services.lookup.find(text.file)
     links = find_links(services, text.file, limit=200)
     targets = {link.written: note_address(link.target, link.target_line) for link in links if link.target}
-    beside = get(services, query["beside"]) if query.get("beside") else None
+    compared = get(services, query["beside"]) if query.get("beside") else None
     older, newer = reading.succession_of(services, document)
     derived = services.vault.documents.many(services.vault.derivations.children(document.id)).values()
     return {
@@ -200,7 +200,7 @@ def note_page(services: Services, query: Query) -> Mapping[str, Any]:
         "backlinks": [link for link in links if link.source != text.file],
         "older": older,
         "newer": newer,
-        "beside": beside,
+        "beside": compared,
         "similar": find_similar(services, text.file, limit=5).results,
         "facts": services.vault.triples.of_document(document.id),
         "derived": [titled_file(other) for other in derived if other.inactive is None],

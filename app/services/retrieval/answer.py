@@ -96,9 +96,9 @@ class Result:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
         changes = (line.strip() for line in later if states_change(line, self.words, shown.text))
-        named, asked = {*self.words}, joined_words(self.words)
+        named, joined = {*self.words}, joined_words(self.words)
         keys = ((content_words(entry.partition(":")[0]), entry.rstrip()) for entry in self._entries)
-        stated = (entry for key, entry in keys if key and (named.issuperset(key) or "".join(key) in asked))
+        stated = (entry for key, entry in keys if key and (named.issuperset(key) or "".join(key) in joined))
         added = [
             *islice(stated, MOST_STATED),
             *islice((line for line in changes if line not in shown.text), 1),

@@ -93,8 +93,8 @@ class Pipeline:
                     best = spelling.best_spelling(word, near.stem, near.alike)
                     spellings = spelling.full_words(word, near.stem, best) if best else []
                     readings = chain(zip(spellings), spelling.compound_parts(word))
-                    held = (r for r in readings if all(lexical.holding(Term(w), Grain.DOCUMENT) for w in r))
-                    if reading := next(held, None):
+                    known = (r for r in readings if all(lexical.holding(Term(w), Grain.DOCUMENT) for w in r))
+                    if reading := next(known, None):
                         corrected[word] = " ".join(reading)
                 trace.corrected.update(corrected)
             notes = [f"{word!r} read as {reading!r}" for word, reading in trace.corrected.items()]
@@ -359,13 +359,13 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
     Where no task is of the time that it asks for, the notice of the trace says so, and those without a day are possible
     answers. Other notes are at most possible answers to a question for tasks without a topic.
     """
-    asked, likely = request.question.tasks, TASK_CONFIDENCE
-    if asked is None or request.floor > TASK_CONFIDENCE:
+    wanted, likely = request.question.tasks, TASK_CONFIDENCE
+    if wanted is None or request.floor > TASK_CONFIDENCE:
         return answer
     request = narrowed(stores, rewind_request(request))._replace(unit=Unit.LINE)
-    tasks, notice = tasks_in(stores.documents, request.scope, asked.days, asked.topic), ""
-    if asked.days and not tasks and not asked.topic:
-        notice, likely = f"No open task is of that time ({days_text(*asked.days)}).", BY_TIME_OF_FILE
+    tasks, notice = tasks_in(stores.documents, request.scope, wanted.days, wanted.topic), ""
+    if wanted.days and not tasks and not wanted.topic:
+        notice, likely = f"No open task is of that time ({days_text(*wanted.days)}).", BY_TIME_OF_FILE
         every = tasks_in(stores.documents, request.scope) if request.floor <= likely else []
         tasks = [(note, task) for note, task in every if not task.day]
     if not tasks and not notice:
@@ -382,7 +382,7 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         )
     notes = {candidate.document_id for candidate in candidates}
     others = [result for result in answer.results if result.document.id not in notes]
-    if not asked.topic:
+    if not wanted.topic:
         others = [
             replace(other, confidence=min(other.confidence or 0.0, BY_TIME_OF_FILE))
             for other in others

@@ -217,10 +217,10 @@ class MemoryRetrieve:
         if chosen is not Route.TIMELINE:
             return replace(answer, mode=chosen)
         if request.question.is_handoff_asked and not (request.content_types or request.floor):
-            asked = request.asking("what is the latest handoff")._replace(
+            for_handoff = request.asking("what is the latest handoff")._replace(
                 content_types=frozenset({"handoff"}), limit=1
             )
-            for newest in self.pipelines[QUERY]()(asked).results:
+            for newest in self.pipelines[QUERY]()(for_handoff).results:
                 others = [result for result in answer.results if result.document.id != newest.document.id]
                 answer.trace.note("the newest handoff first")
                 answer = replace(

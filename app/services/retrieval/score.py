@@ -33,8 +33,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     served = {number for number, document in documents.items() if document.inactive is None}
     trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
     places = {key: place for place, key in enumerate(work.by_date.order)}
-    asked, named, quoted = question.forms.words, question.named_time, question.forms.quoted
-    phrases = quoted or (zip(asked) if is_precise(question.text) else ())
+    wanted, named, quoted = question.forms.words, question.named_time, question.forms.quoted
+    phrases = quoted or (zip(wanted) if is_precise(question.text) else ())
     # A pattern that begins with letters is searched for faster.
     patterns = [
         r"[\W_]+".join((rf"{first}(?<![^\W_]{first})", *rest)) + r"(?![^\W_])" for first, *rest in phrases
@@ -46,8 +46,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         lower = normalise(f"{title}\n{body}").lower()
         if patterns and all(re.search(pattern, lower) for pattern in patterns):
             exact.add(number)
-        lacking = [fold(word) for word in asked if word not in lower]
-        if lacking and not f"{lower}{asked}".isascii() and any(map(fold(body).__contains__, lacking)):
+        lacking = [fold(word) for word in wanted if word not in lower]
+        if lacking and not f"{lower}{wanted}".isascii() and any(map(fold(body).__contains__, lacking)):
             respelt.add(number)
     for candidate in work.candidates:
         if candidate.document_id not in served:
@@ -64,7 +64,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             # Of these relevance is by far the largest.
             signals = signals_of(candidate.relevance, document, question.now_ms)
             terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
-            share = standing(document, asked) * (FULL if is_own(document) else OF_OTHERS)
+            share = standing(document, wanted) * (FULL if is_own(document) else OF_OTHERS)
             terms["standing"] = (share - 1) * terms["relevance"]
             if words(question.text) in map(words, document_names(document)):
                 terms["name"] = 0.3  # notes that link to it hold the name too

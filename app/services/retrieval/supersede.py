@@ -89,17 +89,17 @@ def _of_other_lines(
     pages = (c for c in reversed(work.candidates) if c.document and c.document.body_length > SHORT_NOTE)
     best = {c.document_id: c.best for c in pages if c.document_id in newer}
     spans = work.texts.spans(best.values())
-    asked, phrases = request.question.forms.words, request.question.phrases
+    wanted, phrases = request.question.forms.words, request.question.phrases
     for page, key in best.items():
         bodies, documents = (
             work.texts.bodies([page, *newer[page]]),
             work.texts.documents([page, *newer[page]]),
         )
         found = bodies[page][span.start : span.end] if (span := spans.get(key)) else ""
-        line = content_words(answering_sentences(found, asked))
+        line = content_words(answering_sentences(found, wanted))
         for number in (n for n, document in documents.items() if document.body_length <= SHORT_NOTE):
-            hits = [sum(has_words(asked, bodies.get(n, ""), phrases)) for n in (page, number)]
-            others = {*content_words(bodies[number])} - {*asked, *content_words(documents[page].title)}
+            hits = [sum(has_words(wanted, bodies.get(n, ""), phrases)) for n in (page, number)]
+            others = {*content_words(bodies[number])} - {*wanted, *content_words(documents[page].title)}
             if hits[0] and hits[1] < max(1, hits[0] - 1) and others.isdisjoint(line):
                 yield page, number
 

@@ -171,14 +171,14 @@ class SurfaceContext:
         work, trace = self._ranked(request, choices, retrieving, filtering)
         # The block is useful without any part in `suppress`.
         if not work.candidates and turns.rows and needs_earlier(prompt):
-            asked = prompt
+            wider = prompt
             with suppress(Exception):
                 since = iso_utc(request.question.now_ms - 10 * 60_000)
                 rows = (row for row in reversed(turns.rows) if row.asked_at > since)
                 receipts = filter(None, (receipt_of(self.receipts, row) for row in rows))
-                asked = looking_back(prompt, [receipt.question for receipt in receipts])
-            if asked != prompt:
-                asking = request.asking(asked)
+                wider = looking_back(prompt, [receipt.question for receipt in receipts])
+            if wider != prompt:
+                asking = request.asking(wider)
                 work, trace = self._ranked(asking, choices, retrieving, filtering)
         hint, reminder = routing_hint(prompt), ""
         with suppress(Exception):
@@ -283,9 +283,9 @@ class SurfaceContext:
         answer = surfaced.answer
 
         def receipt() -> bytes:
-            asked = {"profile": choices.profile.name, "tokens": surfaced.tokens}
+            choice = {"profile": choices.profile.name, "tokens": surfaced.tokens}
             embeddings, request = self.stores.embeddings, surfaced.request
-            explained = explain(answer, request, turns.verb, surfaced.ms, embeddings=embeddings, **asked)
+            explained = explain(answer, request, turns.verb, surfaced.ms, embeddings=embeddings, **choice)
             for item, result, lines in zip(explained.items, answer.results, surfaced.lines, strict=True):
                 item |= {"hash": result.document.hash, "quoted": lines}
             return pack(explained)
