@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import MONTHS
+from clawmem.domain.text.words import FULL_STOPS
 from clawmem.ports.sessions import Speaker
 
 
@@ -139,7 +140,7 @@ _LIST_MARK = re.compile(
 _END = re.compile(
     rf"(?!(?<=\d)\.\s+(?:[a-zäöü]|(?i:{'|'.join(MONTHS)})\b))"  # ordinal numbers: "zum 1. Mai", "am 3. des Monats"
     r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
-    r"(?:[.!?。！？]{1,9}[\"')\]»”]{0,9}(?=\s)|[。！？])\s*"
+    rf"(?:[.!?{FULL_STOPS}]{{1,9}}[\"')\]»”]{{0,9}}(?=\s)|[{FULL_STOPS}])\s*"
 )
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from clawmem.domain.documents.markdown import BlockKind, Markdown, is_machine_text
 from clawmem.domain.documents.names import searchable_names
-from clawmem.domain.text.words import index_text, words
+from clawmem.domain.text.words import FULL_STOPS, index_text, words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
@@ -30,7 +30,7 @@ GRAIN_OF = {
     FragmentKind.DOCUMENT: Grain.DOCUMENT,
 }
 
-_SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
+_SENTENCE_END = re.compile(rf"(?:[.!?…]['\")\]]*\s|[{FULL_STOPS}]|\n)")
 _SPACE = re.compile(r"\s")
 
 Part = tuple[FragmentKind, int, int, str, str]  # with start and end in the body, headings above, and a label

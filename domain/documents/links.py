@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import EXTENSION, document_names, file_name, folded, with_part
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import FULL_STOPS, words
 from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName
 from clawmem.ports.records import Document
@@ -29,7 +29,7 @@ _LINK = re.compile(
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)([^\[\]\n]+)\]:[ \t]*(?:<([^<>\n]*)>|(\S+))", re.MULTILINE)
 _BLOCK_ID = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?id::[ \t]*({_ID})[ \t]*$", re.MULTILINE)
 _SCHEME = re.compile(r"\A(?:[a-zA-Z][a-zA-Z0-9+.-]+:|//)")
-_SENTENCE_END = re.compile(r"[.!?…]['\")\]]*\s+(?=\S)|(?<=[。！？])")
+_SENTENCE_END = re.compile(rf"[.!?…]['\")\]]*\s+(?=\S)|(?<=[{FULL_STOPS}])")
 _MARKS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
 )

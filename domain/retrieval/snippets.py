@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_field, is_machine_text
 from clawmem.domain.text.parts import Place, text_pieces
+from clawmem.domain.text.words import fold
 
 MAX_LENGTH = 300
 ELLIPSIS = "..."
@@ -68,7 +69,7 @@ def snippet(
 
     First comes the best passage. It begins with a line (a sentence, if a line is longer than half of *max_length*) and
     takes more up to the next heading; code begins and ends with a statement. Each distinct term in it counts 1 and each
-    intent term 0.3 (as a substring, ignoring case), half of that in the heading above alone; then the terms in its first
+    intent term 0.3 (as a substring, ignoring case and accents), half of that in the heading above alone; then the terms in its first
     line. A line of tags or a heading above text begins one only if it was *found*, or if there is no other line. A field of
     tags, or without a term, neither begins nor ends one. A task of Logseq has its days, a row of a table its header.
 
@@ -80,8 +81,8 @@ def snippet(
         within: The part of the body to search; the whole body if it has no text.
         first_line: Line of the file on which the body begins, > 1 after front matter.
     """
-    wanted = {term.lower(): _INTENT_TERM for term in intent_terms if term.strip()}
-    wanted |= {term.lower(): _TERM for term in terms if term.strip()}
+    wanted = {fold(term): _INTENT_TERM for term in intent_terms if term.strip()}
+    wanted |= {fold(term): _TERM for term in terms if term.strip()}
     start, end = within if within and body[slice(*within)].strip() else (0, len(body))
     found = found or (0, 0)
     fits = end - start <= max_length
@@ -92,11 +93,10 @@ def snippet(
 
 
 def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place) -> list[_Piece]:
-    lower = body.lower()  # a few capitals have two small letters
-    lowered = _UNSHOWN.sub(lambda match: " " * len(match[0]), lower if len(lower) == len(body) else body)
+    shown = _UNSHOWN.sub(lambda match: " " * len(match[0]), body)
     pieces, texts = [], [body[start:end] for start, end in places]
     for place, text, following in zip(places, texts, [*texts[1:], ""], strict=False):
-        line = lowered[slice(*place)]
+        line = fold(shown[slice(*place)])
         within = [term for term in wanted if term in line]
         terms = frozenset(t for t in within if not t.isdecimal() or re.search(rf"(?<!\d){t}(?!\d)", line))
         is_other = is_field(text) and not is_bare(text) and (is_field(text, "tags") or not terms)

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TypeVar
 
 from clawmem.domain.surfacing.packing import HOT_ABOVE
+from clawmem.domain.text.words import fold
 
 PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
@@ -60,8 +61,8 @@ def is_on_topic(topic: str, title: str, path: str, body: str) -> bool:
 
     False without such words.
     """
-    tokens = [token for token in topic.lower().split() if len(token) >= 2]
-    text = f"{title} {path} {body[:READ]}".lower()
+    tokens = [token for token in fold(topic).split() if len(token) >= 2]
+    text = fold(f"{title} {path} {body[:READ]}")
     return bool(tokens) and all(token in text for token in tokens)
 
 

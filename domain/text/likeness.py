@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
-from clawmem.domain.text.words import FUNCTION_FORMS, fold, normalise, words
+from clawmem.domain.text.words import FULL_STOPS, FUNCTION_FORMS, fold, normalise, words
 from clawmem.ports.records import Document
 
 _CONFLICT = (
@@ -83,7 +83,9 @@ _LEAST_RESTATED = 0.85
 _SIGN = re.compile(r"[+<>=%&@€$£¥°±×÷^]|#(?=\w)|(?<!\w)[-−](?=\d)")
 _QUOTE_MARK = re.compile(r"^[ \t]*>[ \t>]*|^[ \t]*\+[ \t]", flags=re.MULTILINE)  # of a quotation or a list
 _MOST_LONGER = 2  # a part of more than twice the length states more
-_SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？]*(?:[.!?。！？](?=\S)[^.!?。！？]*)*")
+_SENTENCE = re.compile(
+    rf"[^\s.!?{FULL_STOPS}][^.!?{FULL_STOPS}]*(?:[.!?{FULL_STOPS}](?=\S)[^.!?{FULL_STOPS}]*)*"
+)
 _LEAST_SENTENCE = 3  # words; a shorter sentence says little without those around it
 
 

@@ -4,13 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import FULL_STOPS, fold
 
 CHUNK_CHARS, OVERLAP_CHARS = 4000, 200  # of the text that a reranker reads
 
 Place = tuple[int, int]  # character offsets: the first one, and the one after the last
 
 # Not after a number, or after a short word with a capital: "Sr. Costa", "Mrs. Pell".
-_SENTENCE_END = re.compile(r"[.!?;:…](?<!\d.)(?<!\b[A-Z].)(?<!\b[A-Z]\w.)(?<!\b[A-Z]\w\w.)\W{0,3}(?=\s)\s+")
+_SENTENCE_END = re.compile(
+    r"[.!?;:…](?<!\d.)(?<!\b[A-Z].)(?<!\b[A-Z]\w.)(?<!\b[A-Z]\w\w.)\W{0,3}(?=\s)\s+"
+    rf"|[{FULL_STOPS}]+[”’」』）)]*\s*"
+)
 
 
 def text_pieces(body: str, start: int, end: int, most: int) -> Iterator[Place]:
@@ -47,7 +51,7 @@ def choose_chunk(
 
     That is the window around the matching fragment (*around*, its offsets), if it is known, else the beginning. With
     *intent_terms*, windows that overlap by *overlap* characters are candidates too. A window scores 1.0 for each
-    distinct query term in it (as a substring, ignoring case) and 0.5 for each intent term; of equal windows the first
+    distinct query term in it (as a substring, folded) and 0.5 for each intent term; of equal windows the first
     wins.
     """
     first = 0
@@ -56,20 +60,20 @@ def choose_chunk(
         # Centred on the fragment; a fragment longer than a window is read from its beginning.
         first = max(0, min(start - max(0, chars - (end - start)) // 2, len(body) - chars))
     starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
-    wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
+    wanted, intended = ({fold(term) for term in some if term.strip()} for some in (terms, intent_terms))
 
     def worth(window: str) -> int:
-        lowered = window.lower()
-        return 2 * sum(term in lowered for term in wanted) + sum(term in lowered for term in intended)
+        folded = fold(window)
+        return 2 * sum(term in folded for term in wanted) + sum(term in folded for term in intended)
 
     windows = (body[start : start + chars] for start in starts)
     return body if len(body) <= chars else max(windows, key=worth)  # the first of equals
 
 
 def holds_any(text: str, terms: Sequence[str]) -> bool:
-    """Whether *text* contains one of *terms*, as a substring, ignoring case."""
-    lower = text.lower()
-    return any(term.lower() in lower for term in terms if term.strip())
+    """Whether *text* contains one of *terms*, as a substring, ignoring case and accents."""
+    folded = fold(text)
+    return any(fold(term) in folded for term in terms if term.strip())
 
 
 def intent_terms(intent: str) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ IGNORABLE = (
     "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
+# Signs of other scripts that end a sentence, also without a blank after them.
+FULL_STOPS = "。！？｡।॥؟۔։።။។༎"
 # Blocks of emoji; of their characters, those of the category "other symbols" are words.
 _PICTURE = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 _SOUND = 8  # the combining class of the marks of Kana that make another letter

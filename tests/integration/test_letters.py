@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
-from command_line import Invoke, ask_json, found_paths
+from command_line import Invoke, ask_json, found_paths, write_notes
 
 NOTES = {
     "thing.md": "# Þing\n\nGuðrún o̶l̶d̶ Kaʿba обʼєкт\n",
@@ -90,3 +91,28 @@ def test_an_index_with_words_in_a_former_form_is_rebuilt(indexed: Invoke, vault_
 
     assert found_paths(indexed, "search", "Ines") == ["ward.md"]
     assert "earlier clawmem" not in indexed("doctor").stdout
+
+
+@pytest.mark.parametrize(
+    ("sentence", "end", "question"),
+    [
+        ("वाई-फ़ाई का पासवर्ड लाल डिब्बे में है", "।", "फ़ाई पासवर्ड"),
+        ("வைஃபை கடவுச்சொல் சிவப்பு பெட்டியில் உள்ளது", ".", "வைஃபை கடவுச்சொல்"),
+        ("كَلِمَةُ السِّرِّ في الصندوق الأحمر", "۔", "كلمة السر"),
+        ("Ο κωδικός του ρούτερ είναι στο κόκκινο κουτί", ".", "ΚΩΔΙΚΟΣ ρουτερ"),
+        (unicodedata.normalize("NFD", "Der Schlüssel hängt über der Küchentür"), ".", "Schlüssel Küchentür"),
+        ("路由器密码写在红色盒子里", "。", "路由器密码"),
+    ],
+)
+def test_the_excerpt_is_the_sentence_in_any_spelling(
+    invoke: Invoke, tmp_path: Path, sentence: str, end: str, question: str
+) -> None:
+    """Of a long line, the excerpt has the sentence with the words of the question, and ends with a sentence."""
+    others = [f"{'ख घ' * 20} {number}{end} " for number in range(60)]
+    text = "".join([*others[:40], f"{sentence}{end} ", *others[40:]])
+    write_notes(tmp_path / "notes", {"diary.md": text})
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    snippet = ask_json(invoke, "search", question)["results"][0]["snippet"]
+
+    assert sentence in snippet and snippet.removesuffix("...").rstrip().endswith(end)

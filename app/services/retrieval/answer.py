@@ -24,7 +24,7 @@ from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.domain.text.parts import Place, holds_any, intent_terms
-from clawmem.domain.text.words import joined_words
+from clawmem.domain.text.words import fold, joined_words
 from clawmem.domain.text.written_dates import days_since
 from clawmem.ports.records import Document, FragmentKind, Span
 
@@ -126,8 +126,8 @@ class Result:
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
             first_line = best.text.partition("\n")[0]
             has_text = first_line != "" and not is_bare(first_line)
-            names = " ".join(document_names(self.document)).lower()  # they are shown anyway
-            wanted = [word for word in self.words if word not in names]
+            names = fold(" ".join(document_names(self.document)))  # they are shown anyway
+            wanted = [word for word in map(fold, self.words) if word not in names]
             is_named = len(wanted) < len(self.words)
             ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
             head = "".join(
@@ -135,7 +135,7 @@ class Result:
                 for key in self._entries
             )
             if holds_any(head, wanted):
-                line = max(head.split("\n"), key=lambda line: sum(word in line.lower() for word in wanted))
+                line = max(head.split("\n"), key=lambda line: sum(word in fold(line) for word in wanted))
                 place = head.index(line), head.index(line) + len(line)
                 # The first line of the front matter comes after its fence.
                 best = snippet(head, wanted, within=place, max_length=self.shown_length, first_line=2)

@@ -14,7 +14,7 @@ from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
 from clawmem.domain.text.dates import days_text
-from clawmem.domain.text.likeness import is_same_word
+from clawmem.domain.text.likeness import has_words, is_same_word
 from clawmem.ports.records import Document, FragmentKey, FragmentKind
 
 # Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.
@@ -188,8 +188,8 @@ def in_sections_of_days(request: RetrievalRequest, work: Work) -> Work:
         around = sections_around(found, parts) if found else []
         around = around or (parts if request.unit is Unit.DOCUMENT else [])
         if around and not (c.span and c.span.kind is FragmentKind.LINE):
-            texts = [bodies[c.document_id][part.start : part.end].lower() for part in around]
-            counts = [sum(word in text for word in words) for text in texts]
+            texts = [bodies[c.document_id][part.start : part.end] for part in around]
+            counts = [sum(has_words(words, text)) for text in texts]
             c = c._replace(span=around[counts.index(max(counts))])
         candidates += [c] if around or not parts else []
     return work.with_candidates(candidates)

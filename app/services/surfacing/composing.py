@@ -142,7 +142,7 @@ def _heads(
         for number in own
         for p in properties.get(number, ())
         if "".join(words(p.name)) in named
-        or (p.value.lower() in topics and p.value.lower() not in bodies.get(number, "").lower())
+        or ("".join(words(p.value)) in topics and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
     heads, project = {}, project_of(folder)
     for number, document in documents.items():
