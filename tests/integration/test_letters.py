@@ -108,7 +108,7 @@ def test_the_excerpt_is_the_sentence_in_any_spelling(
     invoke: Invoke, tmp_path: Path, sentence: str, end: str, question: str
 ) -> None:
     """Of a long line, the excerpt has the sentence with the words of the question, and ends with a sentence."""
-    others = [f"{'ख घ' * 20} {number}{end} " for number in range(60)]
+    others = [f"{number} {'ख घ ' * 20}ङ{end} " for number in range(60)]
     text = "".join([*others[:40], f"{sentence}{end} ", *others[40:]])
     write_notes(tmp_path / "notes", {"diary.md": text})
     invoke("bootstrap", str(tmp_path / "notes"))
