@@ -25,9 +25,9 @@ class _Composer(Composer):
         return super().compose_node(parent, index)
 
 
-def parse_yaml(text: str) -> dict[str, object]:
+def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
     """
-    Parse the YAML between the two rulers of a front matter, which is untrusted input.
+    Parse the YAML from this *line* of a file, between the two rulers of a front matter, which is untrusted input.
 
     Numbers and dates are strings as written, and tags are ignored. Values nested deeper than a list of scalars become
     strings in flow style. Aliases (``*name``) are refused.
@@ -37,7 +37,7 @@ def parse_yaml(text: str) -> dict[str, object]:
 
     Raises:
         ValueError: the YAML is malformed, not a mapping, or too large; the message is short and printable, with the
-            line of the file that has the front matter at its beginning.
+            line of the file.
     """
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
         raise ValueError(f"more than {_MAX_BYTES // 1024} KiB")
@@ -59,7 +59,7 @@ def parse_yaml(text: str) -> dict[str, object]:
     except Exception as error:  # ruamel raises arbitrary exceptions
         mark = getattr(error, "problem_mark", None)
         last_line = text.rstrip().count("\n")  # an unclosed bracket is noticed at the end of the text
-        where = f" in line {min(mark.line, last_line) + 2}" if mark else ""
+        where = f" in line {min(mark.line, last_line) + line}" if mark else ""
         problem = getattr(error, "problem", None) or str(error) or type(error).__name__
         raise ValueError(" ".join(str(problem).split())[:120] + where) from error
     raise ValueError("not a mapping of keys to values")

@@ -246,6 +246,10 @@ def test_skipped_files_of_other_programs_are_counted(invoke: Invoke, tmp_path: P
         ("confidence: 17\n---\n", "confidence: 17 is no number from 0 to 1"),
         ("Pinned: maybe\n---\n", "pinned: maybe is neither true nor false"),
         ("created: 2026-13-45\n---\n", "created: 2026-13-45 is no date"),
+        (
+            "tags: bees\n" + "a: [\n" * 99 + "---\n",
+            "front matter left out in line 3, 4, 5, 6, 7, 8, 9, 10, 11 and 90 more:",
+        ),
     ],
 )
 def test_front_matter_without_effect_is_said(

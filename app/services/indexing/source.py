@@ -9,6 +9,7 @@ from datetime import UTC, tzinfo
 from itertools import takewhile
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents import encoding, frontmatter, identity, names, times
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import SUPERSEDES, note_links
@@ -24,7 +25,7 @@ from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
 
 Split = Callable[[str, int], list[Fragment]]  # the fragments of a body that begins on a line of its file
-ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
+ParseYaml = Callable[..., Mapping[str, object]]  # of a text and its first line; raises ValueError
 
 # Fragment numbers have twenty bits in a vault; a file with more lines is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
@@ -159,23 +160,23 @@ def _note(
         raw = parse_yaml(parts.text) if parts.text else {}
     except ValueError as error:
         # Read it without its malformed lines.
-        raw, left_out, faults, above = dict[str, object](), list[int](), list[str](), ""
+        raw, left_out, faults, first = dict[str, object](), list[int](), list[str](), 2
         # The keys, each with its value, whose lines begin with a blank, a hyphen or a bracket.
         for entry in re.split(r"^(?=[^\s#\]}-])", parts.text, flags=re.MULTILINE):
             lines = entry.splitlines(keepends=True)
-            first = 2 + above.count("\n")
-            without_one = [(at, lines[:at] + lines[at + 1 :]) for at in reversed(range(len(lines)))]
-            for at, part in [(None, lines), *without_one][:MAX_ENTRY_LINES]:
+            for at in [None, *reversed(range(len(lines)))][:MAX_ENTRY_LINES]:
+                part = lines if at is None else lines[:at] + lines[at + 1 :]
                 try:
-                    raw = {**parse_yaml(above + "".join(part)), **raw}
+                    for key, value in parse_yaml("".join(part), first).items():
+                        raw.setdefault(key, value)
                     left_out += [] if at is None else [first + at]
                     break
                 except ValueError as fault:
                     faults += [str(fault)] if at is None else []
             else:
                 left_out.append(first)
-            above += "\n" * len(lines)  # so that faults name the lines of the file
-        done = f"left out in line {', '.join(map(str, left_out))}" if left_out else "read key by key"
+            first += len(lines)
+        done = f"left out in line {few([*map(str, left_out)], 9)}" if left_out else "read key by key"
         malformed = f"front matter {done if raw else 'taken as text'}: {next(filter(None, faults), error)}"
         parts = parts if raw else frontmatter.FrontMatter("", text.removeprefix("\ufeff"), 1)
     note = Markdown(parts.body, parts.body_line)

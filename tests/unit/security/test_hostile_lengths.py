@@ -123,6 +123,13 @@ def test_a_longer_repetition_takes_a_small_multiple_of_the_time(read: Callable[[
             assert growth(read, piece, length) < MAX_GROWTH, repr(piece)
 
 
+def test_malformed_front_matter_is_read_in_linear_time() -> None:
+    def damaged_note(text: str) -> None:
+        posted_note(f"---\n{text}\n---\n")
+
+    assert growth(damaged_note, "k: [\n", SHORT) < MAX_GROWTH
+
+
 def test_quadratic_time_is_noticed() -> None:
     def compare_all(text: str) -> None:
         for start in range(0, len(text), 8):
