@@ -85,14 +85,19 @@ _FAILED = _any(
     r".{0,150}\b(?:weil|wegen|da)\b",
 )
 
+_REPORTING = (
+    r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|wrote|according to|apparently|supposedly|allegedly|put it|laut|"
+    r"angeblich|anscheinend|sagte?|gesagt|meinte?|schreibt|schrieb|geschrieben|behauptet|erzählt|steht|heißt es|warum|wieso)\b"
+)
 # Signs before a cue that the statement is not the speaker's own: reported by somebody else, supposed or open.
 _FOREIGN = _any(
-    r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|wrote|according to|apparently|supposedly|allegedly|put it|laut|"
-    r"angeblich|anscheinend|sagte?|gesagt|meinte?|schreibt|schrieb|geschrieben|behauptet|erzählt|steht|heißt es|warum|wieso)\b",
+    _REPORTING,
     r"\bi (?:heard|read|was told)\b|\bnot true\b|\bich habe (?:gehört|gelesen)\b",
     r"\b(?:suppose|supposing|imagine|hypothetically|assum(?:e|ing)|if|unless|until|whether|maybe|perhaps|possibly|could|might|would|"
     r"should|say|angenommen|falls|wenn|ob|vielleicht|eventuell|könnte\w*|würde\w*|sollte\w*|stell dir vor|nehmen wir an)\b",
 )
+# "Bob wrote:" on a line, with the paragraph or list below.
+REPORT = _any(rf"(?m)(?=^.{{1,200}}:[ \t]*$){_REPORTING}.*\n\s*(?:.*\S.*(?:\n|\Z))+")
 # Ends of the text before a cue where its clause begins, perhaps after an introduction ("For the cache we", "I think we").
 # Elsewhere the clause is part of another's: "The README states we", "Remind me why we", "The book: we".
 _CLAUSE = _any(

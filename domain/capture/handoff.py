@@ -182,9 +182,7 @@ def next_steps(text: str) -> Iterator[str]:
 MESSAGES = 200  # the latest messages
 LONGEST_PATH = 300
 # A tag within backticks is a quotation, not markup.
-_SCRATCHPAD = re.compile(
-    r"(?<!`)<analysis\b[^<>]*>.*?(?:</analysis\s*>|(?=(?<!`)<summary\b)|\Z)", re.DOTALL | re.IGNORECASE
-)
+_SCRATCHPAD = re.compile(r"(?is)(?<!`)<analysis\b[^<>]*>.*?(?:</analysis\s*>|(?=(?<!`)<summary\b)|\Z)")
 _SUMMARY = re.compile(r"(?<!`)<summary\b[^<>]*>(.*?)(?:(?<!`)</summary\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
-from clawmem.domain.capture.cues import Kind, kind_of, sentences
+from clawmem.domain.capture.cues import REPORT, Kind, kind_of, sentences
 from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
 
@@ -21,9 +21,7 @@ OBSERVATIONS = "agent/observations"
 SHORTEST, LONGEST = 10, 500  # characters of a sentence
 CONTEXT_CHARS = 240
 # Speaks of the project in which it is said.
-LOCAL = re.compile(
-    r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
-)
+LOCAL = re.compile(r"(?i)\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b")
 
 
 def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
@@ -83,7 +81,7 @@ def notes_by_rules(messages: Sequence[TranscriptMessage]) -> Iterator[Note]:
         other = next((other for other in before if other.speaker is not message.speaker), None)
         questions = (text for text in sentences(other.text if other else "") if text.endswith("?"))
         context = " ".join(questions)[:CONTEXT_CHARS]
-        for sentence in sentences(message.text):
+        for sentence in sentences(REPORT.sub("", message.text)):
             kind = kind_of(sentence, message.speaker) if SHORTEST <= len(sentence) <= LONGEST else None
             failures += kind is Kind.ANTIPATTERN
             if kind is None or (kind, key := payload(sentence)) in seen:

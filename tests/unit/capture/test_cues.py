@@ -40,8 +40,8 @@ def test_sentences_by_kind() -> None:
 
 
 def test_what_is_quoted_is_not_said() -> None:
-    """Code, quoted lines, tables and pasted chats hold no findings."""
-    text = "```\nWe'll use Postgres.\n```\n> We'll use MySQL.\n\n| We'll use | Redis |\n\nWe'll use SQLite."
+    """Code, quoted lines, tables, pasted chats and what follows a line such as "Tom wrote:" hold no findings."""
+    text = "Tom wrote:\n\n- We'll use CouchDB.\n- We'll drop IE.\n\n```\nWe'll use Postgres.\n```\n> We'll use MySQL.\n\n| We'll use | Redis |\n\nWe'll use SQLite."
     text += "\n\nAnna: We'll use Oracle.\n[10:02] Tom Roth: We decided to use Access.\nAnna: I prefer Excel."
 
     assert [one.quote for one in notes_by_rules(said((U, text)))] == ["We'll use SQLite."]
