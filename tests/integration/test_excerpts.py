@@ -162,3 +162,14 @@ def test_a_later_line_that_says_what_changed_is_added(first: Callable[[str], dic
     shown = first("how many hours does salting the olives take")["snippet"]
     assert shown.startswith("Salting the olives takes 12 hours.")
     assert shown.endswith("\n…\nShorter salting of olives next time: 8 hours instead of 12.")
+
+
+def test_a_block_has_no_header_of_a_wide_table(invoke: Invoke, tmp_path: Path) -> None:
+    """The name of a column is no help among thousands; the row is shown around the words of the prompt."""
+    rows = ["|".join(f"{name}{number}" for number in range(5_000)) for name in ("column", "valve")]
+    write_notes(tmp_path / "notes", {"valves.md": f"# Valves\n\n|{rows[0]}|\n|{'-|' * 5_000}\n|{rows[1]}|\n"})
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    block = invoke("surface", "what is to the right of valve777 in the table?").stdout
+
+    assert "|valve777|valve778|" in block and len(block) < 3_000

@@ -185,6 +185,6 @@ def _cut(passage: Passage, request: RetrievalRequest, room: int) -> Passage:
         best = snippet(text, terms, intent_terms=wanted, max_length=room, first_line=first)
         text, first, last = best.text, best.start_line, best.end_line
     is_row = "|" in text.partition("\n")[0]
-    header = "\n".join(header_at(body, span.start) or ()) if is_row else ""
-    header = safe(redact_part(header, 0, len(header)))
+    header = "\n".join((is_row and header_at(body, span.start)) or ())
+    header = safe(redact_part(header, 0, len(header))) if len(header) <= FULL_CHARACTERS // 2 else ""
     return passage._replace(text=safe(text), lines=(first, last), header=header)
