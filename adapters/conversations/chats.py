@@ -26,7 +26,7 @@ _ROLES = dict.fromkeys(("user", "human", "you", "me"), Speaker.USER) | dict.from
     "assistant ai claude gpt chatgpt bot gemini copilot model llm".split(), Speaker.ASSISTANT
 )
 _TIMES = ("timestamp", "created_at", "create_time", "time")
-_NAME = r"[^\W_][\w .'-]{0,38}"
+_NAME = r"[^\W_](?:[\w .'-]|[^\x00-\x7f]){0,38}"
 _TIME = r"\d{4}-\d\d-\d\d[T ,]{1,2}\d\d?:\d\d(?::\d\d)?"
 _BARE = re.compile(rf"^(?P<name>{_NAME}): ?(?P<text>.*)$")
 _FORMS = (

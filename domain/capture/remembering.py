@@ -13,7 +13,7 @@ from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.versions import CHANGE, CORRECTION, SHARED_WITH_CHANGE
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import denies
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import slug, words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Speaker
@@ -102,10 +102,9 @@ def file_names(title: str, day: str) -> Iterator[str]:
     """
     Yield file names for a note, ``<day>-<words of the title>.md`` and then numbered ones.
 
-    Letters and digits of every script are kept in lower case, without long numbers; every other run of characters
-    becomes a hyphen, so that a title cannot name another folder, a hidden file or a device.
+    The title becomes a `slug` without long numbers, which can name no other folder, hidden file or device.
     """
-    words = re.sub(r"[^\w]+", "-", _NUMBER.sub(" ", title.lower())).strip("-_")
+    words = slug(_NUMBER.sub(" ", title))
     if len(words) > _NAME_CHARS:
         words = words[:_NAME_CHARS].rpartition("-")[0] or words[:_NAME_CHARS]
     stem = f"{day}-{words.strip('-_') or 'note'}"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.text.words import slug
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ImportedMessage, RawTime
 from clawmem.ports.sessions import Speaker, TranscriptMessage
@@ -228,7 +229,7 @@ def unit_path(key: str, number: int) -> str:
 
 def fact_path(title: str, source_id: int) -> str:
     """Return the path of a memory, a function of the document that states it and of its title."""
-    name = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:50].strip("-") or "fact"
+    name = slug(title)[:50].strip("-") or "fact"
     key = " ".join(title.lower().split()).encode("utf-8", "surrogatepass")
     return f"synthesized/{name}-src{source_id}-{hashlib.sha256(key).hexdigest()[:8]}.md"
 

@@ -9,7 +9,7 @@ from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.dates import month_named, temporal_range
 from clawmem.domain.text.vocabulary import MONTHS
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import slug, words
 from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
 
@@ -60,5 +60,5 @@ def diary_path(at_ms: int, topic: str, zone: tzinfo = UTC) -> str:
     topic cannot name another folder.
     """
     moment = datetime.fromtimestamp(at_ms // 1000, zone)
-    slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60].strip("-") or TOPIC
-    return f"{DIARY}/{moment:%Y-%m-%d-%H%M%S}{at_ms % 1000:03}-{slug}.md"
+    name = slug(topic)[:60].strip("-") or TOPIC
+    return f"{DIARY}/{moment:%Y-%m-%d-%H%M%S}{at_ms % 1000:03}-{name}.md"

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import translate
 
+from clawmem.domain.text.words import MARKS
 from clawmem.ports.errors import InvalidInput
 
 EXCLUDED = frozenset(
@@ -16,7 +17,7 @@ EXCLUDED = frozenset(
 
 MAX_ALTERNATIVES = 1000  # ten groups of two already make 1024
 
-_INVALID_RUN = re.compile(r"[^\w-]+")
+_INVALID_RUN = re.compile(rf"[^\w{MARKS}-]+")
 _GROUP = re.compile(r"\{([^{}]*)\}")  # the innermost one
 
 
@@ -120,7 +121,7 @@ def _lower_suffix(path: str) -> str:
 
 
 def is_collection_name(text: str) -> bool:
-    """Whether *text* is a valid collection name: one or more letters and digits of any script, ``-`` and ``_``."""
+    """Whether *text* is a valid collection name: one or more letters, digits and marks of any script, ``-`` and ``_``."""
     return bool(text) and not _INVALID_RUN.search(text)
 
 

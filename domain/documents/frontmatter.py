@@ -6,15 +6,15 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.text.words import words
+from clawmem.domain.text.words import MARKS, words
 from clawmem.domain.text.written_dates import written_time
 
 # A ruler above a text opens no front matter.
-_UNCLOSED = re.compile(r"---[ \t]*\r?\n[^\W\d][\w -]*:(?:\s|\Z)")
+_UNCLOSED = re.compile(rf"---[ \t]*\r?\n[^\W\d][\w{MARKS} -]*:(?:\s|\Z)")
 CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 # The words of keys with dates, in this order: the last ones only say when a note was changed. Others may be added.
-_DATE_WORDS = ("created", "creation", "modified", "updated", "edited")
+_DATE_WORDS = ("date", "created", "creation", "modified", "updated", "edited")
 _ADDED = frozenset({"date", "time", "last", "at", "on"})
 
 # Capture writes observations; they are never inferred from a path.
@@ -104,8 +104,8 @@ def facts(raw: Mapping[str, object]) -> Facts:
     Case does not count in keys, and ``reviewBy``, ``review by`` and ``review-by`` are ``review_by``. ``type`` is read as
     the content type where it names one of `TYPES` and there is no ``content_type``.
 
-    A title and a content type must be strings. A date is what `written_dates.written_time` accepts, of ``date`` or the
-    first key with one of `_DATE_WORDS`. Tags and aliases are a list or a comma-separated string, tags also a string with
+    A title and a content type must be strings. A date is what `written_dates.written_time` accepts, of the first key
+    with one of `_DATE_WORDS`. Tags and aliases are a list or a comma-separated string, tags also a string with
     blanks; duplicates count once. Addresses of notes are a string or a list of strings. Only ``true`` pins. Scalars are
     printed the YAML way (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values are read.
     """
@@ -115,10 +115,9 @@ def facts(raw: Mapping[str, object]) -> Facts:
     for key, value in raw.items():
         known.setdefault(re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", key.strip()).casefold(), value)
     names = {key: " ".join({*key.split("_")} - _ADDED) or key for key in known}
-    order = ("date", *_DATE_WORDS)
     dates: dict[str, str | None] = {}
-    dated = (key for key, value in known.items() if names[key] in order and not isinstance(value, bool))
-    for key in sorted(dated, key=lambda key: order.index(names[key])):
+    dated = (key for key, value in known.items() if names[key] in _DATE_WORDS and not isinstance(value, bool))
+    for key in sorted(dated, key=lambda key: _DATE_WORDS.index(names[key])):
         text = next(iter(values(known[key])), "")
         time = written_time(text)
         dates[key] = None if time is None else iso_utc(time) if parse_iso(text) is None else text

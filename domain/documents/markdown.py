@@ -19,7 +19,7 @@ HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t])")
 _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
-_OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
+_OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][^:\n]{0,40}::(?=\s|\Z)")
 # Lines that Logseq writes for itself, and links and names of blocks of Obsidian that show another note, or nothing.
 _MACHINE_LINE = re.compile(
     r"\A(?:(?:id|collapsed)::.*|\^[\w-]+|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
@@ -248,7 +248,7 @@ def is_machine_text(text: str) -> bool:
     return all(line in "-*+" or _MACHINE_LINE.fullmatch(line.lstrip("-*+> ")) for line in lines)
 
 
-def is_field(line: str, name: str = r"[^\W\d_][\w .-]{0,40}") -> bool:
+def is_field(line: str, name: str = r"[^\W\d_][^:\n]{0,40}") -> bool:
     """Whether *line* is the field ``name:: value`` of Dataview or Logseq, by default of any name."""
     return "::" in line and re.match(rf"\s*(?:[-*+] )?{name}::\s", line) is not None
 

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
+from unicodedata import normalize
 
 from clawmem.domain.documents.diary import day_sections
 from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name, folded
 from clawmem.domain.text.likeness import without_conflict
+from clawmem.domain.text.words import MARKS
 from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
@@ -33,7 +35,7 @@ MAX_VALUE = 500  # characters of a value; a longer one is a text
 
 # A field, or the day of a task, has one.
 _FIELD_MARKS = tuple(":: due: deadline: scheduled: 📅 📆 🗓 ⏳ ⌛".split())
-_NAME = r"[^\W_][\w -]{0,60}?"
+_NAME = rf"[^\W_][\w{MARKS} -]{{0,60}}?"
 _FIELD = re.compile(
     rf"^[ \t]*(?:[-*+][ \t]+)?(?P<mark>[*_]{{0,2}})(?P<name>{_NAME})(?P=mark)::[ \t]+(?P<value>\S[^\n]*)$"
     rf"|(?<!\[)[\[(](?P<inner>{_NAME})::[ \t]*(?P<part>[^\[\]()\n]+)[\])]",
@@ -70,9 +72,8 @@ def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
     """
     inline = _TAG.finditer(_NO_TEXT.sub(" ", note.prose)) if _TAG.search(note.body) else ()
     tags: dict[str, str] = {}
-    for tag in map(bare_tag, (*declared, *(match[1] or match[2] for match in inline))):
-        if tag:
-            tags.setdefault(folded(tag), tag)
+    for tag in filter(None, map(bare_tag, (*declared, *(match[1] or match[2] for match in inline)))):
+        tags.setdefault(folded(tag), normalize("NFC", tag))
     return tuple(tags.values())[:MAX_FIELDS]
 
 
@@ -100,8 +101,7 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     Each tag is a field ``tags``, each alias a field ``aliases``.
     The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
-    lowered = note.body.lower()
-    if not any(mark in lowered for mark in _FIELD_MARKS):
+    if not any(map(note.body.lower().__contains__, _FIELD_MARKS)):
         return []
     fields, closed = list[tuple[str, str]](), list[tuple[int, int]]()
     for task in _TASK.finditer(note.prose):
@@ -137,7 +137,7 @@ def note_properties(
     pairs += [("aliases", alias) for alias in aliases]
     pairs += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
     unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in pairs if name.strip())
-    return [Property(name, value, property_key(value)) for name, value in unique]
+    return [Property(normalize("NFC", name), value, property_key(value)) for name, value in unique]
 
 
 def property_key(value: str) -> str:
@@ -160,7 +160,7 @@ def read_filter(text: str) -> PropertyFilter:
     Raises:
         InvalidInput: *text* names no property.
     """
-    condition = re.fullmatch(r"([^=!<>~]*[^=!<>~\s])\s*(?:(!?)=(.*))?", text.strip(), re.DOTALL)
+    condition = re.fullmatch(r"(?s)([^=!<>~]*[^=!<>~\s])\s*(?:(!?)=(.*))?", normalize("NFC", text.strip()))
     if not condition:
         raise InvalidInput(
             "INVALID_INPUT",

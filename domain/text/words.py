@@ -33,6 +33,14 @@ IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
     "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+# Marks that are written with a letter, and letters between them; for a set of a pattern.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06ed\u0711-\u07f3\u07fd-\u082d\u0859-\u085b\u0898-\u0963\u0981-\u09e3\u09fe-\u0a75\u0a81-\u0ae3\u0afa-\u0c63"
+    "\u0c81-\u0c83\u0cbc-\u0df3\u0e31-\u0e4e\u0eb1-\u0ecd\u0f18-\u0f39\u0f3e-\u0f84\u0f86-\u0fc6\u102b-\u103e\u1056-\u109d"
+    "\u135d-\u135f\u1712-\u1734\u1752-\u17d3\u17dd\u180b-\u193b\u1a17-\u1a1b\u1a55-\u1a7f\u1ab0-\u1b44\u1b6b-\u1b73"
+    "\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff\u20d0-\u20f0\u302a-\u302f\u3099-\u309a\ua802-\uabed"
+)
 INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
 # Signs of other scripts that end a sentence, also without a blank after them.
 FULL_STOPS = "。！？｡।॥؟۔։።။។༎"
@@ -130,6 +138,11 @@ def fold(text: str) -> str:
         return normalise(text).lower()
     decomposed = unicodedata.normalize("NFKD", normalise(text).casefold())
     return unicodedata.normalize("NFKC", decomposed.translate(_FOLDED))
+
+
+def slug(text: str) -> str:
+    """Return *text* as a part of a path: composed, in lower case, with a hyphen for each run of other characters than of words."""
+    return re.sub(f"[^\\w{MARKS}]+", "-", unicodedata.normalize("NFC", text.lower())).strip("-_")
 
 
 MOST_AT_ONCE = 65_536  # characters that are divided into words

@@ -116,3 +116,18 @@ def test_the_excerpt_is_the_sentence_in_any_spelling(
     snippet = ask_json(invoke, "search", question)["results"][0]["snippet"]
 
     assert sentence in snippet and snippet.removesuffix("...").rstrip().endswith(end)
+
+
+def test_marks_belong_to_names_of_fields_and_files(invoke: Invoke, tmp_path: Path) -> None:
+    """A letter may be written with marks, also those of a Mac (NFD), in properties, tags and names of saved files."""
+    text = "# Sofa\n\nस्वाद:: तीखा\n\nDas Sofa (Länge:: 2 m) #Möbel\n"
+    write_notes(tmp_path / "notes", {"sofa.md": unicodedata.normalize("NFD", text)})
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    for condition in ("स्वाद=तीखा", "länge=2 m"):
+        assert ask_json(invoke, "list", "--where", condition)["total"] == 1
+    assert ask_json(invoke, "tags")["tags"][0]["tag"] == "Möbel"
+    assert "-नाव-घर-की-चाबी.md" in invoke("remember", "नाव घर की चाबी").output
+    assert "-die-schlüssel.md" in invoke("remember", unicodedata.normalize("NFD", "Die Schlüssel")).output
+    write_notes(tmp_path / "more", {"a.md": "More."})
+    assert invoke("collection", "add", str(tmp_path / "more"), "--name", "नोट्स").exit_code == 0

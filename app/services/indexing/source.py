@@ -95,7 +95,7 @@ def parse_source(
     kind = frontmatter.content_type(facts.content_type, path)
     if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
         types = [value.strip().lower() for key, value in facts.extra if key.strip().casefold() == "type"]
-        kind = next((name for name in types if re.fullmatch(r"[^\W\d][\w-]*", name)), kind)
+        kind = next((name for name in types if re.fullmatch(r"[^\W\d][^\s,.;:/]*", name)), kind)
     dated = [
         *(heading.label for heading in note.headings),
         day_at_opening(note.body, modified_ms + 86_400_000),
