@@ -18,6 +18,7 @@ from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings.model import Settings
+from clawmem.domain.text.words import token_count
 
 TESTS = Path(__file__).parents[1]
 NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}
@@ -92,6 +93,12 @@ class TestTheDevelopmentPrompts:
         missed = [one for one in others if not names_gold(ask(one["vault"], one["prompt"]), one)]
 
         assert len(missed) / len(others) <= 0.15, [one["prompt"] for one in missed]
+
+
+@pytest.mark.parametrize("prompt", ["what is the phone number of the landlord?", "send an email with python"])
+def test_what_is_hardly_an_answer_is_short(ask: Ask, prompt: str) -> None:
+    """A block has half the tokens where no answer is likely."""
+    assert token_count(ask("examples", prompt)) <= 400
 
 
 def test_the_note_that_a_prompt_means_comes_first(ask: Ask) -> None:

@@ -45,7 +45,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.grains import VECTOR
-from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR, LIKELY
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import UNVERIFIED, is_verified
 from clawmem.domain.security.quoting import safe
@@ -178,15 +178,15 @@ class SurfaceContext:
                 receipts = filter(None, (receipt_of(self.receipts, row) for row in rows))
                 wider = looking_back(prompt, [receipt.question for receipt in receipts])
             if wider != prompt:
-                asking = request.asking(wider)
-                work, trace = self._ranked(asking, choices, retrieving, filtering)
+                work, trace = self._ranked(request.asking(wider), choices, retrieving, filtering)
         hint, reminder = routing_hint(prompt), ""
         with suppress(Exception):
             # Most sessions are too short for a reminder; they skip the query for the latest act of curation.
             if turns.blocks_since() >= (interval := self.settings.nudge_interval):
                 acts = self.acts.latest(1)
                 reminder = nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
-        budget = profile.budget - token_count(block([""], hint=hint, nudge=reminder))
+        share = 1 if work.answered is None or work.answered >= LIKELY else 2
+        budget = profile.budget // share - token_count(block([""], hint=hint, nudge=reminder))
         known = set[Quotation]()
         with suppress(Exception):
             # Lines of these notes that blocks quoted since the last compaction.
