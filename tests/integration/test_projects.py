@@ -93,6 +93,10 @@ def test_a_rule_of_one_repository_stays_there(
     )
     assert TASTE[:-1] in here and ", project a/shop" not in here
     assert TASTE[:-1] in there and ", project a/shop" in there
+    compacted = {"source": "compact", "compact_summary": both}
+    here, there = (context("postcompact-inject", "SessionStart", cwd, **compacted) for cwd in (tree, other))
+    assert RULE[:-1] in here and "project a/shop" not in here
+    assert RULE[:-1] not in there and "project a/shop" in there
     again = {
         **stop,
         "session_id": "s2",

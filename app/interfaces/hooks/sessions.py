@@ -250,8 +250,12 @@ def advise(name: str, event: HookEvent, context: HookContext) -> str:
         return ""
 
     def advice_of(services: Services) -> str:
-        briefings = services.briefings
-        advice = briefings.earlier_fix(event.error) if is_failure else briefings.file_lessons(path)
+        briefings, project = services.briefings, project_of(event.cwd)
+        advice = (
+            briefings.earlier_fix(event.error, project)
+            if is_failure
+            else briefings.file_lessons(path, project)
+        )
         known = InjectedFingerprints(context.vault).of(event.session_id)
         if advice is None or not advice.text or is_echo(advice.text, known, at_least=1):
             return ""

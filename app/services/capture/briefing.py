@@ -253,14 +253,15 @@ class Briefings:
             ]
         results: list[Result] = []
         with suppress(ClawmemError):  # a failing index must not discard the other sections
-            results += self._found((request or summary)[:200]).answer.results if request or summary else ()
+            query = (request or summary)[:200]
+            results += self._found(query, project)[0].answer.results if query else ()
         context = []
         for result in results:
             note, body = result.document, result.body
             if not is_hidden(note.display_path, note.content_type):
                 beginning = " ".join(redact_part(body, 0, min(len(body), 2000)).split())[:150]
-                mark = shown_successor(result.superseded_by)
-                context.append(_line(note.title, note.display_path, mark, text=beginning))
+                marks = elsewhere.get(note.id, ""), shown_successor(result.superseded_by)
+                context.append(_line(note.title, note.display_path, *marks, text=beginning))
         return block(
             "vault-postcompact",
             "State of this session, saved when its conversation was compacted, and what the vault has on it.",
@@ -273,7 +274,7 @@ class Briefings:
             1200,
         )
 
-    def file_lessons(self, path: str) -> Advice:
+    def file_lessons(self, path: str, project: str = "") -> Advice:
         """
         Return the block ``<vault-file-lessons>``: decisions, problems and mistakes that name a file; empty without any.
 
@@ -284,7 +285,7 @@ class Briefings:
         """
         name = file_name(path)
         lessons: list[tuple[Result, str]] = []
-        found = self._found(name)
+        found, elsewhere = self._found(name, project)
         for result in found.answer.results:
             note, body, start, is_named = result.document, result.body, 0, False
             is_lesson = note.content_type in ("antipattern", "decision", "problem")
@@ -292,15 +293,16 @@ class Briefings:
                 is_named = is_named or names_file(line, path)
                 # Below a heading stands the reason.
                 if is_named and line.strip() and not line.startswith("#"):
-                    shown = redact_part(body, start, start + len(line)).strip()
-                    mark = shown_successor(result.superseded_by)
-                    line = _line(note.title, note.content_type, day_of(note), mark, text=shown)
-                    lessons.append((result, line))
+                    shown = redact_part(body, start, start + len(line)).strip("> \n")
+                    marks = elsewhere.get(note.id, ""), day_of(note), shown_successor(result.superseded_by)
+                    text = "" if shown.startswith(note.title.rstrip("…")) else shown
+                    title = note.title if text else shown
+                    lessons.append((result, _line(title, note.content_type, *marks, text=text)))
                     break
                 start += len(line)
         return found.about("vault-file-lessons", f"Noted about {safe(name)} before:", lessons[:3])
 
-    def earlier_fix(self, output: str) -> Advice | None:
+    def earlier_fix(self, output: str, project: str = "") -> Advice | None:
         """
         Return the block ``<vault-earlier-fix>``: up to two notes that name the error in the *output* of a command.
 
@@ -308,7 +310,7 @@ class Briefings:
         names the same error.
         """
         for line in error_lines(output):
-            found = self._found(redact(line))
+            found, elsewhere = self._found(redact(line), project)
             fixes: list[tuple[Result, str]] = []
             for result in found.answer.results:
                 note, body = result.document, result.body
@@ -317,7 +319,8 @@ class Briefings:
                     following = PARAGRAPH.search(body, place.end())
                     end = min(following.end() if following else place.end(), place.start() + 400)
                     text = " ".join(redact_part(body, place.start(), end).split())
-                    fixes.append((result, _line(note.title, note.display_path, day_of(note), text=text)))
+                    marks = note.display_path, elsewhere.get(note.id, ""), day_of(note)
+                    fixes.append((result, _line(note.title, *marks, text=text)))
             if fixes:
                 return found.about("vault-earlier-fix", "From the vault, about the same error:", fixes[:2])
         return None
@@ -370,7 +373,7 @@ class Briefings:
         for number, note in enumerate(facts):
             text, change = _stated(note, bodies), ""
             with suppress(ClawmemError):  # a failing index must not discard the statement
-                for result in self._found(text[:100]).answer.results if number < COMPARED else ():
+                for result in self._found(text[:100])[0].answer.results if number < COMPARED else ():
                     if result.document.id == note.id and (later := result.changed_by) and later.id in shown:
                         change = f"perhaps no longer so, see {later.display_path}; "
             place = change + ", ".join(filter(None, (elsewhere.get(note.id), note.display_path)))
@@ -396,17 +399,14 @@ class Briefings:
             return section(heading, filter(str.strip, body.splitlines()), 220)
         return ""
 
-    def _found(self, text: str) -> Advice:
-        """Return the answer to a search for *text*, without what may not be shown unasked; no block."""
+    def _found(self, text: str, project: str = "") -> tuple[Advice, Mapping[int, str]]:
+        """Return the notes that *text* finds and a session may see; those of other projects come last, with labels by id."""
         request = read_request(text, now_ms=self.clock.now_ms(), limit=LOOKED_AT, show_all=True)
-        answer = self.search(request)
-        now, withheld = iso_utc(self.clock.now_ms()), self.withheld()
-        shown = (
-            result
-            for result in answer.results
-            if result.document.id not in withheld and may_show(result.document, now)
-        )
-        return Advice("", replace(answer, results=tuple(shown)), request)
+        answer, elsewhere = self.search(request), projects_elsewhere(self.properties, project)
+        now, withheld = iso_utc(self.clock.now_ms()), self.withheld(project)
+        shown = [r for r in answer.results if r.document.id not in withheld and may_show(r.document, now)]
+        shown.sort(key=lambda result: result.document.id in elsewhere)
+        return Advice("", replace(answer, results=tuple(shown)), request), elsewhere
 
 
 def _stated(note: Document, bodies: Mapping[int, str]) -> str:
