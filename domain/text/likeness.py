@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
+from clawmem.domain.text.vocabulary import STOP_WORDS, denies
 from clawmem.domain.text.words import FULL_STOPS, FUNCTION_FORMS, fold, normalise, words
 from clawmem.ports.records import Document
 
@@ -94,8 +95,8 @@ def restating_line(text: str, body: str) -> int | None:
     Return the 1-based line where *body* states *text*, nearly in the same words; ``None`` if it does not.
 
     Compared are the whole body, its paragraphs and its lines. Punctuation, blanks and capitals do not count; every number
-    and every sign such as ``+``, ``<`` or ``€`` must be the same, because a note with another one is news. Sentences
-    within a longer line or paragraph must have exactly the same words.
+    and every sign such as ``+``, ``<`` or ``€`` must be the same, and *text* may have no other word than function words,
+    because such a note is news. Sentences within a longer line or paragraph must have exactly the same words.
     """
     stated, signs = words(text), _signs(text)
     for line, part in _parts(body):
@@ -109,7 +110,9 @@ def restating_line(text: str, body: str) -> int | None:
         found = words(part)
         if found == stated and (stated or part.strip() == text.strip()):
             return line
-        if _numbers(found) == _numbers(stated) and likeness(text, part) >= _LEAST_RESTATED:
+        changed = {*stated} ^ {*found}
+        news = (word for word in changed if denies(word) or (word in stated and word not in STOP_WORDS))
+        if not any(news) and _numbers(found) == _numbers(stated) and likeness(text, part) >= _LEAST_RESTATED:
             return line
     return None
 
