@@ -48,7 +48,7 @@ def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
         # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
         yaml = YAML(typ="base", pure=True)
         yaml.Composer = _Composer
-        data = yaml.load(text)
+        data = yaml.load(text.replace("\t", "  "))  # YAML allows tabs that ruamel refuses
         if data is None or data == "null" or isinstance(data, dict):
             return {
                 _flow(key): [*map(_item, value)] if isinstance(value, list) else _item(value)

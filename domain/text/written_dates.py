@@ -40,7 +40,7 @@ def written_time(text: str, zone: tzinfo = UTC) -> int | None:
     Return the milliseconds since the Unix epoch of a time that a person or a program has written; else ``None``.
 
     That is ISO 8601, seconds or milliseconds since the epoch, or the midnight of the first day or month in another
-    text: ``2024/05/03``, ``08.05.2024``, ``Friday, May 3rd 2024`` and ``3 May 2024`` in six languages, ``2024-05``.
+    text: ``2024/05/03``, ``8.5.2024``, ``8.5.24``, ``Friday, May 3rd 2024``, ``3 May 2024`` in six languages, ``2024-05``.
     A time of day without an offset is in *zone*; a day alone is the midnight of UTC.
     """
     text = text.strip().strip("[]").strip()
@@ -48,7 +48,7 @@ def written_time(text: str, zone: tzinfo = UTC) -> int | None:
     if number.isdecimal() and len(number) in (10, 13):
         return int(number) * (1000 if len(number) == 10 else 1)
     ms = parse_iso(text, zone if ":" in text else UTC)
-    return next(_days(text, _DATES), None) if ms is None else ms
+    return next(_days(text, _DATES, century=2000), None) if ms is None else ms
 
 
 def read_moment(text: str, now_ms: int, direction: int, zone: tzinfo = UTC) -> int | None:

@@ -70,6 +70,11 @@ def test_nothing_is_an_empty_mapping(text: str) -> None:
     assert parse_yaml(text) == {}
 
 
+def test_a_tab_is_a_blank() -> None:
+    """YAML allows tabs after a colon, and editors write them before items."""
+    assert parse_yaml("a:\tb\ntags:\n\t- c\n") == {"a": "b", "tags": ["c"]}
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
