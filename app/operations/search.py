@@ -113,7 +113,7 @@ class SearchAnswer(SelectedResult):
     answered: float | None = Field(default=None, description="Probability that any result answers.")
     hidden: int = Field(default=0, description="Unlikely results that show_all shows.")
     results: list[FoundDocument]
-    notice: str | None = Field(default=None, description="That no note or task is of the time asked for.")
+    notice: str | None = Field(default=None, description="What no note has: a word, or the time asked for.")
     degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
     reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
     as_of: str | None = Field(default=None, description="The day that the answer is from, if asked for.")
@@ -161,11 +161,11 @@ def answer_of(
         if body:
             keys["body"] = without_orders(result.body, document.origin)
         results.append(FoundDocument(**keys))
-    names = ("mode", "intent", "confidence", "plan", "sessions")
-    some = {name: getattr(answer, name) for name in names} | {
+    read = [f"No note has {word!r}: read as {known!r}." for word, known in answer.trace.corrected.items()]
+    some = {name: getattr(answer, name) for name in ("mode", "intent", "confidence", "plan", "sessions")} | {
         "as_of": as_of and local_day(iso_utc((parse_iso(as_of) or 0) - 1)),
         "clauses": len(answer.plan),
-        "notice": answer.trace.notice,
+        "notice": " ".join([*read, answer.trace.notice]).strip(),
     }
     return SearchAnswer(
         query=answer.query,

@@ -16,27 +16,26 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     """
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
-    The fewest edits win, then the most documents. Words with digits and of fewer than five letters stay as they are. A
-    short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a word
-    that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
+    It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
+    are. A short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a
+    word that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
     misspelling itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None
-    most = 2 if len(word) >= LONG and len(stem) > SHORT else 1
     is_long, fits = len(stem) >= LONG, []
     for stored, documents in alike.items():
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
-        edits = min(OSA.distance(form, stored, score_cutoff=most) for form in (stem, word))
+        edits = min(OSA.distance(form, stored, score_cutoff=1) for form in (stem, word))
         same_length = [form for form in (word, stem) if len(form) == len(stored)]
         if (
-            edits <= most
-            and (documents > 1 or (is_long and edits == 1))
+            edits <= 1
+            and (documents > 1 or is_long)
             and not word.startswith(stored)
             and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
         ):
-            fits.append((edits, -documents, stored))
-    return min(fits)[2] if fits else None
+            fits.append((-documents, stored))
+    return min(fits)[1] if fits else None
 
 
 def full_words(word: str, stem: str, corrected: str) -> list[str]:

@@ -13,17 +13,20 @@ NOTES = {
     "todo.md": "# To do\n\nPrint the schedule for the choir, file the invoice, thank the plumber.\n",
     "garden.md": "# Garden\n\nThe beans stand behind the mill. What grows, grows.\n",
     "rudern.md": "# Rudern\n\nDas Training ist donnerstags um sieben am Bootshaus, das Ruder liegt im Keller.\n",
+    "soup.md": "# Soupe de montage\n\nLe montage dure deux jours; on mange la soupe.\n",
+    "tent.md": "# Tent\n\nFor the montage bring stakes.\n",
     "maria.md": "# Maria\n\nMaria keeps the spare key.\n",
 }
 
 
 @pytest.mark.parametrize("verb", ["search", "query", "query --mode vectors"])
 def test_misspelt_words_find_their_note(indexed: Invoke, verb: str) -> None:
-    """The trace says how the words were read."""
+    """The answer and its trace say how the words were read."""
     found = ask_json(indexed, *verb.split(), "shedule of the chior", "--explain")
 
     assert found["results"][0]["path"] == "choir.md"
     assert "'chior' read as 'choir'" in json.dumps(found)
+    assert "No note has 'chior': read as 'choir'." in indexed(*verb.split(), "shedule of the chior").stdout
     assert found_paths(indexed, *verb.split(), "invioce of the plumer for the bath")[0] == "plumber.md"
 
 
@@ -35,8 +38,9 @@ def test_a_compound_is_read_as_its_words(indexed: Invoke) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["where is the schedule of the choir", "who sells wheat", "does Marta keep a key"]
+    "question",
+    ["where is the schedule of the choir", "who sells wheat", "does Marta keep a key", "which mortgage"],
 )
 def test_other_words_are_left_alone(indexed: Invoke, question: str) -> None:
-    """Known words are not corrected, nor those that differ from a word of the vault by another letter."""
+    """Known words are not corrected, nor those that differ from a word of the vault by another letter or more."""
     assert "read as" not in indexed("query", question, "--json", "--explain").stdout
