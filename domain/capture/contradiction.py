@@ -24,9 +24,8 @@ _LOWERED = {Verdict.CONTRADICTION: (0.25, 0.20), Verdict.UPDATE: (0.15, 0.30)}  
 
 _EXCLUSIONS = frozenset({"against", "without"})
 _REPLACED = re.compile(
-    r"\b(?:instead of|rather than|no longer|not|replac(?:e|es|ing)|drop(?:s|ping)?|away from|(?:mov|switch|migrat)\w* "
+    r"(?i)\b(?:instead of|rather than|no longer|not|replac(?:e|es|ing)|drop(?:s|ping)?|away from|(?:mov|switch|migrat)\w* "
     r"(?:away )?from|statt|anstelle von|nicht mehr)\s+(?:use |using |the |our |to |with )*(?P<old>[\w.+#/-]+)",
-    re.IGNORECASE,
 )
 _FRAME = frozenset("use uses used using let longer instead rather decided agreed".split())
 _WORD = re.compile(r"[^\W_][\w.+#-]*[^\W_]|[^\W_]")
@@ -42,9 +41,9 @@ def verdict(new: str, old: str, *, in_session: bool = False) -> Verdict:
     In a session, one that says what changed updates one with half of its words; verbs count if it begins with "Actually".
     """
     abandoned = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
-    begins = in_session and CORRECTION.match(new) is not None
-    frame = STOP_WORDS if begins else STOP_WORDS | _FRAME
-    new_words, old_words = (set(_WORD.findall(text.lower())) - frame for text in (new, old))
+    stated = CORRECTION.sub("", new) if in_session else new
+    frame = STOP_WORDS if stated != new else STOP_WORDS | _FRAME
+    new_words, old_words = (set(_WORD.findall(text.lower())) - frame for text in (stated, old))
     is_negation, was_negation = (
         denies(text) or not _EXCLUSIONS.isdisjoint(_WORD.findall(text.lower())) for text in (new, old)
     )
@@ -53,7 +52,7 @@ def verdict(new: str, old: str, *, in_session: bool = False) -> Verdict:
         return Verdict.NONE
     if abandoned & old_words and not was_negation:
         return Verdict.CONTRADICTION if new_words <= old_words else Verdict.UPDATE
-    if in_session and 2 * shared >= least and (begins or CHANGE.search(new)):
+    if in_session and 2 * shared >= least and (stated != new or CHANGE.search(new)):
         return Verdict.UPDATE
     is_same_subject = shared >= 0.6 * least
     return Verdict.CONTRADICTION if is_same_subject and is_negation is not was_negation else Verdict.NONE

@@ -32,8 +32,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _OPENING = (
-    r"^(?:(?:ok(?:ay)?|yes|right|fine|good|so|and|but|then|well|please|actually|no|ja|gut|also|dann|nein|bitte)\b"
-    r"[\s,.:;–—-]*)*"
+    r"^(?:(?:ok(?:ay)?|yes|right|fine|good|so|and|but|then|well|please|actually|scratch that|on second thought|no|sorry|wait"
+    r"|ja|gut|also|dann|nein|doch nicht|eigentlich|bitte)\b[\s,.:;–—-]*)*"
 )
 _CHOSEN = (
     r"(?:use|go with|take|stick (?:to|with)|stay (?:with|on)|keep|switch to|move to|migrate|adopt|drop|remove|replace|"

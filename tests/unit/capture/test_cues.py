@@ -74,6 +74,8 @@ def test_confidence_only_falls(confidence: float, answer: Verdict) -> None:
         (["Let's use Postgres.", "We'll keep the ledger for ten years."], []),
         (["Let's use Postgres.", "Actually, let's use MySQL."], [(0, 1)]),
         (["We'll deploy on Fridays.", "Let's use pnpm.", "No, we'll deploy on Mondays."], [(0, 2)]),
+        (["We decided to deploy on Mondays.", "On second thought, we deploy on Tuesdays."], [(0, 1)]),
+        (["Let's use Redis for the cache.", "No, scratch that: we use Valkey for the cache."], [(0, 1)]),
         (["We decided to use Postgres for the ledger.", "Actually, let's use Redis for the cache."], []),
     ],
 )
