@@ -156,6 +156,13 @@ def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:
     assert "345" in answer[0]["file"] and answer[1]["changed_by"]["file"] == answer[0]["file"]
     world.cli("remember", "Miete Werkstatt: 350 im Monat", "--supersedes", "notes/halle.md")
     assert world.json("query", "Vermieter der Halle")["results"][0]["file"] == "notes/halle.md"
+    (world.home / "notes" / "iris.md").write_text(
+        "---\ndate: 2025-12-27\n---\n# December\n\nIris plays the bassoon at the conservatoire, third floor. Dad's room is warm.\n"
+    )
+    world.cli("update")
+    world.cli("remember", "Actually Dad is in room 31 now, second floor.")
+    first = world.json("query", "on which floor of the conservatoire is the bassoon")["results"][0]
+    assert first["file"] == "notes/iris.md" and "changed_by" not in first
 
 
 def test_a_correction_changes_the_nearest_note(world: InterfaceWorld) -> None:

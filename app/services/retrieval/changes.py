@@ -22,10 +22,8 @@ from clawmem.domain.text.words import search_text, words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
-CHANGE = "change"  # name of the term in the score
-COMPARED = 10  # candidates that may change each other
 WORDS, SEARCHED, LINES = 32, 12, 20  # that are weighed, of which are searched, and that are found
-AROUND = 100  # characters before and after the line that answers
+COMPARED, AROUND = 10, 100  # candidates that may change each other, characters around an answer
 DAY = len("2026-03-31")
 
 
@@ -49,12 +47,13 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         read[note.collection] = min(note.indexed_at, read.get(note.collection, note.indexed_at))
     notes = _Notes(work.texts, question, content_words(question.text), read)
     changed: dict[int, int] = {}  # the newer note by the older one
-    passages = {number: notes.passage(key) for number, key in first.items()}
+    passages = {number: notes.passages(key) for number, key in first.items()}
     brief = [n for n in first if len(notes.body(n)) <= SHORT_NOTE and corrected_topic(notes.body(n))]
-    about = {o: {n: notes.corrects(n, passages[o]) for n in brief} for o in first}
+    about = {o: {n: notes.corrects(n, passages[o][1]) for n in brief} for o in first}
     for older in sorted(first, key=lambda o: -max(about[o].values(), default=0)):
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
-        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passages[older])]:
+        passage = passages[older][0]
+        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passage)]:
             changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
@@ -70,7 +69,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         place, at = ids.index(older), ids.index(newer) if newer in ids else len(ids)
         if place < at:
             moved = order.pop(at) if newer in ids else best[newer]
-            order.insert(place, moved.plus(CHANGE, max(0.0, order[place].score + ABOVE - moved.score)))
+            order.insert(place, moved.plus("change", max(0.0, order[place].score + ABOVE - moved.score)))
     return work.with_candidates(order)
 
 
@@ -96,11 +95,13 @@ class _Notes:
     def body(self, number: int) -> str:
         return self.texts.bodies([number]).get(number, "")
 
-    def passage(self, key: FragmentKey) -> str:
-        """Return the title of a note and the text around the fragment that answers."""
+    def passages(self, key: FragmentKey) -> tuple[str, str]:
+        """Return the text around the fragment that answers, and its sentences that do; each below the title of its note."""
         span, body = self.texts.spans([key]).get(key), self.body(key.document_id)
         start, end = (span.start, span.end) if span else (0, 0)
-        return f"{self.document(key.document_id).title}\n{body[max(0, start - AROUND) : end + AROUND]}"
+        title = self.document(key.document_id).title
+        answer = answering_sentences(body[start:end], self.question.forms.words)
+        return f"{title}\n{body[max(0, start - AROUND) : end + AROUND]}", f"{title}\n{answer}"
 
     def is_later(self, number: int, older: int) -> bool:
         """
@@ -144,9 +145,8 @@ def _searched(
     answers, or a sentence with words of both that and the question.
     """
     old, lexical = notes.document(older.document_id), stores.lexical
-    span, body = notes.texts.spans([older]).get(older), notes.body(older.document_id)
-    answer = answering_sentences(body[span.start : span.end] if span else "", notes.question.forms.words)
-    every = dict.fromkeys((*notes.topic, *content_words(notes.passage(older))))
+    passage, answer = notes.passages(older)
+    every = dict.fromkeys((*notes.topic, *content_words(passage)))
     terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
     dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
     scope = request.scope._replace(authored_from=max(filter(None, dates), default=None))
@@ -164,6 +164,6 @@ def _searched(
     for n, key in lines.items():
         if n != older.document_id and notes.is_later(n, older.document_id):
             known = versions.weight_of_change(notes.document(n).title, notes.body(n), notes.topic, weights)
-            weighed[key] = math.inf if notes.corrects(n, f"{old.title}\n{answer}") else known
+            weighed[key] = math.inf if notes.corrects(n, answer) else known
     best = max(weighed, key=weighed.__getitem__, default=None)
     return best if best and weighed[best] >= versions.LEAST_CHANGE * rarity(total, 1) else None
