@@ -34,6 +34,15 @@ WINDOWS: tuple[
     (Scope(authored_from=DAYS[0], authored_until=DAYS[1]), [0]),
     (Scope(authored_from="2024-03-01T00:00:00.001Z", authored_until="2024-03-02T00:00:00.001Z"), [1]),
     (Scope(authored_from=DAYS[2], authored_until=DAYS[2]), []),
+    (  # the second day, six hours west of UTC
+        Scope(
+            authored_from="2024-03-02T06:00:00.000Z",
+            authored_until="2024-03-03T06:00:00.000Z",
+            recorded_from=DAYS[1],
+            recorded_until=DAYS[2],
+        ),
+        [1],
+    ),
 )
 UNKNOWN = 987_654  # above every document id in a contract test
 ROUNDING = 0.02  # difference of a score from the cosine, because a store may keep vectors with less precision

@@ -254,13 +254,17 @@ class Scope(NamedTuple):
     """
     Restriction of a search, which an index applies before its limit. ``None`` and no collections do not restrict.
 
-    ``authored_from`` is inclusive, ``authored_until`` exclusive, both in the format of records.
+    ``authored_from`` is inclusive, ``authored_until`` exclusive, both in the format of records. A document of exactly
+    ``recorded_from`` is included too, one of exactly ``recorded_until`` is not: midnights in UTC of the first day and
+    of the day after the last, at which notes with a day but no time are recorded.
     """
 
     collections: frozenset[str] = frozenset()
     authored_from: str | None = None
     authored_until: str | None = None
     documents: frozenset[int] | None = None
+    recorded_from: str | None = None
+    recorded_until: str | None = None
 
 
 EVERYTHING = Scope()

@@ -357,9 +357,12 @@ def condition(scope: Scope) -> str | None:
     if scope.collections:
         parts.append(f"collection in ({', '.join(map(_quoted, sorted(scope.collections)))})")
     if scope.authored_from is not None:
-        parts.append(f"authored_at >= {_quoted(scope.authored_from)}")
+        day = _quoted(scope.recorded_from or "")
+        parts.append(f"(authored_at >= {_quoted(scope.authored_from)} or authored_at = {day})")
     if scope.authored_until is not None:
         parts.append(f"authored_at < {_quoted(scope.authored_until)}")
+    if scope.recorded_until is not None:
+        parts.append(f"authored_at != {_quoted(scope.recorded_until)}")
     if scope.documents is not None:
         ids = sorted(scope.documents) or [MARKER_KEY]  # LanceDB accepts no empty list
         parts.append(f"document_id in ({', '.join(map(str, ids))})")

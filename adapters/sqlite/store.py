@@ -65,14 +65,17 @@ def condition(scope: Scope, *others: str) -> tuple[str, dict[str, str]]:
     """Return the condition on a row of ``documents`` to be in *scope* and meet the *others*, with its bindings."""
     possible = {
         "collection in (select value from json_each(:collections))": scope.collections,
-        "authored_at >= :authored_from": scope.authored_from is not None,
+        "(authored_at >= :authored_from or authored_at = :recorded_from)": scope.authored_from is not None,
         "authored_at < :authored_until": scope.authored_until is not None,
+        "authored_at != :recorded_until": scope.recorded_until is not None,
         "id in (select value from json_each(:only_documents))": scope.documents is not None,
     }
     bindings = {
         "collections": json.dumps(sorted(scope.collections)),
         "authored_from": scope.authored_from or "",
         "authored_until": scope.authored_until or "",
+        "recorded_from": scope.recorded_from or "",
+        "recorded_until": scope.recorded_until or "",
         "only_documents": json.dumps(sorted(scope.documents or ())),
     }
     limits = [limit for limit, holds in possible.items() if holds]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from json import JSONDecodeError
 from pathlib import Path
 from threading import Lock
@@ -261,15 +262,17 @@ def ranked(searcher: Searcher, query: LexicalQuery, limit: int, scope: Scope) ->
         return []
     occur = Occur.Must if query.every else Occur.Should
     question = [(Occur.Must, Query.boolean_query([(occur, term.query) for term in terms]))]
-    filters = []
+    filters, moment = [], partial(Query.range_query, SCHEMA, AUTHORED, FieldType.Integer)
     if scope.collections:
         filters.append(Query.term_set_query(SCHEMA, COLLECTION, sorted(scope.collections)))
     if scope.authored_from is not None or scope.authored_until is not None:
-        since, until = (t and time_number(t) for t in (scope.authored_from, scope.authored_until))
-        filters.append(
-            # tantivy requires include_upper for an open end
-            Query.range_query(SCHEMA, AUTHORED, FieldType.Integer, since, until, include_upper=until is None)
-        )
+        times = (scope.authored_from, scope.authored_until, scope.recorded_from, scope.recorded_until)
+        since, until, first, after = (t and time_number(t) for t in times)
+        # tantivy requires include_upper for an open end
+        days = [(Occur.Should, moment(since, until, include_upper=until is None))]
+        days += [(Occur.Should, moment(first, first))] if first else []
+        days += [(Occur.MustNot, moment(after, after))] if after else []
+        filters.append(Query.boolean_query(days))
     if scope.documents is not None:
         filters.append(Query.term_set_query(SCHEMA, DOCUMENT, sorted(scope.documents)))
     question += [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in filters]

@@ -72,7 +72,7 @@ from clawmem.domain.documents.properties import read_filter, sort_key
 from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
-from clawmem.domain.text.dates import coming_days
+from clawmem.domain.text.dates import coming_days, recorded_midnight
 from clawmem.domain.text.written_dates import local_day
 from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import InvalidInput
@@ -268,7 +268,7 @@ def list_documents(
     check_filters(vault.documents, vault.properties, [], ordering)
     scope = _scope(services, collection, tag, where, moment)
     if period := read_period(since, until, services.clock.now_ms(), zone := services.clock.zone()):
-        scope = scope_within(scope, period)
+        scope = scope_within(scope, period, zone)
         scope = within_days(vault.documents, scope, period.days(zone), moment)[0]
     total = len(vault.documents.ids(scope))
     # a name in another case is the same property
@@ -292,12 +292,11 @@ def _scope(
     services: Services, collection: Names, tag: Names, where: Names, until: str | None = None
 ) -> Scope:
     """Return the scope of the documents that meet conditions, written before *until*; refuse unknown names."""
-    vault, tags, conditions = services.vault, listed(tag), conditions_in(where)
-    check_filters(vault.documents, vault.properties, tags, conditions)
-    scope = Scope(frozenset(named_collections(services, collection)), authored_until=until)
-    if not (tags or conditions):
-        return scope
-    documents = documents_with(vault.documents, vault.properties, scope, tags, conditions)
+    vault, wanted = services.vault, (listed(tag), conditions_in(where))
+    check_filters(vault.documents, vault.properties, *wanted)
+    recorded = recorded_midnight(until, services.clock.zone())
+    scope = Scope(frozenset(named_collections(services, collection)), None, until, None, None, recorded)
+    documents = documents_with(vault.documents, vault.properties, scope, *wanted) if any(wanted) else None
     return scope._replace(documents=documents)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
-from clawmem.domain.text.written_dates import FIRST_YEAR, day_named, read_moment
+from clawmem.domain.text.written_dates import FIRST_YEAR, day_named, local_day, read_moment
 
 MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
 LEAP_YEARS_APART = 8  # longest distance between two 29 February
@@ -87,15 +87,13 @@ class TimeRange(NamedTuple):
     The time range that a question names, in the form of a `Scope`, and its position in the question.
 
     ``authored_from`` is inclusive, ``authored_until`` exclusive; ``None`` leaves that side open, never both. The
-    characters of the question from ``start`` up to ``end`` name the time. ``recorded_from`` is ``authored_from`` or,
-    if earlier, midnight UTC of the same day: notes with a day but no time are recorded at that moment.
+    characters of the question from ``start`` up to ``end`` name the time.
     """
 
     authored_from: str | None
     authored_until: str | None
     start: int
     end: int
-    recorded_from: str | None = None
 
     @property
     def is_day(self) -> bool:
@@ -132,10 +130,22 @@ def days_text(first: str, last: str) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def is_within(moment: str, named: TimeRange) -> bool:
-    """Whether *moment*, an ISO time, lies in the *named* time."""
-    after = named.authored_from is None or moment >= (named.recorded_from or named.authored_from)
-    return after and (named.authored_until is None or moment < named.authored_until)
+def is_within(moment: str, named: TimeRange, zone: tzinfo) -> bool:
+    """Whether the day of *moment*, an ISO time, is one of the *named* time in *zone*."""
+    first, last = named.days(zone)
+    return first <= local_day(moment, zone) <= (last or f"{MAXYEAR}")
+
+
+def recorded_midnight(moment: str | None, zone: tzinfo) -> str | None:
+    """
+    Return midnight UTC of the day that begins at *moment* in *zone*, if it is earlier, as west of Greenwich; else ``None``.
+
+    Notes with a day but no time are recorded at that time.
+    """
+    if moment is None or (day := datetime.fromisoformat(moment).astimezone(zone)).hour + day.minute:
+        return None
+    recorded = f"{day:%Y-%m-%d}T00:00:00.000Z"
+    return recorded if recorded < moment else None
 
 
 class Days(NamedTuple):
@@ -393,7 +403,7 @@ _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
     r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b"
     # "Who is in on Friday?" is about any Friday, or the next one.
-    rf"|\b(?:am|is|are|do|does)\b[^.!?\n]{{0,80}}\s(?:on|at\s+the)\s+(?:{any_of(WEEKDAYS)}|weekend)\b"
+    rf"|\b(?:am|is|are|do(?=\s+(?:i|we|you|they|the|my|our)\b)|does)\b[^.!?\n]{{0,80}}\s(?:on|at\s+the)\s+(?:{any_of(WEEKDAYS)}|weekend)\b"
     rf"(?!\W+(?:the\s+)?(?:\d|{any_of(MONTHS)}|of|in\s+the\s+last|last)\b)",
     re.IGNORECASE,
 )
@@ -443,10 +453,7 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
         is_title = text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
         if is_title or (day_after and day_after <= max(first_day or _FIRST_DAY, _FIRST_DAY)):
             continue
-        first, undated = _midnight(first_day, zone), _midnight(first_day, UTC)
-        # Notes with a day but no time are recorded at midnight UTC.
-        recorded = min(first, undated) if first and undated else first
-        return TimeRange(first, _midnight(day_after, zone), start, end, recorded)
+        return TimeRange(_midnight(first_day, zone), _midnight(day_after, zone), start, end)
     return None
 
 
@@ -466,11 +473,8 @@ def time_named(text: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | Non
     if ms is None:
         return None
     is_day = len(text) == len("2026-03-31")
-    first, after, undated = (
-        min(max(time, _EARLIEST_MS), _LATEST_MS)
-        for time in (ms, ms + (DAY_MS if is_day else 1), min(ms, (parse_iso(text) or ms) if is_day else ms))
-    )
-    return TimeRange(iso_utc(first), iso_utc(after), 0, 0, iso_utc(undated))
+    first, after = (min(max(time, _EARLIEST_MS), _LATEST_MS) for time in (ms, ms + (DAY_MS if is_day else 1)))
+    return TimeRange(iso_utc(first), iso_utc(after), 0, 0)
 
 
 def coming_day(text: str, *, now_ms: int, zone: tzinfo = UTC) -> str | None:

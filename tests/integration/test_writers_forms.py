@@ -80,8 +80,9 @@ def test_days_are_those_of_the_writer(
         "2026-03-08.md": "Larch.\n",
         "late.md": "---\ndate: 2026-03-08T23:30\n---\nLarch.\n",
         "early.md": "---\ndate: 2026-03-08 00:30\n---\nLarch.\n",
-        "before.md": "---\ndate: 2026-03-06T23:30\n---\nLarch.\n",
-        "after.md": "---\ndate: 2026-03-09 08:30\n---\nLarch.\n",
+        "before.md": "---\ndate: 2026-03-07T23:30\n---\nLarch.\n",
+        "after.md": "---\ndate: 2026-03-09 00:30\n---\nLarch.\n",
+        "2026-03-09.md": "Larch.\n",
     }
     today = str(datetime.now(ZoneInfo(zone)).date())
     write_notes(tmp_path / "v", notes | {f"{today}.md": "Heron.\n"})
@@ -92,6 +93,8 @@ def test_days_are_those_of_the_writer(
         found = ask_json(invoke, "search", "larch", "--since", "2026-03-08", "--until", "2026-03-08")[
             "results"
         ]
+        answers = ask_json(invoke, "query", "what happened on 2026-03-08")["results"]
+        until = {note["file"] for note in ask_json(invoke, "list", "--as-of", "2026-03-07")["documents"]}
         listed = invoke("list").stdout
         entry = ask_json(invoke, "diary", "write", "A stork.")["file"]
         labels = [ask_json(invoke, "search", word)["results"][0]["age"] for word in ("heron", "stork")]
@@ -99,8 +102,10 @@ def test_days_are_those_of_the_writer(
         assert f"written: {today}" in invoke("get", entry).stderr
     time.tzset()
 
-    assert {one["file"] for one in found} == {"v/2026-03-08.md", "v/late.md", "v/early.md"}
-    for moment in ("2026-03-08 00:00", "2026-03-08 23:30", "2026-03-08 00:30", "2026-03-06 23:30"):
+    for results in (found, answers):
+        assert {one["file"] for one in results} == {"v/2026-03-08.md", "v/late.md", "v/early.md"}
+    assert until == {"v/before.md"}
+    for moment in ("2026-03-08 00:00", "2026-03-08 23:30", "2026-03-08 00:30", "2026-03-07 23:30"):
         assert moment in listed
 
 

@@ -149,7 +149,7 @@ def _searched(
     every = dict.fromkeys((*notes.topic, *content_words(passage)))
     terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
     dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
-    scope = request.scope._replace(authored_from=max(filter(None, dates), default=None))
+    scope = request.scope._replace(authored_from=max(filter(None, dates), default=None), recorded_from=None)
     try:
         total = lexical.count(Grain.DOCUMENT)
         weights = {w: rarity(total, lexical.holding(term, Grain.DOCUMENT)) for w, term in terms.items()}

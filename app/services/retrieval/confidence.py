@@ -198,7 +198,7 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
             " ".join((*searchable_names(document), *document.tags, *document.front_matter.split())),
             document.authored_at[:10],
         ]
-        if named is not None and is_within(document.authored_at, named):
+        if named is not None and is_within(document.authored_at, named, request.question.zone):
             parts.append(request.question.text[named.start : named.end])
         texts[c.best] = "\n".join(parts)
     return texts

@@ -135,7 +135,7 @@ def notes_of_time(
     """
     question, named = request.question, request.question.named_time
     # The scope has only documents of the types, tags and properties.
-    scope = scope_within(request.scope, named) if named else request.scope
+    scope = scope_within(request.scope, named, question.zone) if named else request.scope
     first, last = named.days(question.zone) if named else ("", "")
     since, until = request.days or ("", "")
     tomorrow = iso_utc(question.now_ms + DAY_MS)[:DAY]

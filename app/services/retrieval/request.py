@@ -11,7 +11,7 @@ from clawmem.app.services.documents.days import Sections
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.question import Question
-from clawmem.domain.text.dates import TimeRange, time_named
+from clawmem.domain.text.dates import TimeRange, recorded_midnight, time_named
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
@@ -110,7 +110,7 @@ def read_request(
     past = read_period("", as_of, now_ms, zone)
     request = RetrievalRequest(
         Question(query, now_ms, zone),
-        scope=scope_within(scope, period) if period else scope,
+        scope=scope_within(scope, period, zone) if period else scope,
         days=period.days(zone) if period else None,
         content_types=frozenset(content_types),
         tags=frozenset(tags),
@@ -137,14 +137,15 @@ def read_period(since: str, until: str, now_ms: int, zone: tzinfo = UTC) -> Time
     start, end = first and first.authored_from, last and last.authored_until
     if start and end and end <= start:
         raise InvalidInput("INVALID_INPUT", f"{since} (since) is after {until} (until). Exchange them.")
-    return TimeRange(start, end, 0, 0, first and first.recorded_from) if first or last else None
+    return TimeRange(start, end, 0, 0) if first or last else None
 
 
-def scope_within(scope: Scope, named: TimeRange) -> Scope:
-    """Return *scope*, narrowed to a time."""
-    starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
-    ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
-    return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
+def scope_within(scope: Scope, named: TimeRange, zone: tzinfo) -> Scope:
+    """Return *scope*, narrowed to a time of days in *zone*."""
+    start = max(filter(None, (scope.authored_from, named.authored_from)), default=None)
+    end = min(filter(None, (scope.authored_until, named.authored_until)), default=None)
+    recorded = recorded_midnight(start, zone), recorded_midnight(end, zone)
+    return Scope(scope.collections, start, end, scope.documents, *recorded)
 
 
 def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
@@ -156,8 +157,7 @@ def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
     moment_ms = parse_iso(request.as_of) if request.as_of else None
     if request.as_of is None or moment_ms is None:
         return request
-    until = min(request.as_of, request.scope.authored_until or request.as_of)
-    scope = request.scope._replace(authored_until=until)
+    scope = scope_within(request.scope, TimeRange(None, request.as_of, 0, 0), request.question.zone)
     question = replace(request.question, now_ms=min(request.question.now_ms, moment_ms - 1))
     return request._replace(scope=scope, question=question)
 

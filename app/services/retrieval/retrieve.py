@@ -262,7 +262,7 @@ def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> 
     """Retrieve documents of the named time, which is no filter: a document may be about another time."""
     if (named := request.question.named_time) is None:
         return RetrieverResult({})
-    written = documents.latest(scope_within(request.scope, named), limit=200)
+    written = documents.latest(scope_within(request.scope, named, request.question.zone), limit=200)
     hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
     zone = request.question.zone
     first, end = (
@@ -275,7 +275,7 @@ def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> 
 def in_named_time(leg: Retriever, request: RetrievalRequest, work: Work) -> RetrieverResult:
     """Run *leg* on documents written in the time that the question names, on all if it finds none there."""
     if named := request.question.named_time:
-        answer = leg(request._replace(scope=scope_within(request.scope, named)), work)
+        answer = leg(request._replace(scope=scope_within(request.scope, named, request.question.zone)), work)
         if any(answer.hits.values()):
             return answer
     return leg(request, work)

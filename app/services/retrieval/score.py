@@ -72,7 +72,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             # Of the kind and time that the question names ("decisions taken in June", "notes of last week"), or of the
             # day ("how did I sleep on 12 May"): both decide, and relevance orders such notes.
             is_of_day = named and named.is_day and document.has_own_date and request.unit is Unit.DOCUMENT
-            if named and is_within(document.authored_at, named) and (is_of_kind or is_of_day):
+            if named and is_within(document.authored_at, named, question.zone) and (is_of_kind or is_of_day):
                 terms["time"] = 1.0
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT

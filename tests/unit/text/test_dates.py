@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date, timedelta, timezone
+from datetime import UTC, date, timedelta, timezone
 from itertools import pairwise
 
 import pytest
@@ -209,7 +209,7 @@ def test_what_has_no_year_has_begun(query: str, now_ms: int) -> None:
 )
 def test_a_day_holds_its_moments(moment: str, is_inside: bool) -> None:
     """A time begins with its first moment and ends before the first one after it."""
-    assert is_within(moment, read("what happened yesterday")) is is_inside
+    assert is_within(moment, read("what happened yesterday"), UTC) is is_inside
 
 
 @pytest.mark.parametrize(("before", "is_read"), [(MAX_START - 1, True), (MAX_START, False)])

@@ -163,7 +163,12 @@ def _bm25(counts: Mapping[Term, int], rarities: Mapping[Term, float], length: fl
 def _is_seen(unit: _Unit, scope: Scope) -> bool:
     return (
         (not scope.collections or unit.collection in scope.collections)
-        and (scope.authored_from is None or unit.authored_at >= scope.authored_from)
+        and (
+            scope.authored_from is None
+            or unit.authored_at >= scope.authored_from
+            or unit.authored_at == scope.recorded_from
+        )
+        and unit.authored_at != scope.recorded_until
         and (scope.authored_until is None or unit.authored_at < scope.authored_until)
         and (scope.documents is None or unit.key.document_id in scope.documents)
     )
