@@ -162,7 +162,7 @@ def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:
     world.cli("update")
     world.cli("remember", "Actually Dad is in room 31 now, second floor.")
     first = world.json("query", "on which floor of the conservatoire is the bassoon")["results"][0]
-    assert first["file"] == "notes/iris.md" and "changed_by" not in first
+    assert first["file"] == "notes/iris.md" and not first.get("changed_by")
 
 
 def test_a_correction_changes_the_nearest_note(world: InterfaceWorld) -> None:
