@@ -95,7 +95,7 @@ def language_advice(documents: DocumentStore, embedder: str, question: str = "")
         return ""
     return (
         f"several languages ({', '.join(sorted(languages))}) are used, which these vectors do not connect. "
-        "Run: clawmem models use multilingual, then: clawmem embed --force"
+        "Run: clawmem models use multilingual (135 MB, with the extra onnx), then: clawmem embed --force"
     )
 
 
