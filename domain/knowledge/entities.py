@@ -191,7 +191,8 @@ def people_of(front_matter: Mapping[str, str]) -> list[str]:
     """Return the people in front matter, given as printable pairs: ``participants: Ann Lee, Bo Dahl``."""
     lists = (value for key, value in front_matter.items() if key.casefold() in PEOPLE_KEYS)
     names = (part.strip(" \"'") for value in lists for part in re.split(r"[,;\[\]\n]", value))
-    return [name for name in dict.fromkeys(names) if is_name(name, PERSON) and name[:1].isupper()]
+    named = (name for name in dict.fromkeys(names) if name[:1].isalpha() and not name[:1].islower())
+    return [name for name in named if is_name(name, PERSON)]
 
 
 def full_name(name: str, people: Iterable[str]) -> str | None:

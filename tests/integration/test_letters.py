@@ -131,3 +131,16 @@ def test_marks_belong_to_names_of_fields_and_files(invoke: Invoke, tmp_path: Pat
     assert "-die-schlüssel.md" in invoke("remember", unicodedata.normalize("NFD", "Die Schlüssel")).output
     write_notes(tmp_path / "more", {"a.md": "More."})
     assert invoke("collection", "add", str(tmp_path / "more"), "--name", "नोट्स").exit_code == 0
+
+
+def test_people_need_no_capital_in_a_script_without_them(invoke: Invoke, tmp_path: Path) -> None:
+    """People of the front matter are entities in any script; a word in lower case is none."""
+    write_notes(
+        tmp_path / "notes", {"a.md": "---\npeople: [राधा कुलकर्णी, 王小明, 'דוד כהן', tbd]\n---\nThey met.\n"}
+    )
+    invoke("bootstrap", str(tmp_path / "notes"))
+    invoke("maintain", "enrich")
+
+    for question, name in {"राधा": "राधा कुलकर्णी", "小明": "王小明", "דוד": "דוד כהן"}.items():
+        assert [entity["name"] for entity in ask_json(invoke, "entities", question)["entities"]] == [name]
+    assert "No entity" in invoke("entities", "tbd").output
