@@ -73,7 +73,7 @@ from clawmem.domain.graph.traversal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.traversal import Direction as CausalDirection
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import coming_days, recorded_midnight
-from clawmem.domain.text.written_dates import local_day
+from clawmem.domain.text.written_dates import local_day, local_moment
 from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Entity
@@ -387,7 +387,7 @@ def find_links(
     if moment := first_after(as_of, services.clock):
         ends = {end for link in found for end in (link.document_id, link.target_id) if end}
         notes = services.vault.documents.many(ends)
-        later = {number for number, note in notes.items() if note.authored_at >= moment}
+        later = {number for number, note in notes.items() if local_moment(note.authored_at) >= moment}
         found = [link for link in found if later.isdisjoint((link.document_id, link.target_id))]
     roots = {folder.name: folder.root for folder in services.folders}
     links = found_links(services.vault.documents, stored, found, services.files, roots)

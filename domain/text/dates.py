@@ -144,7 +144,7 @@ def recorded_midnight(moment: str | None, zone: tzinfo) -> str | None:
     """
     if moment is None or (day := datetime.fromisoformat(moment).astimezone(zone)).hour + day.minute:
         return None
-    recorded = f"{day:%Y-%m-%d}T00:00:00.000Z"
+    recorded = f"{day.date()}T00:00:00.000Z"
     return recorded if recorded < moment else None
 
 

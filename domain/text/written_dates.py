@@ -174,6 +174,15 @@ def local_day(moment: str, zone: tzinfo | None = None) -> str:
     return moment[:10]
 
 
+def local_moment(moment: str) -> str:
+    """Return a recorded *moment*; of midnight UTC, a day without a time, its begin in this machine's zone."""
+    with suppress(ValueError, OverflowError):
+        if moment[11:16] == "00:00":
+            begin = datetime.fromisoformat(moment[:10]).astimezone(UTC).replace(tzinfo=None)
+            return iso_utc((begin - EPOCH) // MILLISECOND)
+    return moment
+
+
 def days_since(moment: str, now_ms: int, zone: tzinfo) -> float:
     """Return the number of midnights in *zone* from a recorded *moment* until now; NaN if the moment is invalid."""
     with suppress(ValueError):

@@ -83,6 +83,8 @@ def test_days_are_those_of_the_writer(
         "before.md": "---\ndate: 2026-03-07T23:30\n---\nLarch.\n",
         "after.md": "---\ndate: 2026-03-09 00:30\n---\nLarch.\n",
         "2026-03-09.md": "Larch.\n",
+        "2026-03-01.md": "Pine.\n",
+        "2026-03-05.md": "---\nsupersedes: 2026-03-01.md\n---\nPine.\n",
     }
     today = str(datetime.now(ZoneInfo(zone)).date())
     write_notes(tmp_path / "v", notes | {f"{today}.md": "Heron.\n"})
@@ -95,6 +97,7 @@ def test_days_are_those_of_the_writer(
         ]
         answers = ask_json(invoke, "query", "what happened on 2026-03-08")["results"]
         until = {note["file"] for note in ask_json(invoke, "list", "--as-of", "2026-03-07")["documents"]}
+        before = ask_json(invoke, "search", "pine", "--as-of", "2026-03-04")["results"]
         listed = invoke("list").stdout
         entry = ask_json(invoke, "diary", "write", "A stork.")["file"]
         labels = [ask_json(invoke, "search", word)["results"][0]["age"] for word in ("heron", "stork")]
@@ -104,7 +107,8 @@ def test_days_are_those_of_the_writer(
 
     for results in (found, answers):
         assert {one["file"] for one in results} == {"v/2026-03-08.md", "v/late.md", "v/early.md"}
-    assert until == {"v/before.md"}
+    assert until == {"v/before.md", "v/2026-03-01.md", "v/2026-03-05.md"}
+    assert [note["superseded_by"] for note in before] == [None]
     for moment in ("2026-03-08 00:00", "2026-03-08 23:30", "2026-03-08 00:30", "2026-03-07 23:30"):
         assert moment in listed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from clawmem.domain.retrieval.versions import last_successors
+from clawmem.domain.text.written_dates import local_moment
 from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document
 
@@ -30,7 +31,7 @@ def successions_from(
     if as_of is None or not pairs:
         return pairs
     documents = store.many({number for pair in pairs for number in (pair.older, pair.newer)})
-    known = {number for number, document in documents.items() if document.authored_at < as_of}
+    known = {number for number, document in documents.items() if local_moment(document.authored_at) < as_of}
     return {pair for pair in pairs if pair.older in known and pair.newer in known}
 
 
@@ -46,8 +47,6 @@ def current_successors(
     Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
     """
     pairs = successions_from(store, successions, document_ids, as_of)
-    if not pairs:
-        return {}
     last = last_successors(pairs)
     documents = store.many({number for newest in last.values() for number in newest})
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields_of
 from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.text.written_dates import local_moment
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, Scope
 from clawmem.ports.sessions import Session, SessionStore
@@ -95,7 +96,7 @@ def read_timeline(
     entries = {
         number: TimelineDocument(id=number, **fields[number])
         for number, note in notes.items()
-        if as_of is None or note.authored_at < as_of or number == document.id
+        if as_of is None or local_moment(note.authored_at) < as_of or number == document.id
     }
     session = sessions.covering(document.authored_at)
     return Timeline(
