@@ -1,18 +1,35 @@
-"""The same error in the output of a failed command and in a note."""
+"""The same error in the output of a failed command and in a note, and the question of a prompt with such output."""
 
 import re
 
 from clawmem.domain.retrieval.query_forms import content_words
+from clawmem.domain.surfacing.gate import LOOK_BACK, MOST_PROMPT, needs_earlier, without_prefixes
 from clawmem.domain.text.likeness import has_words
 
 MOST_LINES, MOST_SIGNS = 40, 3  # lines of output that are read, from both ends; lines that may name the error
 LEAST_WORDS = 3  # of a line without an identifier: "Permission denied" names no error
 LEAST_SHARE, LEAST_BESIDE_IDENTIFIER = 0.76, 0.5  # of its words, in one paragraph of a note
 LONGEST = 300  # characters of a line
+LONG_PROMPT = 1_000  # characters; it has more than the question
 _VARIABLE = re.compile(r"[/\\]|\A\W*\d")  # words that are paths, addresses or numbers
 _QUOTATION_MARKS = "'\"`‘’“”"
 # Within a word, as in TypeError, ssl_error, externally-managed; or all of it, as ENOENT.
 _IDENTIFIER = re.compile(r"[a-z][A-Z]|\w[_-]\w|\A[A-Z]{5}")
+
+
+def query_of(prompt: str) -> str:
+    """
+    Return what to search for a *prompt*; of a long one, such as a log or a pasted page, the last questions alone.
+
+    If these name no topic ("why does this fail?"), the line that names the error follows, or else the whole text.
+    """
+    text, end = without_prefixes(prompt), prompt[-MOST_PROMPT:]
+    lines = dict.fromkeys(line.strip() for line in f"{text}\n{end}".splitlines() if len(line) <= LONGEST)
+    questions = [line for line in lines if line.endswith("?")][-LOOK_BACK:]
+    if len(text) <= LONG_PROMPT or not questions:
+        return text
+    errors = list(filter(identifiers, error_lines(end)))[:1] or [text]
+    return "\n".join([*questions, *(errors if needs_earlier(" ".join(questions)) else ())])
 
 
 def error_lines(output: str) -> list[str]:

@@ -101,6 +101,20 @@ def test_what_is_hardly_an_answer_is_short(ask: Ask, prompt: str) -> None:
     assert token_count(ask("examples", prompt)) <= 400
 
 
+def test_the_question_of_a_long_prompt(ask: Ask) -> None:
+    """It is found before and after a log, and if it names no topic, the error in the log is searched."""
+    log = "\n".join(
+        f"2026-11-30T10:{n:04} worker[{n}]: processed job {n} in 4 ms status=200" for n in range(300)
+    )
+    question, path = "How many days do login sessions live?", "decisions/2026-06-09-postgres-sessions.md"
+    for prompt in (f"{log}\n\n{question}", f"{question}\n```\n{log}\n```"):
+        assert ask("examples", prompt).split(" notes/", 2)[1].startswith(path)
+    error = (
+        f"{log}\nredis.exceptions.ConnectionError: login sessions_lost after restart\n\nwhy does this fail?"
+    )
+    assert "sessions.md" in ask("examples", error)
+
+
 def test_the_note_that_a_prompt_means_comes_first(ask: Ask) -> None:
     """A former version, if the prompt asks for it."""
     block = ask("ownervault", "what dose of blood pressure medicine did Mama take before her fall?")

@@ -41,6 +41,7 @@ from clawmem.app.services.surfacing.steps import (
     visible,
 )
 from clawmem.app.settings.model import Settings
+from clawmem.domain.briefing.failures import query_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.retrieval.fusion import diversify
@@ -51,7 +52,7 @@ from clawmem.domain.security.origin import UNVERIFIED, is_verified
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME, block, nudge, routing_hint
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, seeds_of
-from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier, without_prefixes
+from clawmem.domain.surfacing.gate import MOST_PROMPT, looking_back, needs_earlier
 from clawmem.domain.surfacing.packing import pack_lines
 from clawmem.domain.surfacing.turns import Turns
 from clawmem.domain.text.words import token_count
@@ -117,7 +118,7 @@ class SurfaceContext:
         """
         began, profile = perf_counter(), choices.profile
         request = read_request(
-            without_prefixes(prompt)[:MOST_PROMPT],
+            query_of(prompt)[:MOST_PROMPT],
             now_ms=self.clock.now_ms(),
             zone=self.clock.zone(),
             limit=profile.results * 2,  # lines; those of one document share an entry
@@ -200,8 +201,7 @@ class SurfaceContext:
         facts = list[str]()
         with suppress(Exception):
             if content.entries and profile.facts_budget:
-                budget, withheld = profile.facts_budget, choices.withheld
-                facts = facts_about(prompt, budget, stores, self.triples, withheld)
+                facts = facts_about(prompt, profile.facts_budget, stores, self.triples, choices.withheld)
         own = [c for c in content.candidates if c.document and is_verified(c.document.origin)]
         text = block(content.entries, content.relations, facts, hint=hint, nudge=reminder, of_others=not own)
         results = describe(work.texts, stores, request, content.candidates)
