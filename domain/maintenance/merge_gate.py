@@ -166,8 +166,7 @@ def difference(first: ObservationText, second: ObservationText, *, in_order: boo
     first_names, second_names, _ = _anchors_of(first, second)
     if first_names and second_names and jaccard(first_names, second_names) <= SAME_ANCHORS:
         return "they name others"
-    first_values, second_values = _values(first.text), _values(second.text)
-    if first_values and second_values and first_values != second_values:
+    if _values(first.text) != _values(second.text):
         return "their numbers differ"
     if denies(first.text) is not denies(second.text):
         return "one of them is a denial"

@@ -109,7 +109,7 @@ def occurrences_of(document: Document, body: str, again: Sequence[str] = ()) -> 
 def consolidated_body(text: str, occasions: Iterable[Occurrence]) -> str:
     """Return the Markdown of a consolidated observation: its text, then each recording, latest first."""
     every = sorted(occasions, reverse=True)
-    listed = "\n".join(f"- {day}: {text}" for day, statement in every)
+    listed = "\n".join(f"- {day}: {statement}" for day, statement in every)
     return f"# {text}\n\nIt was noted {len(every)} times:\n\n{listed}\n"
 
 

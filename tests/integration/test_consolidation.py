@@ -72,9 +72,15 @@ def test_near_copies_of_a_decision_become_one(world: World) -> None:
     said = "We decided to keep the orders in a table of their own"
     copies = [world.observe(text, Kind.DECISION) for text in (f"{said}.", f"{said}, indeed.", f"So {said}.")]
     other = world.observe("We decided to keep the invoices in a table of their own", Kind.DECISION)
+    base = "We decided to use {} for the billing service because of the transactions"
+    numbered = [world.observe(base.format(name), Kind.DECISION) for name in ("Postgres 15", "Postgres")]
     seen = world.observe(said)
 
     [made] = merged(world.consolidate())
+
+    body = world.vault.documents.body(made) or ""
+    assert [f": {text}.\n" in body for text in (said, f"{said}, indeed", f"So {said}")] == [True] * 3
+    assert [world.reason(number) for number in numbered] == [None, None]
 
     assert [world.reason(number) for number in copies] == [InactiveReason.SUPERSEDED] * 3
     assert world.reason(other) is None and world.reason(seen) is None
