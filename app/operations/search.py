@@ -62,6 +62,7 @@ from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.domain.text.dates import as_of_day
+from clawmem.domain.text.spelling import stated_corrections
 from clawmem.domain.text.written_dates import age, local_day
 from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
@@ -161,7 +162,7 @@ def answer_of(
         if body:
             keys["body"] = without_orders(result.body, document.origin)
         results.append(FoundDocument(**keys))
-    read = [f"No note has {word!r}: read as {known!r}." for word, known in answer.trace.corrected.items()]
+    read = stated_corrections(answer.trace.corrected, answer.query, *(found.snippet for found in results[:1]))
     some = {name: getattr(answer, name) for name in ("mode", "intent", "confidence", "plan", "sessions")} | {
         "as_of": as_of and local_day(iso_utc((parse_iso(as_of) or 0) - 1)),
         "clauses": len(answer.plan),

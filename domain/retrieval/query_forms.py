@@ -73,7 +73,7 @@ def query_forms(query: str) -> QueryForms:
     them, because they may be part of a name. Words at the end with a minus are excluded if the rest has words: "apple
     -laptop".
     """
-    tokens = query.split()
+    tokens = normalise(query).split()
     # A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
     marked = (token[:1] == "-" and len(token) > 3 and token[1:].isalpha() for token in reversed(tokens))
     excluded = len(list(takewhile(bool, marked)))

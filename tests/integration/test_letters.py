@@ -144,3 +144,14 @@ def test_people_need_no_capital_in_a_script_without_them(invoke: Invoke, tmp_pat
     for question, name in {"राधा": "राधा कुलकर्णी", "小明": "王小明", "דוד": "דוד כהן"}.items():
         assert [entity["name"] for entity in ask_json(invoke, "entities", question)["entities"]] == [name]
     assert "No entity" in invoke("entities", "tbd").output
+
+
+def test_a_correction_and_an_excluded_word_are_read_with_their_marks(invoke: Invoke, tmp_path: Path) -> None:
+    """The answer says which word was read for which one, as they are written."""
+    notes = {f"{place}.md": f"विश्वविद्यालय की चाबी {place} में है।" for place in ("रसोई", "बैठक")}
+    write_notes(tmp_path / "notes", notes)
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    notice = "No note has 'विश्ववद्यालय': read as 'विश्वविद्यालय'."
+    assert ask_json(invoke, "search", "विश्ववद्यालय")["notice"] == notice
+    assert found_paths(invoke, "search", "चाबी -रसोई") == ["बैठक.md"]
