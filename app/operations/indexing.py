@@ -335,7 +335,7 @@ def bootstrap(
     services: Services,
     path: Annotated[Path, "A folder of Markdown.", argument("PATH")],
     name: Annotated[str | None, "Its name; made from the folder's otherwise."] = None,
-    skip_embed: Annotated[bool, "Make no vectors."] = False,
+    skip_embed: Annotated[bool, "Make no vectors.", Option(("--skip-embed", "--no-embed"))] = False,
     confirm: Confirm = None,
 ) -> Reading:
     """Add and index a folder in one step: collection add, update and embed. Safe to repeat."""
