@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
+from unicodedata import normalize
 
 from rapidfuzz.distance import Levenshtein
 
@@ -15,7 +16,7 @@ from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.versions import CHANGE
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.text.vocabulary import STOP_WORDS
-from clawmem.domain.text.words import CHARACTERS_A_TOKEN, token_count, words
+from clawmem.domain.text.words import CHARACTERS_A_TOKEN, token_count, words, written_words
 from clawmem.ports.sessions import Speaker
 
 ELLIPSIS = "…"
@@ -235,7 +236,8 @@ def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
     for text in texts:
         phrases = set[tuple[str, ...]]()
         for paragraph in _PROVENANCE.sub("", text).split("\n\n"):
-            row = [word for word in words(paragraph) if len(word) >= SHORTEST and word not in STOP_WORDS]
+            every = written_words(normalize("NFC", paragraph.lower()))
+            row = [word for word in every if len(word) >= SHORTEST and word not in STOP_WORDS]
             for length in (2, 3):
                 phrases.update(tuple(row[at : at + length]) for at in range(len(row) - length + 1))
         counts.update(phrases)

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from rapidfuzz.distance import OSA
 
-from clawmem.domain.text.words import MARKS, fold, is_unspaced
+from clawmem.domain.text.words import WRITTEN, fold, is_unspaced, written_words
 
 SHORT, LONG = 5, 8  # letters
-_WORD = rf"(?:[^\W_]|[{MARKS}])+"
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
 _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 
@@ -58,11 +57,11 @@ def compound_parts(word: str) -> Iterator[tuple[str, str]]:
 
 def with_corrections(query: str, corrected: Mapping[str, str]) -> str:
     """Return *query* with each of its words replaced by its correction, if it has one."""
-    return re.sub(_WORD, lambda match: corrected.get(fold(match[0]), match[0]), query)
+    return re.sub(WRITTEN, lambda match: corrected.get(fold(match[0]), match[0]), query)
 
 
 def stated_corrections(corrected: Mapping[str, str], *texts: str) -> list[str]:
     """Return a sentence for each correction, with the words as *texts* have them: with accents and vowel signs."""
-    written = {fold(word): word for word in re.findall(_WORD, " ".join(texts))}
+    written = {fold(word): word for word in written_words(" ".join(texts))}
     pairs = [[written.get(word, word) for word in pair] for pair in corrected.items()]
     return [f"No note has {word!r}: read as {known!r}." for word, known in pairs]

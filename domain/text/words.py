@@ -41,6 +41,7 @@ MARKS = (
     "\u135d-\u135f\u1712-\u1734\u1752-\u17d3\u17dd\u180b-\u193b\u1a17-\u1a1b\u1a55-\u1a7f\u1ab0-\u1b44\u1b6b-\u1b73"
     "\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff\u20d0-\u20f0\u302a-\u302f\u3099-\u309a\ua802-\uabed"
 )
+WRITTEN = rf"(?:[^\W_]|[{MARKS}])+"
 INVISIBLE = re.compile(f"[{IGNORABLE}\ufe00-\ufe0f]")
 # Signs of other scripts that end a sentence, also without a blank after them.
 FULL_STOPS = "。！？｡।॥؟۔։።။។༎"
@@ -208,6 +209,11 @@ def words(text: str) -> list[str]:
         for run in _WORD.findall(lower)
         for word in (map("".join, pairwise(run)) if len(run) > 1 and is_unspaced(run) else (run,))
     ]
+
+
+def written_words(text: str) -> list[str]:
+    """Return the words of *text* in order as they are written, with their marks."""
+    return re.findall(WRITTEN, text)
 
 
 def is_unspaced(word: str) -> bool:

@@ -155,3 +155,12 @@ def test_a_correction_and_an_excluded_word_are_read_with_their_marks(invoke: Inv
     notice = "No note has 'विश्ववद्यालय': read as 'विश्वविद्यालय'."
     assert ask_json(invoke, "search", "विश्ववद्यालय")["notice"] == notice
     assert found_paths(invoke, "search", "चाबी -रसोई") == ["बैठक.md"]
+
+
+def test_repeated_phrases_are_shown_as_they_are_written(invoke: Invoke, tmp_path: Path) -> None:
+    """`reflect` prints words with their marks."""
+    text = "---\ntype: decision\n---\nहम नीला रंग चुनेंगे, कारण %d।\n"
+    write_notes(tmp_path / "notes", {f"{number}.md": text % number for number in range(3)})
+    invoke("bootstrap", str(tmp_path / "notes"))
+
+    assert "नीला चुनेंगे कारण" in invoke("reflect").output
