@@ -13,6 +13,7 @@ LONGEST = 300  # characters of a line
 LONG_PROMPT = 1_000  # characters; it has more than the question
 _VARIABLE = re.compile(r"[/\\]|\A\W*\d")  # words that are paths, addresses or numbers
 _QUOTATION_MARKS = "'\"`‘’“”"
+_QUOTED_PROMPT = frozenset('"“”„«»')
 # Within a word, as in TypeError, ssl_error, externally-managed; or all of it, as ENOENT.
 _IDENTIFIER = re.compile(r"[a-z][A-Z]|\w[_-]\w|\A[A-Z]{5}")
 
@@ -21,11 +22,14 @@ def query_of(prompt: str) -> str:
     """
     Return what to search for a *prompt*; of a long one, such as a log or a pasted page, the last questions alone.
 
-    If these name no topic ("why does this fail?"), the line that names the error follows, or else the whole text.
+    If the questions name no topic ("why does this fail?"), the line that names the error follows, or else the whole text.
+    Quotation marks around a whole prompt make no phrase of it.
     """
     text, end = without_prefixes(prompt), prompt[-MOST_PROMPT:]
+    if _QUOTED_PROMPT.isdisjoint(text[1:-1]):
+        text = text.strip("".join(_QUOTED_PROMPT))
     lines = dict.fromkeys(line.strip() for line in f"{text}\n{end}".splitlines() if len(line) <= LONGEST)
-    questions = [line for line in lines if line.endswith("?")][-LOOK_BACK:]
+    questions = [line for line in lines if line.endswith(("?", "？", "؟"))][-LOOK_BACK:]
     if len(text) <= LONG_PROMPT or not questions:
         return text
     errors = list(filter(identifiers, error_lines(end)))[:1] or [text]
