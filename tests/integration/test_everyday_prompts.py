@@ -97,8 +97,8 @@ class TestTheDevelopmentPrompts:
 
 @pytest.mark.parametrize("prompt", ["what is the phone number of the landlord?", "send an email with python"])
 def test_what_is_hardly_an_answer_is_short(ask: Ask, prompt: str) -> None:
-    """A block has half the tokens where no answer is likely."""
-    assert token_count(ask("examples", prompt)) <= 400
+    """A block has three quarters of the tokens where no answer is likely."""
+    assert token_count(ask("examples", prompt)) <= 600
 
 
 def test_the_question_of_a_long_prompt(ask: Ask) -> None:
