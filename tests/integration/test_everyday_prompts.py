@@ -23,7 +23,7 @@ from clawmem.domain.text.words import token_count
 TESTS = Path(__file__).parents[1]
 NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}
 PROMPTS = [json.loads(line) for line in (TESTS / "data/coding_prompts.jsonl").read_text("utf-8").splitlines()]
-LEAST_SILENT, LEAST_NAMED = 0.93, 0.9
+LEAST_SILENT, LEAST_NAMED = 0.92, 0.9
 ALL = pytest.mark.slow
 PROFILES = pytest.mark.parametrize(  # and of how many prompts one is asked
     ("profile", "every"), [("balanced", 1), ("speed", 4), pytest.param("speed", 1, marks=ALL)]
@@ -65,7 +65,7 @@ class TestTheDevelopmentPrompts:
 
     @PROFILES
     def test_silence_where_nothing_answers(self, ask: Ask, profile: str, every: int) -> None:
-        """At least 93 of 100 carry nothing."""
+        """At least 92 of 100 carry nothing."""
         silent = [one for one in PROMPTS if not one["gold"]][::every]
 
         loud = [one for one in silent if ask(one["vault"], one["prompt"], CLAWMEM_PROFILE=profile)]
