@@ -72,9 +72,7 @@ CHAT_NEEDS = (
     "A chat in text needs four turns marked 'User:' and 'Assistant:', or with times as in '[2025-05-01 10:00] Ann:', "
     "or six marked with names. If these are notes, run: clawmem collection add PATH"
 )
-JSON_NEEDS = (
-    'Chats without text are left out. Convert other JSON to [{"role": "user", "content": "..."}, ...].'
-)
+JSON_NEEDS = 'Chats without text are left out. Convert others to [{"role": "user", "content": "..."}, ...].'
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
 
 
