@@ -142,10 +142,9 @@ def recorded_midnight(moment: str | None, zone: tzinfo) -> str | None:
 
     Notes with a day but no time are recorded at that time.
     """
-    if moment is None or (day := datetime.fromisoformat(moment).astimezone(zone)).hour + day.minute:
-        return None
-    recorded = f"{day.date()}T00:00:00.000Z"
-    return recorded if recorded < moment else None
+    day = datetime.fromisoformat(moment).astimezone(zone).date() if moment else None
+    recorded = f"{day}T00:00:00.000Z"
+    return recorded if moment and _midnight(day, zone) == moment > recorded else None
 
 
 class Days(NamedTuple):

@@ -70,8 +70,8 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "zone", ["Pacific/Pago_Pago", "Asia/Tokyo"]
-)  # a day of the one begins 20 hours later
+    "zone", ["Pacific/Pago_Pago", "Asia/Tokyo", "America/Havana"]
+)  # a day of the first begins 20 hours after that of the second; in Havana 8 March begins at 1 o'clock
 def test_days_are_those_of_the_writer(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
@@ -109,7 +109,8 @@ def test_days_are_those_of_the_writer(
         assert {one["file"] for one in results} == {"v/2026-03-08.md", "v/late.md", "v/early.md"}
     assert until == {"v/before.md", "v/2026-03-01.md", "v/2026-03-05.md"}
     assert [note["superseded_by"] for note in before] == [None]
-    for moment in ("2026-03-08 00:00", "2026-03-08 23:30", "2026-03-08 00:30", "2026-03-07 23:30"):
+    early = "01:30" if zone == "America/Havana" else "00:30"
+    for moment in ("2026-03-08 00:00", "2026-03-08 23:30", f"2026-03-08 {early}", "2026-03-07 23:30"):
         assert moment in listed
 
 
