@@ -49,7 +49,7 @@ LEAST_CHANGE = 2.5  # weight of the words that a sentence found elsewhere shares
 
 CHANGE = re.compile(
     rf"""
-    \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|(?:moved|changed)(?:\s+to|(?=\s+from\s+(?:\S+\s+){{1,4}}to\b))|(?<!until\ )(?<!to\ )now
+    \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|(?:moved|changed)(?=\s+(?:\S+\s+){{0,5}}to\b)|(?<!until\ )(?<!to\ )now
     | from\s+(?:today|(?:[\w']+\s+){{1,4}}on)
     | nicht\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
     """,
