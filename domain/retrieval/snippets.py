@@ -94,9 +94,10 @@ def snippet(
 
 def _marked(body: str, places: Sequence[Place], wanted: Mapping[str, int], found: Place) -> list[_Piece]:
     shown = _UNSHOWN.sub(lambda match: " " * len(match[0]), body)
+    form = str.lower if all(map(shown.lower().__contains__, wanted)) else fold  # which takes 30 times as long
     pieces, texts = [], [body[start:end] for start, end in places]
     for place, text, following in zip(places, texts, [*texts[1:], ""], strict=False):
-        line = fold(shown[slice(*place)])
+        line = form(shown[slice(*place)])
         within = [term for term in wanted if term in line]
         terms = frozenset(t for t in within if not t.isdecimal() or re.search(rf"(?<!\d){t}(?!\d)", line))
         is_other = is_field(text) and not is_bare(text) and (is_field(text, "tags") or not terms)
@@ -151,7 +152,6 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
     """Return the indexes of the best passage."""
     fences = (piece.text.lstrip().startswith(_FENCES) for piece in pieces)
     is_code = [count % 2 == 1 for count in accumulate(fences)]
-    terms = [piece.terms for piece in pieces]
     none = above = frozenset[str]()
     best, passage, last = (-1, 0, False), range(1), 0
     for index, piece in enumerate(pieces):
@@ -173,7 +173,7 @@ def _passage(pieces: Sequence[_Piece], wanted: Mapping[str, int], found: Place, 
             stop -= 1
         while pieces[stop].is_lead and stop > index:
             stop -= 1
-        inside = none.union(*terms[index : stop + 1])
+        inside = none.union(*(piece.terms for piece in pieces[index : stop + 1]))
         worth = _worth(inside, wanted) + _worth(above - inside, wanted) // 2
         is_found = piece.start < found[1] and found[0] < pieces[stop].end
         score = worth - (piece.text.startswith("#") and not is_found), _worth(piece.terms, wanted), is_found
