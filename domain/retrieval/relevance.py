@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
+from clawmem.domain.text.vocabulary import function_words
 from clawmem.domain.text.words import words
 
 # From which probability of an answer on a prompt gets a block: a block that is not needed does less harm than a result
@@ -27,8 +28,7 @@ CHANGED = 0.49  # the most for a note that a newer one may have changed
 
 # Bounds of the features. Lines and passages: the best of many is good by chance.
 COUNTED_ENTRIES = (20, 7_000)
-LEAST_SHARE = 0.05  # of the coverage of the best result
-SHORT_NOTE = 200  # characters
+LEAST_SHARE, SHORT_NOTE = 0.05, 200  # of the coverage of the best result; characters
 MOST_SPECIFIC = 30.0  # weight of two telling words; more say no more
 # By which cosines of German texts exceed those of English ones: median .48, .28 of prompts for code; by family.
 FOREIGN, FOREIGN_OTHERWISE = MappingProxyType({"multilingual-e5:384": 0.02}), 0.2
@@ -47,7 +47,7 @@ _TASK_VERBS = frozenset(
     try turn undo unwrap update upgrade use validate verify wrap write
     """.split()
 )
-_OPENINGS = "please now then and so also but ok okay well hey just can could would you let s lets".split()
+_OPENINGS = "please now then and so also but ok okay well hey just can could may would you let s lets".split()
 # Openings of questions for general knowledge: with them .85 of these prompts are silent (area .947 to .954).
 _GENERAL = tuple(
     f"{opening.strip()} "
@@ -94,15 +94,15 @@ def is_task(question: str) -> bool:
     """
     every = words(question)
     text = f"{' '.join(every)} "
-    if text.startswith(_GENERAL) or " are there in a " in text:
-        return True
-    return bool(task_verb(every)) and {"i", "we", "our", "ours"}.isdisjoint(every)
+    is_general = text.startswith(_GENERAL) or " are there in a " in text
+    return is_general or (bool(task_verb(every)) and {"i", "we", "our", "ours"}.isdisjoint(every))
 
 
 def task_verb(every: Sequence[str]) -> str:
-    """Return the verb that opens a request for work with these words; empty without one."""
-    opening = next((word for word in every if word not in _OPENINGS), "")
-    return opening if opening in _TASK_VERBS else ""
+    """Return the verb that opens a request for work with these words, also "reverse a list"; empty without one."""
+    opening, following = [*(word for word in every if word not in _OPENINGS), "", ""][:2]
+    is_verb = opening in _TASK_VERBS or (following in ("a", "an") and opening not in function_words(every))
+    return opening if is_verb else ""
 
 
 class Evidence(NamedTuple):

@@ -95,10 +95,10 @@ class TestTheDevelopmentPrompts:
         assert len(missed) / len(others) <= 0.15, [one["prompt"] for one in missed]
 
 
-@pytest.mark.parametrize("prompt", ["what is the phone number of the landlord?", "send an email with python"])
+@pytest.mark.parametrize("prompt", ["which airline did we book?", "send an email with python"])
 def test_what_is_hardly_an_answer_is_short(ask: Ask, prompt: str) -> None:
-    """A block has three quarters of the tokens where no answer is likely."""
-    assert token_count(ask("examples", prompt)) <= 600
+    """A block has four fifths of the tokens where no note is likely to answer."""
+    assert token_count(ask("examples", prompt)) <= 640
 
 
 def test_the_question_of_a_long_prompt(ask: Ask) -> None:
@@ -113,6 +113,10 @@ def test_the_question_of_a_long_prompt(ask: Ask) -> None:
         f"{log}\nredis.exceptions.ConnectionError: login sessions_lost after restart\n\nwhy does this fail?"
     )
     assert "sessions.md" in ask("examples", error)
+
+
+def test_a_request_for_any_list_or_string_is_no_question(ask: Ask) -> None:
+    assert not ask("examples", "reverse a linked list in python")
 
 
 def test_the_note_that_a_prompt_means_comes_first(ask: Ask) -> None:

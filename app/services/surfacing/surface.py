@@ -186,8 +186,10 @@ class SurfaceContext:
             if turns.blocks_since() >= (interval := self.settings.nudge_interval):
                 acts = self.acts.latest(1)
                 reminder = nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
-        share = 4 if work.answered is None or work.answered >= LIKELY else 3
-        budget = profile.budget * share // 4 - token_count(block([""], hint=hint, nudge=reminder))
+        is_likely = any(c.confidence is None or c.confidence >= LIKELY for c in work.candidates)
+        budget = profile.budget * (5 if is_likely else 4) // 5 - token_count(
+            block([""], hint=hint, nudge=reminder)
+        )
         known = set[Quotation]()
         with suppress(Exception):
             # Lines of these notes that blocks quoted since the last compaction.
