@@ -47,11 +47,13 @@ def test_a_pair_that_is_asked_for_is_a_token_of_the_index(text: str) -> None:
 @example("\u1100\u0301\u1161")
 @example("東\u3099")
 @example("er\u0e81")
+@example("\x80À#")
 def test_every_word_survives_indexing(text: str) -> None:
     """An index that splits ``index_text`` as ``words`` does holds every word of the text as questions have it."""
     searched = {part for word in words(text) for part in words(search_text(word))}
 
-    assert searched <= set(words(index_text(text)))
+    indexed = index_text(text).replace("#", " ")  # a sign of a name is spelled out by now
+    assert searched <= set(words(indexed))
 
 
 @given(st.text("東京都议사ガ々", min_size=1, max_size=12), st.data())
