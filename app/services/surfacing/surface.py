@@ -186,11 +186,10 @@ class SurfaceContext:
             if turns.blocks_since() >= (interval := self.settings.nudge_interval):
                 acts = self.acts.latest(1)
                 reminder = nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
-        is_likely = any(c.confidence is None or c.confidence >= LIKELY for c in work.candidates)
-        budget = profile.budget * (5 if is_likely else 4) // 5 - token_count(
-            block([""], hint=hint, nudge=reminder)
-        )
-        known = set[Quotation]()
+        is_sure = any(c.confidence is None or c.confidence >= LIKELY for c in work.candidates)
+        share = 5 if is_sure or not profile.by_meaning else 4  # without vectors a confidence says less
+        budget = profile.budget * share // 5 - token_count(block([""], hint=hint, nudge=reminder))
+        known, facts = set[Quotation](), list[str]()
         with suppress(Exception):
             # Lines of these notes that blocks quoted since the last compaction.
             numbers = {c.document_id for c in work.candidates}
@@ -200,7 +199,6 @@ class SurfaceContext:
             items = (item for receipt in quoting for item in receipt.items if item.get("quoted"))
             known = {Quotation(item["document_id"], item["hash"], *item["quoted"]) for item in items}
         content = compose(stores, work, request, budget, known, choices.withheld, choices.folder)
-        facts = list[str]()
         with suppress(Exception):
             if content.entries and profile.facts_budget:
                 facts = facts_about(prompt, profile.facts_budget, stores, self.triples, choices.withheld)
