@@ -306,10 +306,12 @@ def topic_slug(messages: Sequence[AgentMessage]) -> str:
     Function words, numbers and short words do not count; of equally frequent words the first one counts. Returns an
     empty string if no word occurs twice, because a word that was said once is no topic.
     """
-    talk = [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
+    spoken = [
+        message for message in messages if message.role in ("user", "assistant") and message.text.strip()
+    ]
     counts = Counter(
         word
-        for message in talk[-LAST_MESSAGES:]
+        for message in spoken[-LAST_MESSAGES:]
         for word in words(message.text)
         if len(word) >= LEAST_LETTERS and word not in STOP_WORDS and not word.isdigit()
     )

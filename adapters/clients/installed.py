@@ -477,6 +477,7 @@ def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
                 write()
         except OSError as error:
             raise ConfigError(
-                f"{change.file} cannot be written: {error.strerror}. It is as it was. Check its permissions and the free space, then try again."
+                f"{change.file} cannot be written: {error.strerror}. It is as it was. Check its permissions and the free"
+                " space, then try again."
             ) from error
     return [change for change, _ in plans]

@@ -45,7 +45,7 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
         with closing(Database(draft)) as new:
             prepare(new)
             with _reading(vault) as old, new.without_rules(), new.atomic():
-                safe, lost = _copy(old, new) if old else ({}, {})
+                saved, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)
         shutil.copy2(vault, aside)
         if (log := Path(f"{vault}-wal")).exists():
@@ -60,7 +60,7 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
         ) from error
     finally:
         discard_vault(draft)
-    return SalvageReport(safe, lost, notes, damaged, vault, aside)
+    return SalvageReport(saved, lost, notes, damaged, vault, aside)
 
 
 def discard_vault(path: str) -> None:
@@ -115,7 +115,7 @@ def _reading(vault: str) -> Iterator[apsw.Connection | None]:
 
 def _copy(old: apsw.Connection, new: Database) -> tuple[dict[str, int], dict[str, int | None]]:
     """Copy the readable rows; return their numbers by table, and the numbers of the others, None if that is unknown."""
-    safe: dict[str, int] = {}
+    saved: dict[str, int] = {}
     lost: dict[str, int | None] = {}
     count: int | None
     with suppress(*_UNREADABLE):  # numbers that were given out are not used again
@@ -144,10 +144,12 @@ def _copy(old: apsw.Connection, new: Database) -> tuple[dict[str, int], dict[str
                     writer.execute(
                         f"{action} into {table} ({names}) values ({', '.join('?' * len(columns))})", row[1:]
                     )
-        safe[table] = int(new.value(f"select count(*) from {table}"))
+        saved[table] = int(new.value(f"select count(*) from {table}"))
         if count is not None:
-            lost[table] = max(0, count - safe[table])
-    return {table: count for table, count in safe.items() if count}, {t: n for t, n in lost.items() if n != 0}
+            lost[table] = max(0, count - saved[table])
+    return {table: count for table, count in saved.items() if count}, {
+        t: n for t, n in lost.items() if n != 0
+    }
 
 
 def _readable(

@@ -10,7 +10,6 @@ MOST_LINES, MOST_SIGNS = 40, 3  # lines of output that are read, from both ends;
 LEAST_WORDS = 3  # of a line without an identifier: "Permission denied" names no error
 LEAST_SHARE, LEAST_BESIDE_IDENTIFIER = 0.76, 0.5  # of its words, in one paragraph of a note
 LONGEST = 300  # characters of a line
-LONG_PROMPT = 1_000  # characters; it has more than the question
 _VARIABLE = re.compile(r"[/\\]|\A\W*\d")  # words that are paths, addresses or numbers
 _QUOTATION_MARKS = "'\"`‘’“”"
 _QUOTED_PROMPT = frozenset('"“”„«»')
@@ -20,7 +19,7 @@ _IDENTIFIER = re.compile(r"[a-z][A-Z]|\w[_-]\w|\A[A-Z]{5}")
 
 def query_of(prompt: str) -> str:
     """
-    Return what to search for a *prompt*; of a long one, such as a log or a pasted page, the last questions alone.
+    Return what to search for a *prompt*; of one longer than what is read, such as a log, the last questions.
 
     If the questions name no topic ("why does this fail?"), the line that names the error follows, or else the whole text.
     Quotation marks around a whole prompt make no phrase of it.
@@ -30,7 +29,7 @@ def query_of(prompt: str) -> str:
         text = text.strip("".join(_QUOTED_PROMPT))
     lines = dict.fromkeys(line.strip() for line in f"{text}\n{end}".splitlines() if len(line) <= LONGEST)
     questions = [line for line in lines if line.endswith(("?", "？", "؟"))][-LOOK_BACK:]
-    if len(text) <= LONG_PROMPT or not questions:
+    if len(prompt) <= MOST_PROMPT or not questions:
         return text
     errors = list(filter(identifiers, error_lines(end)))[:1] or [text]
     return "\n".join([*questions, *(errors if needs_earlier(" ".join(questions)) else ())])

@@ -178,7 +178,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> str:
         return ""
     own = event.session_id if event.source in ("resume", "compact") else ""
     project = project_of(event.cwd)
-    briefing = _added(
+    briefing = _inject_text_of(
         "session-bootstrap", event, context, lambda services: services.briefings.at_start(project, own)
     )
     if event.session_id:
@@ -194,7 +194,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
     """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
     if event.agent_id or not context.vault.exists():
         return ""
-    due = _added("staleness-check", event, context, lambda services: services.briefings.staleness())
+    due = _inject_text_of("staleness-check", event, context, lambda services: services.briefings.staleness())
     policy = load_settings(vault=context.vault, environ=context.environ).archive_policy
     if policy and not policy.dry_run:
         with context.writable() as services:
@@ -212,7 +212,7 @@ def curator_nudge(event: HookEvent, context: HookContext) -> str:
         report = context.vault.with_name(CURATOR_REPORT).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-    return _added(
+    return _inject_text_of(
         "curator-nudge",
         event,
         context,
@@ -229,7 +229,7 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> str:
     """Restore information that the summary of a conversation omits; silence for a session that starts otherwise."""
     if event.source != "compact":
         return ""
-    return _added(
+    return _inject_text_of(
         "postcompact-inject",
         event,
         context,
@@ -295,7 +295,9 @@ def subagent_inject(event: HookEvent, context: HookContext) -> str:
         return services.prompt_surfacing(settings)(task, turns, choices, context.offer).block
 
 
-def _added(verb: str, event: HookEvent, context: HookContext, text_of: Callable[[Services], str]) -> str:
+def _inject_text_of(
+    verb: str, event: HookEvent, context: HookContext, text_of: Callable[[Services], str]
+) -> str:
     """Inject what the hook *verb* makes from the vault, and return it; silence for a subagent or without a vault."""
     return context.read(
         event, lambda services: inject_text(text_of(services), verb, event, context, services)
