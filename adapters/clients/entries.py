@@ -112,7 +112,9 @@ class Server:
         servers = _member(settings, self.member, dict, self.member)
         if self.name in servers and not _starts_server(servers[self.name]):
             raise ValueError(f"another server is called {self.name!r}. Give it another name")
-        servers[self.name] = self.entry
+        own = ("command", "args", "env", "environment")  # what else a person added stays, such as a time-out
+        added = {name: value for name, value in servers.get(self.name, {}).items() if name not in own}
+        servers[self.name] = {**added, **self.entry}
 
     def remove(self, settings: Values, original: Values) -> None:
         for name in self._own(settings):

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import suppress
 from functools import partial
 from io import StringIO
 from itertools import pairwise
@@ -65,22 +66,29 @@ class Format(NamedTuple):
         return values
 
 
+def _json(value: object, indent: str | int) -> str:
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode()  # half of a pair has no UTF-8
+
+
 def _rewrite_json(text: str, values: Values) -> str:
     indented = re.search(r"\n([ \t]+)\S", text)
-    is_escaped = "\\ud" in text.lower()  # half of a pair has no UTF-8
-    written = partial(json.dumps, ensure_ascii=is_escaped, indent=indented[1] if indented else 2)
-    former = written(json.loads(text.strip() or "{}"))
+    indent = indented[1] if indented else 2
+    former = _json(json.loads(text.strip() or "{}"), indent)
     texts = partial(json.loads, parse_float=str, parse_int=str)
     is_small = len(text) < 100_000  # JSON5 takes a second for twice as much
-    if text.strip() and (
-        (is_small and not is_escaped and former != text.strip()) or texts(former) != texts(text)
-    ):
+    if text.strip() and ((is_small and former != text.strip()) or texts(former) != texts(text)):
         return _rewrite_json5(text, values)  # which keeps the layout and the numbers of a person
-    return written(values) + ("" if text and not text.endswith("\n") else "\n")
+    return _json(values, indent) + ("" if text and not text.endswith("\n") else "\n")
+
+
+def _load_json5(text: str, **options: Any) -> Any:
+    # The library takes two characters, which JSON permits in a string, for ends of lines.
+    return load_json5(text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029"), **options)
 
 
 def _rewrite_json5(text: str, values: Values) -> str:
-    model = load_json5(text if text.strip() else "{}\n", loader=ModelLoader())
+    model = _load_json5(text if text.strip() else "{}\n", loader=ModelLoader())
     indented = re.search(r"\n([ \t]+)\S", text)
     Json5Edit(indented[1] if indented else "  ").merge(model.value, values)
     return dump_json5(model, dumper=ModelDumper())  # type: ignore[arg-type]  # as its documentation shows
@@ -126,8 +134,8 @@ class Json5Edit(NamedTuple):
         return node
 
     def _node(self, value: object, indent: str) -> Value:
-        text = json.dumps(value, ensure_ascii=False, indent=self.indent)
-        model = load_json5(text.replace("\n", f"\n{indent}"), loader=ModelLoader())
+        text = _json(value, self.indent).replace("\n", f"\n{indent}")
+        model = _load_json5(text, loader=ModelLoader())
         return model.value  # type: ignore[no-any-return]
 
 
@@ -138,7 +146,7 @@ def _has_comment(blanks: list[str | Comment]) -> bool:
 def _delete(box: JSONObject, at: int) -> None:
     """Delete a member. Comments before it stay, because they may belong to the line above."""
     key, value = box.keys.pop(at), box.values.pop(at)
-    comments = key.wsc_before if _has_comment(key.wsc_before) else []
+    comments, after = (part if _has_comment(part) else [] for part in (key.wsc_before, value.wsc_after))
     if at < len(box.keys):
         box.keys[at].wsc_before = [*comments, *box.keys[at].wsc_before]
         if at == 0 and not _has_comment(box.leading_wsc):
@@ -148,13 +156,22 @@ def _delete(box: JSONObject, at: int) -> None:
     elif box.keys:
         box.values[-1].wsc_after = [*box.values[-1].wsc_after, *comments, *value.wsc_after]
     else:
-        box.leading_wsc, box.trailing_comma = [*box.leading_wsc, *comments], None
+        box.leading_wsc, box.trailing_comma = [*box.leading_wsc, *comments, *after], None
 
 
 def _rewrite_toml(text: str, values: Values) -> str:
-    document = tomlkit.parse(text)
-    _merge(document, values)
-    return f"{document.as_string().rstrip()}\n"
+    """Return *text* with other values. tomlkit fails, or loses tables, where the parts of a table are apart."""
+    for is_kept in (True, False):
+        document = tomlkit.parse(text)
+        changed = [name for name, value in document.unwrap().items() if values.get(name) != value]
+        for name in () if is_kept else changed:
+            del document[name]
+        with suppress(LookupError):
+            _merge(document, values)
+            new = f"{document.as_string().rstrip()}\n"
+            if tomlkit.parse(new).unwrap() == values:
+                return new
+    raise ValueError(f"the parts of {', '.join(changed)} are too far apart to change them")
 
 
 def _load_yaml(text: str) -> Any:
@@ -202,6 +219,6 @@ def _merge(document: MutableMapping[str, Any], values: Mapping[str, Any], *, is_
             document[name] = value
 
 
-JSON, JSON5 = Format("JSON", json.loads, _rewrite_json), Format("JSON5", load_json5, _rewrite_json5)
+JSON, JSON5 = Format("JSON", json.loads, _rewrite_json), Format("JSON5", _load_json5, _rewrite_json5)
 TOML = Format("TOML", lambda text: tomlkit.parse(text).unwrap(), _rewrite_toml)
 YAML_FORMAT = Format("YAML", _load_yaml, _rewrite_yaml)

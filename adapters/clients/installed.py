@@ -10,6 +10,7 @@ from contextlib import suppress
 from copy import deepcopy
 from difflib import unified_diff
 from errno import EINVAL
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -39,16 +40,8 @@ GEMINI_STYLE = HookStyle(
     {**_OF_GEMINI, "Stop": "AfterAgent", "SessionEnd": "SessionEnd"}, milliseconds=True, has_matcher=False
 )
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
-OPENCLAW_INSTALL = shlex.join(
-    [
-        "openclaw",
-        "plugins",
-        "install",
-        "--link",
-        "--force",
-        "--accept-capabilities",
-        f"{INTEGRATIONS}/openclaw",
-    ]
+OPENCLAW_INSTALL = "openclaw plugins install --link --force --accept-capabilities " + shlex.quote(
+    f"{INTEGRATIONS}/openclaw"
 )
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
 PLUGIN_SETTINGS = "\nconst settings = "
@@ -86,6 +79,13 @@ def write(file: Path, text: str) -> None:
         draft.replace(file)
 
 
+def delete(file: Path) -> None:
+    """Delete *file*, and its folder if that is empty then."""
+    file.unlink()
+    with suppress(OSError):
+        file.parent.rmdir()
+
+
 class SettingsFile(NamedTuple):
     """Settings of an agent in *file*, with the *entries* of clawmem."""
 
@@ -101,16 +101,25 @@ class SettingsFile(NamedTuple):
         bare, after = deepcopy(before), deepcopy(before)
         try:
             former = read(copy)
-            original = self._parse(former)
+            original = self._replace(file=copy)._parse(former)
+            set_back = deepcopy(original)
             for entry in self.entries:
                 entry.remove(bare, {})
                 entry.remove(after, original) if remove else entry.install(after)
+                if remove:
+                    entry.install(set_back)
+                    entry.remove(set_back, original)
+            new = self.format.rewrite(text or "", after) if after != before else text
+            unconnected = text or "" if bare == before else self.format.rewrite(text or "", bare)
+            if remove and former and after == set_back:  # an empty file is no JSON
+                # A comment may have been added since.
+                is_as_written = self.format is JSON or self.format.rewrite(former, before) == text
+                new = former if is_as_written else new
         except ValueError as error:
             raise self._fault(error) from error
-        new = self.format.rewrite(text or "", after) if after != before else text
-        if remove and former and after == original:
-            new = former
-        is_deleted = remove and former is None and not after and after != before
+        is_deleted = (
+            remove and former is None and after != before and (new or "").split() in ([], ["{}"], ["{", "}"])
+        )
         if is_deleted:
             new = ""
         may_write = text is None or (os.access(self.file, os.W_OK) and self.file.stat().st_mode & 0o222)
@@ -118,16 +127,16 @@ class SettingsFile(NamedTuple):
             raise ConfigError(
                 f"{self.file} is read-only and was left as it is. Allow writing, then try again."
             )
-        is_copied = not remove and text is not None and bare == before
+        is_copied = not remove and text is not None and (bare == before or (former is None and bool(bare)))
 
         def apply() -> None:
             if read(self.file) != text:  # another program has just changed it
                 self.plan(remove=remove).write()
                 return
             if is_copied:
-                write(copy, text or "")
+                write(copy, unconnected)
             if is_deleted:
-                self.file.unlink()
+                delete(self.file)
             else:
                 write(self.file, new or "")
             if remove:
@@ -182,8 +191,10 @@ class WholeFile(NamedTuple):
         """Return the change. Raises `ConfigError` if the file is not from clawmem, or cannot be read."""
         before = self._own_text()
         changed = before is not None if remove else before != self.text
-        write_or_delete = self.file.unlink if remove else lambda: write(self.file, self.text)
-        return Plan(FileChange(str(self.file), changed, ["the file"]), write_or_delete)
+        return Plan(
+            FileChange(str(self.file), changed, ["the file"]),
+            partial(delete, self.file) if remove else partial(write, self.file, self.text),
+        )
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the command in the settings of the file, which are one line of JSON."""
@@ -211,13 +222,13 @@ class Link(NamedTuple):
             raise ConfigError(f"{self.link} is not a link of ours. Move it away, then try again.")
         changed = is_link if remove else not is_link or self.link.readlink() != self.target
 
-        def apply() -> None:
+        def link() -> None:
             self.link.parent.mkdir(parents=True, exist_ok=True)
             self.link.unlink(missing_ok=True)
-            if not remove:
-                self.link.symlink_to(self.target, target_is_directory=True)
+            self.link.symlink_to(self.target, target_is_directory=True)
 
-        return Plan(FileChange(str(self.link), changed, [f"a link to {self.target}"]), apply)
+        change = FileChange(str(self.link), changed, [f"a link to {self.target}"])
+        return Plan(change, partial(delete, self.link) if remove else link)
 
 
 Step = SettingsFile | WholeFile | Link

@@ -21,8 +21,10 @@ from command_process import Run
 from clawmem.adapters.clients import installed
 from clawmem.adapters.clients.entries import hook_event
 from clawmem.adapters.clients.formats import JSON5 as JSON5_FORMAT
-from clawmem.adapters.clients.installed import AGENTS, INTEGRATIONS
+from clawmem.adapters.clients.installed import AGENTS, BACKUP, INTEGRATIONS
 
+OLD_ENTRY = "[mcp_servers.clawmem]\ncommand = 'clawmem'\nargs = ['mcp']\n"
+APART = "[tui]\nb = 1 # mine\n[mcp_servers.x.env]\nC = 1\n"
 PLUGIN = {"enabledPlugins": {"clawmem@market": True}}
 
 
@@ -214,6 +216,40 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
     assert JSON5_FORMAT.parse(file.read_text()) == JSON5_FORMAT.parse(expected)
     assert "// of the gateway" in file.read_text() and "greeting: 'it\\'s" in file.read_text()
     assert not Path(f"{file}.before-clawmem").exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "before", "written", "edited", "after"),
+    [
+        ("gemini", ".gemini/settings.json", '{"a": 1 // mine\n}', "// mine", "// new", '{"a": 1 // new\n}'),
+        ("claude-code", ".claude.json", '{"a": "\u2028\\ud83d\\ude00", "hooks": {}}', "", "", None),
+        ("claude-code", ".claude.json", "{}", '"command": ', '"timeout": 9, "command": ', None),
+        ("codex", ".codex/config.toml", f"[mcp_servers.clawmem.env]\nA = 1\n{OLD_ENTRY}{APART}", "", "", APART),
+        ("openclaw", ".openclaw/openclaw.json",
+         '{"plugins": {"load": {"paths": ["/old/integrations/openclaw"]}, "slots": {"memory": "lancedb"}}}\n', "", "",
+         '{"plugins": {"slots": {"memory": "lancedb"}}}\n'),
+    ],
+)  # fmt: skip
+def test_settings_in_unusual_states(
+    invoke: Invoke,
+    home: Path,
+    agent: str,
+    name: str,
+    before: str,
+    written: str,
+    edited: str,
+    after: str | None,
+) -> None:
+    """What a person writes afterwards stays, and so do values beside an entry of an earlier installation."""
+    file = write_file(home / name, before)
+    assert invoke("setup", agent).exit_code == 0
+    file.write_text(file.read_text("utf-8").replace(written, edited, 1), "utf-8")
+    assert not ask_json(invoke, "setup", agent)["changed"]
+    assert invoke("setup", agent, "--remove").exit_code == 0
+
+    expected = before if after is None else after
+    assert "".join(file.read_text("utf-8").split()) == "".join(expected.split())
+    assert not any(word in str(path) for path in home.glob(".*/*") for word in (f".{BACKUP}", "hooks.json"))
 
 
 def test_hermes(invoke: Invoke, home: Path) -> None:
