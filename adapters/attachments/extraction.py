@@ -2,14 +2,18 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from html import unescape
 from importlib import import_module
 from io import BytesIO
 from posixpath import splitext
 from typing import Any
 from xml.etree.ElementTree import fromstring
 from zipfile import ZipFile
+
+import nh3
 
 from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.files import ExtractedText
@@ -66,9 +70,17 @@ def read_pdf(data: bytes) -> ExtractedText:
 
 # -- Word and web pages ---------------------------------------------------------------------------------
 
-_INVISIBLE = ("nav", "noscript", "script", "select", "style", "svg", "template", "textarea", "title", "img")
-_FORMATS = ["a", "b", "em", "i", "strong"]  # whose words are taken without marks
+_INVISIBLE = frozenset("nav noscript script select style svg template textarea title".split())
+# Words are taken without marks, which a parser opens again in every paragraph. The next tag of `_ENDED` ends one.
+_ENDED = frozenset("br caption dd dt h1 h2 h3 h4 h5 h6 hr li p tbody td tfoot th thead tr".split())
+_NESTED = frozenset(
+    "address article aside blockquote code del details div dl figcaption figure footer form header kbd main ol pre q"
+    " samp section summary table ul".split()
+)
+MAX_DEPTH = 50  # of `_NESTED`: parsers take quadratic time, and markdownify recurs
+_AMPERSAND = "\x1a"  # nh3 takes quadratic time for entities
 _CORE = "docProps/core.xml"
+MAX_XML, MAX_TAGS = 100_000_000, 2_000_000  # of a Word document; mammoth reads 25 000 tags a second
 
 
 def read_docx(data: bytes) -> ExtractedText:
@@ -76,16 +88,21 @@ def read_docx(data: bytes) -> ExtractedText:
     Return the text of a Word document, with its headings, lists, tables and notes; deleted text is left out.
 
     Raises:
-        DamagedFile: it is encrypted, or mammoth is not installed. mammoth raises others for damaged files.
+        DamagedFile: it is encrypted or too large, or mammoth is not installed. mammoth raises others for damaged files.
     """
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise DamagedFile(
             "it is encrypted or of an old version of Word; save a copy as .docx without a password"
         )
     mammoth = _imported("mammoth")
-    page = mammoth.convert_to_html(BytesIO(data), style_map="p[style-name='Title'] => h1:fresh").value
     with ZipFile(BytesIO(data)) as archive:
+        parts = [part for part in archive.infolist() if part.filename.endswith((".xml", ".rels"))]
+        size = sum(part.file_size for part in parts)
+        if size > MAX_XML or sum(archive.read(part).count(b"<") for part in parts) > MAX_TAGS:
+            raise DamagedFile(f"it unpacks to {size / 1e6:,.1f} MB of text and marks; split the document")
         core = fromstring(archive.read(_CORE)) if _CORE in archive.namelist() else ()
+    style, image = "p[style-name='Title'] => h1:fresh", mammoth.images.img_element(lambda _: {})
+    page = mammoth.convert_to_html(BytesIO(data), style_map=style, convert_image=image).value
     about = {element.tag.rpartition("}")[2]: element.text or "" for element in core}
     text = read_html(page.encode())
     title = " ".join(about.get("title", "").split())[:200]
@@ -100,16 +117,34 @@ def read_html(data: bytes) -> ExtractedText:
         DamagedFile: markdownify is not installed.
     """
     converter = _imported("markdownify").MarkdownConverter(
-        heading_style="ATX", bullets="-", strip=_FORMATS, table_infer_header=True,
-        escape_asterisks=False, escape_underscores=False,
+        heading_style="ATX", bullets="-", table_infer_header=True, escape_asterisks=False, escape_underscores=False
     )  # fmt: skip
     bs4 = _imported("bs4")
-    page = bs4.BeautifulSoup(bs4.UnicodeDammit(data, is_html=True).unicode_markup or "", "html5lib")
-    title = page.title.get_text() if page.title else ""
-    for element in page(_INVISIBLE):
-        element.decompose()
-    body = re.sub(r"\n{3,}", "\n\n", converter.convert_soup(page)).strip()
-    return ExtractedText(body, " ".join(title.split())[:200])
+    markup = bs4.UnicodeDammit(data, is_html=True).unicode_markup or ""
+    title = re.search(r"(?is)<title[^<>]*>([^<]*)", markup)
+    attributes = {"ol": {"start"}, "td": {"colspan"}, "th": {"colspan"}}
+    page = nh3.clean(
+        _shallow(markup), tags={*_ENDED, *_NESTED}, clean_content_tags={*_INVISIBLE}, attributes=attributes
+    )
+    soup = bs4.BeautifulSoup(page.replace(_AMPERSAND, "&"), "html.parser")
+    body = re.sub(r"\n{3,}", "\n\n", converter.convert_soup(soup)).strip()
+    return ExtractedText(body, " ".join(unescape(title[1]).split())[:200] if title else "")
+
+
+def _shallow(markup: str) -> str:
+    """Return *markup* for nh3: with a line break for each tag deeper than `MAX_DEPTH`, and without marks of words."""
+    counts = Counter[str]()
+
+    def tag(match: re.Match[str]) -> str:
+        end, name = match[1], match[2].lower()
+        if name not in _NESTED:
+            return match[0] if name in _ENDED or name in _INVISIBLE else f"<{end}wbr"
+        is_deep = counts.total() - bool(end) >= MAX_DEPTH
+        counts[name] = max(0, counts[name] + (-1 if end else 1))
+        # `kbd` has the marks of `code` and is not opened again.
+        return f"<{end}{'wbr' if end else 'br'}" if is_deep else f"<{end}kbd" if name == "code" else match[0]
+
+    return re.sub(r"<(/?)([a-zA-Z][^\s/>]*)", tag, markup.replace("&", _AMPERSAND))
 
 
 # -- canvases of Obsidian -------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from time import process_time
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -194,6 +195,29 @@ def test_web_pages(encoding: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div>" * 20_000,
+        "<ul><li>x" * 2_000,
+        "".join(f"<p><font size={number}>x" for number in range(20_000)),
+        "<b><i>x</b></i>" * 20_000,
+        "<pre>" + "&lt;p&gt; &amp;\n" * 50_000 + "</pre>",
+        "<" * 200_000 + "\n>",
+    ],
+    ids=["nested", "lists", "marks", "crossed", "entities", "signs"],
+)
+def test_hostile_pages_are_read_in_seconds(invoke: Invoke, vault: Path, page: str) -> None:
+    """Tags without an end, or thousands deep, lose no text; a parser of HTML 5 alone takes minutes and gigabytes."""
+    put(vault, deep__html=f"{page}<p>The queen excluder lies above the brood.</p>".encode())
+    start = process_time()
+
+    invoke("update")
+
+    assert process_time() - start < 20
+    assert "queen excluder lies above" in found(invoke, "queen excluder")["snippet"]
+
+
 def encrypted(password: str) -> bytes:
     from pypdf import PdfReader, PdfWriter
 
@@ -221,8 +245,14 @@ def encrypted(password: str) -> bytes:
         ("a.docx", b"\xd0\xcf\x11\xe0" + bytes(100), "it is encrypted or of an old version of Word"),
         ("a.docx", docx("</w:x>"), "it is damaged (ExpatError)"),
         ("a.docx", docx("", styles=LAUGHS), "it is damaged (ExpatError)"),
+        (
+            "a.docx",
+            docx("", notes=" " * 100_000_000),
+            "it unpacks to 100.0 MB of text and marks; split the document",
+        ),
+        ("a.docx", docx("<w:p/>" * 2_000_000), "it unpacks to 12.0 MB of text and marks; split the document"),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_damaged_files_are_named_with_the_next_step(
     invoke: Invoke, vault: Path, name: str, data: bytes, reason: str
