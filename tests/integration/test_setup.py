@@ -547,4 +547,7 @@ def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: P
     assert "is empty" not in invoke("doctor").output
     assert (f"rm -rf {vault}" in removed, f"{copy}" in removed) == (True, False)
     assert "the server was stopped" not in removed  # as none ran
+    other = vault.replace(home / "other.sqlite")
+    invoke("--vault", other, "setup", "codex")
+    assert f"rm -rf {other}" in invoke("setup", "codex", "--remove").stdout  # which the entries named
     assert json.loads(was_empty.read_text()) == {}

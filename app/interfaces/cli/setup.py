@@ -130,6 +130,7 @@ class Setup:
     ) -> None:
         self._settings, self._is_named = settings_of(ctx), chosen_by(ctx).vault is not None
         self.clients = unopened_services(self._settings).clients
+        self._vault = self._settings.vault  # of the agent that was changed last
         self._options, self._tools, self._project, self._yes = options, tools, project, yes
 
     def change(self, name: str, *, remove: bool = False, dry_run: bool = False) -> list[FileChange]:
@@ -140,6 +141,7 @@ class Setup:
         # One lock of the user, whichever vault: a file next to the settings would stay in a folder of the agent.
         with nullcontext() if dry_run else locked_config(config_folder(os.environ) / "config.yaml"):
             connection = self.connection(agent)
+            self._vault = Path(connection.environ.get("INDEX_PATH") or self._settings.vault)
             connection = connection._replace(
                 server=() if name == HOOKS else connection.server,
                 hooks=() if name == MCP else connection.hooks,
@@ -148,7 +150,7 @@ class Setup:
 
     def remains(self) -> list[str]:
         """Return what stays when no agent is connected any more, with the command to delete it; stop the server."""
-        vault = self._settings.vault
+        vault = self._vault
         try:
             states = [*map(self.clients.state, self.clients.titles)]
         except ConfigError as error:  # of another agent
@@ -156,7 +158,7 @@ class Setup:
         if any(state.commands or state.has_plugin for state in states) or not is_there(vault):
             return []
         stopped = ""
-        if (server := announced(vault)) and is_running(vault):
+        if is_running(vault) and (server := announced(vault)):
             os.kill(server.pid, signal.SIGTERM)
             stopped = "; the server was stopped"
         states_of = "states of conversations (memory/precompact-state-*.md next to transcripts)"
