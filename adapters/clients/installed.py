@@ -461,7 +461,8 @@ class InstalledClients:
     def state(self, name: str, project: str = "") -> ClientState:
         style = AGENTS[name].style
         hooks = [HookEntry(event, 0) for event in EVENTS]
-        steps = self._steps(name, Connection(("clawmem",), hooks, ("mcp",), project=project))
+        place = project if AGENTS[name].has_project else ""
+        steps = self._steps(name, Connection(("clawmem",), hooks, ("mcp",), project=place))
         return ClientState(
             [command for step in steps if not isinstance(step, Link) for command in step.commands()],
             [*style.events.values()] if style else [],

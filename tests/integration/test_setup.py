@@ -376,6 +376,7 @@ def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pyte
     for agent in ("claude-code", "codex", "gemini", "opencode"):
         assert invoke("setup", agent, "--project").exit_code == 0
     made = contents(home / "project")
+    assert f"Codex in {home / 'project'}: connected\n" in invoke("setup", "--check").stdout
     for agent in ("claude-code", "codex", "gemini", "opencode"):
         assert invoke("setup", agent, "--project", "--remove").exit_code == 0
 

@@ -87,7 +87,7 @@ def setup(
     tool_set = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     setup = Setup(ctx, options, tool_set, project=str(Path.cwd()) if project else "", yes=yes)
     if check:
-        findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
+        findings = unopened_services(settings_of(ctx)).client_checks(os.environ, project=Path.cwd())
         is_well = all(finding.ok for finding in findings)
         texts = [finding.line for finding in findings] or ["No agent is connected. Run: clawmem setup"]
         record: dict[str, Any] = {"ok": is_well, "findings": [asdict(finding) for finding in findings]}

@@ -45,7 +45,7 @@ class ClientChecks(NamedTuple):
         Return a finding for each connected agent.
 
         Args:
-            project: A folder whose settings could repeat those of the user.
+            project: A folder whose settings could repeat those of the user, or stand in for them.
             starts: Whether the commands are started, with the variables that their agent passes on.
         """
         findings = (self._finding(name, environ, project, starts=starts) for name in self.clients.titles)
@@ -57,7 +57,11 @@ class ClientChecks(NamedTuple):
         title, remedy = self.clients.titles[name], f"Run: clawmem setup {name}"
         try:
             state = self.clients.state(name)
-            fault = next(self._faults(name, state, project), "")
+            of_project = self.clients.state(name, str(project)) if project else state
+            if not (state.commands or state.has_plugin) and of_project.commands:
+                state, title, remedy = of_project, f"{title} in {project}", f"{remedy} --project"
+                starts = False  # another person may have written them
+            fault = next(self._faults(state, of_project, project), "")
         except (ConfigError, OSError) as error:
             doubt = f"whether it is connected is unknown, because its file cannot be read: {error}"
             return CheckResult(title, False, doubt, "Then run: clawmem setup --check")
@@ -66,11 +70,8 @@ class ClientChecks(NamedTuple):
         if not state.commands:
             return CheckResult(title, True, "connected by the clawmem plugin") if state.has_plugin else None
         # Each different command once: of the hooks that of a prompt.
-        commands = {
-            str(command): command
-            for command in state.commands
-            if starts and (not command.event or command.event in PROMPTS)
-        }
+        tried = [command for command in state.commands if not command.event or command.event in PROMPTS]
+        commands = {str(command): command for command in tried} if starts else {}
         for command in commands.values():
             variables = {**environ, **command.environ}
             if command.starts_clean:
@@ -95,7 +96,7 @@ class ClientChecks(NamedTuple):
         parts = sorted({"hooks" if command.event else "tools" for command in commands.values()})
         return CheckResult(title, True, f"{' and '.join(parts)} answer" if parts else "connected")
 
-    def _faults(self, name: str, state: ClientState, project: Path | None) -> Iterator[str]:
+    def _faults(self, state: ClientState, of_project: ClientState, project: Path | None) -> Iterator[str]:
         yield from state.faults
         if state.has_plugin and state.commands:
             yield "installed twice, by the clawmem plugin and in the settings: every prompt gets the block twice"
@@ -105,6 +106,5 @@ class ClientChecks(NamedTuple):
         wanted = [event for event in state.events if (call := call_named(event)) and call.hooks]
         if events and (missing := [event for event in wanted if event not in events]):
             yield f"the settings lack hooks of {', '.join(missing)}"
-        of_project = self.clients.state(name, str(project)).commands if project and state.events else ()
-        if any(command.event in events and command not in state.commands for command in of_project):
+        if any(command.event in events and command not in state.commands for command in of_project.commands):
             yield f"hooks are installed twice, once more in {project}: every event is answered twice"
