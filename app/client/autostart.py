@@ -31,8 +31,7 @@ MOST_START_S = 60.0  # on a machine under load; an idle one needs 2 seconds
 IDLE_MINUTES = 30
 MOST_LOG_BYTES = 256_000
 
-# Variables of glibc; other systems ignore them. By default each thread has a heap of its own, and memory that one thread
-# frees is not used by others: after some hundred questions the threads of a server held 45 MB of unused memory.
+# Of glibc: by default no thread uses memory that another one freed; a server held 45 MB after some hundred questions.
 _MOST = str(4 << 20)
 ONE_HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": _MOST, "MALLOC_TRIM_THRESHOLD_": _MOST}
 

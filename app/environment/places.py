@@ -191,6 +191,7 @@ def is_gone(holder: str) -> bool:
         return False
     try:
         os.kill(int(rest), 0)
-        return False
+        state = Path(f"/proc/{rest}/stat").read_bytes().rpartition(b")")[2].split()[0]
+        return state == b"Z"  # on Linux, until the process that started it waits for it
     except (OSError, OverflowError) as error:
         return isinstance(error, ProcessLookupError)

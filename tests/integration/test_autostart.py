@@ -252,6 +252,11 @@ def test_tools_of_a_server_that_exited(here: Home) -> None:
         eventually(lambda: not is_running(here.vault))
 
         eventually(lambda: call("tools/list").get("tools"))
+        os.kill(
+            here.server().pid, signal.SIGKILL
+        )  # it was started by `clawmem mcp`, which does not wait for its end
+        eventually(lambda: not is_running(here.vault))
+        eventually(lambda: call("tools/list").get("tools"))
         process.stdin.close()
 
     assert here.server().pid != first.pid
