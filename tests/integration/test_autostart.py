@@ -257,6 +257,8 @@ def test_tools_of_a_server_that_exited(here: Home) -> None:
         )  # it was started by `clawmem mcp`, which does not wait for its end
         eventually(lambda: not is_running(here.vault))
         eventually(lambda: call("tools/list").get("tools"))
+        server_file(here.vault, "token").write_text("another")
+        assert call("tools/list") == {}  # an error, and no silence
         process.stdin.close()
 
     assert here.server().pid != first.pid

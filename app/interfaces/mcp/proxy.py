@@ -26,7 +26,7 @@ from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.ports.json_text import read_json
 
 PATIENCE_S = 10.0  # for a server that computes for several requests, and for running ones at the end of input
-AWAY = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."
+AWAY = "The server of this vault does not answer any more. Start clawmem serve again, or connect anew."
 
 
 def forwarded(named: Path | None, tools: ToolSet, wire: BufferedReader) -> bool:
@@ -92,14 +92,17 @@ def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -
             headers["Accept"] = "application/json, text/event-stream"
             connection.request("POST", path, line, headers)
             response = connection.getresponse()
-            if response.getheader("content-type", "").startswith("text/event-stream"):
-                yield from (event[5:].strip() for event in response if event.startswith(b"data:"))
-            elif _object(answer := response.read().replace(b"\n", b" ")):
-                yield answer
-            elif response.status >= 400:
-                raise ConnectionError(f"it answers {response.status}")
+            is_stream = response.getheader("content-type", "").startswith("text/event-stream")
+            texts = (event[5:] for event in response if event.startswith(b"data:"))
+            answer: dict[str, Any] = {}
+            for text in texts if is_stream else [response.read()]:
+                answer = _object(text)
+                if "jsonrpc" in answer:
+                    yield text.strip().replace(b"\n", b" ")
+            if "jsonrpc" not in answer or "method" in answer:  # refused, busy, or ended within the answer
+                raise ConnectionError(answer.get("error") or f"it answers {response.status} without a result")
     except (OSError, HTTPException, ValueError) as error:
-        if "id" in message:
+        if {"id", "method"} <= message.keys():
             failure = {"code": -32_001, "message": f"{AWAY} {error}".strip()}
             yield json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": failure}).encode()
 
