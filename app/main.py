@@ -9,11 +9,8 @@ import threading
 
 from clawmem.app.environment.places import complete
 
-STREAMS = {
-    "stdin": os.O_RDONLY,
-    "stdout": os.O_RDONLY,
-    "stderr": os.O_WRONLY,
-}  # in the order of their numbers
+# In the order of their numbers.
+STREAMS = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
 
 
 def main() -> None:

@@ -153,9 +153,8 @@ class LexicalMatchingContract(VaultContract):
         assert [hits_of(vault, query) for _ in range(5)] == [first] * 5
         vault.lexical.put([entry(3, "quince quince anvil quince")])
         assert sorted(found_by(vault, "anvil", "quince")) == [1, 2, 3]
-        assert (
-            hits_of(vault, query)[-1].score != first[-1].score
-        )  # the number of entries and of matches changed
+        # The number of entries and of matches changed.
+        assert hits_of(vault, query)[-1].score != first[-1].score
         vault.lexical.remove(1)
         assert sorted(found_by(vault, "anvil", "quince")) == [2, 3]
         vault.lexical.clear()

@@ -92,9 +92,8 @@ def read_json(member: Member) -> Iterator[ImportedConversation]:
     try:
         for number, record in enumerate(member.objects()):
             about = record.object("info") or record.object("session") or record  # of OpenCode, of early Codex
-            lists = map(
-                record.objects, ("messages", "items", "conversations")
-            )  # the last two of Codex, ShareGPT
+            # The last two of Codex, ShareGPT.
+            lists = map(record.objects, ("messages", "items", "conversations"))
             key = about.text("id", "uuid") or f"{member.file.path}#{number}"
             if inner := next(filter(None, lists), None):
                 title, started = about.text("title"), about.time(*_TIMES)

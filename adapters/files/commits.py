@@ -45,12 +45,10 @@ class CommitFiles:
     """
 
     disk: FileSource
-    _listed: dict[str, dict[str, str]] = field(
-        default_factory=dict
-    )  # by root: the id of a commit by its path
-    _texts: dict[tuple[str, str], bytes] = field(
-        default_factory=dict
-    )  # of commits read last, by root and path
+    # By root: the id of a commit by its path.
+    _listed: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Of commits read last, by root and path.
+    _texts: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if not root.endswith(HISTORY):

@@ -80,9 +80,8 @@ def time_ms(at: RawTime, now_ms: int) -> int | None:
         ms = int(at / 1000 if at > _MICRO else at if at > _MILLI else at * 1000)
     else:
         ms = None
-    return (
-        ms if ms is not None and EARLIEST_MS <= ms <= now_ms + DAY_MS else None
-    )  # clocks and time zones differ
+    # Clocks and time zones differ.
+    return ms if ms is not None and EARLIEST_MS <= ms <= now_ms + DAY_MS else None
 
 
 # -- grouping -------------------------------------------------------------------------------------------

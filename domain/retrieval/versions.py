@@ -23,8 +23,7 @@ Key = TypeVar("Key", int, str)
 # the former state.
 COMPARABLE = 0.3
 
-# Words in file names that tell versions of a subject apart. Months and days are not among them: notes that are dated to
-# the month or day are records, of which each stays true.
+# Words in file names that tell versions apart. Notes dated to the month or day are records, of which each stays true.
 _VERSION_WORDS = frozenset(
     "a before the old older former previous earlier original first initial new newer current now last this year from since"
     " until alt alte alter neu neue ancien nouveau antes viejo nuevo antigo novo".split()
@@ -45,7 +44,8 @@ _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+
 
 # Words of the question and the older passage that a sentence has at least; two of the question, if they are half of it.
 SHARED_WITH_CHANGE, ASKED = 3, 2
-LEAST_CHANGE = 2.5  # weight of the words that a sentence found elsewhere shares, in words of a single note
+# Weight of the words that a sentence found elsewhere shares, in words of a single note; characters before it in its line.
+LEAST_CHANGE, NEAR = 2.5, 1000
 
 CHANGE = re.compile(
     rf"""
@@ -167,9 +167,9 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
 
     *topic* are the content words of the question, which the older passage answers.
     """
-    known = content_words(older)
     for sentence in (content_words(sentence) for sentence, _ in _changes(body)):
         common = _shared(topic, sentence)
+        known = content_words(older) if common else ()
         also = [word for word in sentence if word in known and not _shared([word], common)]
         is_topic = len(common) >= max(ASKED, len(topic) / 2) and bool(_shared(common, known))
         if common and len(topic) == 1:
@@ -184,7 +184,7 @@ def weight_of_change(title: str, body: str, topic: Collection[str], weights: Map
     Return the most weight of known words in a sentence of *body*, a newer note, that has a marker of change.
 
     *weights* are those of the words of the question, its *topic*, and of the passage that answers it; the sentence has
-    some of both. Words of the title and of the sentence before count half.
+    some of both. Words of the title and of the line before count half.
     """
     most = 0.0
     for sentence, before in _changes(body):
@@ -220,7 +220,7 @@ def _changes(body: str) -> Iterator[tuple[str, str]]:
         for sentence in _END.split(line):
             if is_correction or CHANGE.search(sentence):
                 yield sentence, before
-            before, is_correction = f"{before} {sentence}", False
+            before, is_correction = f"{before} {sentence[-NEAR:]}"[-NEAR:], False
         before = ""
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 
 from rapidfuzz.distance import Levenshtein
 
@@ -177,7 +178,7 @@ def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] 
 
     A text that lacks one of *phrases* lacks all of its words.
     """
-    every = words(text) if text.isascii() else [*map(fold, words(text))]
+    every = words(text) if text.isascii() else [*map(cache(fold), words(text))]
     joined = f" {' '.join(every)} "
     lacking = {word for phrase in phrases if f" {fold(' '.join(phrase))} " not in joined for word in phrase}
     by_initials: dict[str, set[str]] = {}

@@ -23,10 +23,8 @@ _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
 # The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
 _SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=(?i:NET)\b))")
 _SEPARATED = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)  # of bytes
-_ENDINGS, _VOWELS = (
-    ("e", "s", "es", "ed", "ing"),
-    "aeiouy",
-)  # that a stemmer takes off, and by which it decides
+# That a stemmer takes off, and by which it decides.
+_ENDINGS, _VOWELS = ("e", "s", "es", "ed", "ing"), "aeiouy"
 CHARACTERS_A_TOKEN = 4  # the estimate of all budgets
 # Unicode's Default_Ignorable_Code_Point, apart from the selectors of variants; for a set of a pattern.
 IGNORABLE = (

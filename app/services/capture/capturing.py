@@ -131,9 +131,8 @@ class SessionCapture:
                 sightings = self.captures.sightings(document.id)
                 own = [sighting.origin for sighting in sightings if sighting.session_id == session.id]
                 is_own = bool(own)
-                is_barred = (
-                    Speaker.USER in own and note.message.speaker is Speaker.ASSISTANT
-                )  # only users revise users
+                # Only users revise users.
+                is_barred = Speaker.USER in own and note.message.speaker is Speaker.ASSISTANT
                 # A merged decision has no sightings of its own; its title is what they say.
                 is_merged = CONSOLIDATED in document.tags
                 quote = sightings[0].quote if sightings else document.title if is_merged else ""

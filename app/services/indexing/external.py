@@ -376,9 +376,8 @@ class ExternalIndexes:
                         self._fill_words(progress)
                 record = outbox.register(role, engine) if engine else None
             if record:
-                self.engines.discard(
-                    record
-                )  # after a restore from a backup, generation numbers may be reused
+                # After a restore from a backup, generation numbers may be reused.
+                self.engines.discard(record)
                 index = self.engines.open(record)
                 self._indexer.write(record, index, (), record.since, lease)
                 for ids in self._batches(progress):

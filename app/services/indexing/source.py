@@ -186,9 +186,8 @@ def _note(
     page = [
         line.lstrip("-*+ ").partition("::") for line in takewhile(is_field, note.body.lstrip().split("\n"))
     ]
-    of_page = frontmatter.facts(
-        {name: value.strip() for name, _, value in page}
-    )  # as Logseq has no front matter
+    # As Logseq has no front matter.
+    of_page = frontmatter.facts({name: value.strip() for name, _, value in page})
     facts = facts._replace(title=facts.title or of_page.title, date=facts.date or of_page.date)
     tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
     aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))

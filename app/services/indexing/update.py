@@ -325,9 +325,8 @@ class _Pass:
             if name != folder.name and not Path(root).is_dir():
                 notes = self._documents.sources(name).values()
                 self._homeless += [note for note in notes if note.inactive is None and note.stamp]
-        left = {
-            note.modified_at for note in (*self._gone, *self._homeless)
-        }  # a moved file keeps its time, a copy does not
+        # A moved file keeps its time, a copy does not.
+        left = {note.modified_at for note in (*self._gone, *self._homeless)}
         files = sorted(scan.files, key=lambda file: changed_at(file) not in left) if left else scan.files
         for done, file in enumerate(files, start=1):
             self._visit(file, known.get(file.path))

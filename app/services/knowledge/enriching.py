@@ -307,9 +307,8 @@ class Enrich:
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._put_note(Note(document.id, *content, origin=model))
-            new = self._mention(
-                reading, resolve.all(names[: cap_of(document.content_type)])
-            )  # before triples: it sets kinds
+            # Before triples: it sets kinds.
+            new = self._mention(reading, resolve.all(names[: cap_of(document.content_type)]))
             triples = 0
             if document.collection != OWN_COLLECTION:  # else they were stored when it was captured
                 statements, since = enrichment.read_statements(named, text), document.authored_at

@@ -1,8 +1,9 @@
 """Notes whose text says that an older note is no longer right."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.supersede import ABOVE
@@ -52,8 +53,9 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     about = {o: {n: notes.corrects(n, passages[o][1]) for n in brief} for o in first}
     for older in sorted(first, key=lambda o: -max(about[o].values(), default=0)):
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
-        passage = passages[older][0]
-        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passage)]:
+        if fitting := [
+            n for n in later if about[older].get(n) or notes.changes(n, older, passages[older][0])
+        ]:
             changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
@@ -103,6 +105,12 @@ class _Notes:
         answer = answering_sentences(body[start:end], self.question.forms.words)
         return f"{title}\n{body[max(0, start - AROUND) : end + AROUND]}", f"{title}\n{answer}"
 
+    @cached_property
+    def matches(self) -> Callable[[int], int]:
+        """The number of words of the question in a note."""
+        terms, phrases = self.question.forms.words, self.question.phrases
+        return cache(lambda n: sum(has_words(terms, f"{self.document(n).title} {self.body(n)}", phrases)))
+
     def is_later(self, number: int, older: int) -> bool:
         """
         Whether a note has a time of its own, and one after that of the *older* note; a correction may be of its day.
@@ -130,20 +138,14 @@ class _Notes:
         body = self.body(number)
         if versions.states_other_value(body, self.topic, passage):
             return True
-        if not versions.states_change(body, self.topic, passage):
-            return False
-        question, texts = self.question, (f"{self.document(n).title} {self.body(n)}" for n in (older, number))
-        before, after = (sum(has_words(question.forms.words, text, question.phrases)) for text in texts)
-        return before < after + 2
+        is_change = versions.states_change(body, self.topic, passage)
+        return is_change and self.matches(older) < self.matches(number) + 2
 
 
 def _searched(
     stores: RetrievalStores, request: RetrievalRequest, notes: _Notes, older: FragmentKey
 ) -> FragmentKey | None:
-    """
-    Return the line of a newer note that most probably changes the fragment *older*: a correction of the sentence that
-    answers, or a sentence with words of both that and the question.
-    """
+    """Return the line of a newer note that most probably changes *older*: a correction, or with words of it and the question."""
     old, lexical = notes.document(older.document_id), stores.lexical
     passage, answer = notes.passages(older)
     every = dict.fromkeys((*notes.topic, *content_words(passage)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +36,18 @@ def test_the_weight_of_a_change() -> None:
     assert (
         weight_of_change("2026-10-05", "Joris and Mrs Pell laughed.", ["joris"], weights) == 0.0
     )  # no marker
+
+
+def test_a_line_of_megabytes_is_read_in_linear_time() -> None:
+    """Of what stands before a sentence in its line, the nearest thousand characters count."""
+    line = " ".join(f"Насос номер{number} качает воду." for number in range(40_000))
+    begun = process_time()
+
+    assert states_change(f"{line} Now насос качает в бак.", ["насос", "бак"], "Насос качает в котёл.")
+    assert weight_of_change("", f"{line} Joris now.", ["joris"], {"joris": 2.0, "номер39999": 4.0}) == 4.0
+    assert weight_of_change("", f"{line} Joris now.", ["joris"], {"joris": 2.0, "номер7": 4.0}) == 0.0
+
+    assert process_time() - begun < 3
 
 
 @given(st.text(), st.lists(st.text(min_size=1), max_size=5), st.text())
