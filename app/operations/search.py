@@ -114,7 +114,7 @@ class SearchAnswer(SelectedResult):
     answered: float | None = Field(default=None, description="Probability that any result answers.")
     hidden: int = Field(default=0, description="Unlikely results that show_all shows.")
     results: list[FoundDocument]
-    notice: str | None = Field(default=None, description="The word or time that no note has.")
+    notice: str | None = Field(default=None, description="A word or time that no note has, or a newer note.")
     degraded: dict[str, str] = Field(default={}, description="Failed parts of the search, with reasons.")
     reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
     as_of: str | None = Field(default=None, description="The day that the answer is from, if asked for.")

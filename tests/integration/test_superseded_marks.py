@@ -117,6 +117,29 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
     assert "stack/go.md" in [note["path"] for note in past[:2]]
 
 
+def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None:
+    """It keeps an older note from being likely, and the answer names it; an older one, or an unlikely one, does not."""
+    pool, question = world.home / "notes" / "pool", "which day is the swimming lesson of Wies"
+    pool.mkdir()
+    lessons = "---\ndate: 2026-01-29\n---\n# Swimming lessons\n\nWies: swimming lesson on Tuesday at four, pool Zuid.\n"
+    (pool / "swimming.md").write_text(lessons)
+    (pool / "garden.md").write_text("---\ndate: 2026-09-20\n---\n# Garden\n\nWies planted beans.\n")
+    world.cli("update")
+    answer = world.json("query", question)
+    assert answer["results"][0]["likelihood"] == "likely" and "notice" not in answer
+    diary = "---\ndate: 2026-09-21\n---\n# Monday\n\nWies at the swimming lesson with the big ones, Thursday half past five.\n"
+    (pool / "monday.md").write_text(diary)
+    world.cli("update")
+    answer = world.json("query", question)
+    assert {result["likelihood"] for result in answer["results"]}.isdisjoint({"likely"})
+    assert answer["results"][0]["file"] == "notes/pool/swimming.md"
+    assert answer["notice"] == "A newer note may tell otherwise: notes/pool/monday.md (2026-09-21)."
+    assert answer["notice"] in world.cli("query", question)
+    (pool / "monday.md").write_text(diary.replace("2026-09-21", "2025-09-22"))
+    world.cli("update")
+    assert world.json("query", question)["results"][0]["likelihood"] == "likely"
+
+
 def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None:
     """A newer note is found by the words of the older passage, and stands above it."""
     family = world.home / "notes" / "family"

@@ -136,17 +136,14 @@ def citations(sentence: str, folder: str) -> list[str]:
 
 def citation_label(properties: Collection[Property], folder: str) -> str:
     """Return `CHANGED` if a file that a memory of the project of *folder* cites changed since, or is gone; else empty."""
-    cited = [
-        match for given in properties if given.name == CITES and (match := _VALUE.fullmatch(given.value))
-    ]
+    values = [given.value for given in properties if given.name == CITES]
+    cited = [*filter(None, map(_VALUE.fullmatch, values))][:MOST_CITED]
     projects = {given.value for given in properties if given.name == PROJECT}
     if not cited or (project := project_of(folder)) not in projects or not project:
         return ""
     tree = _tree_of(folder)
-    digests = [
-        _cited(tree / match["path"], tree, match["first"], match["last"])[1] for match in cited[:MOST_CITED]
-    ]
-    return "" if digests == [match["hash"] for match in cited[:MOST_CITED]] else CHANGED
+    digests = [_cited(tree / match["path"], tree, match["first"], match["last"])[1] for match in cited]
+    return "" if digests == [match["hash"] for match in cited] else CHANGED
 
 
 def _tree_of(folder: str) -> Path:

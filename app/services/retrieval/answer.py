@@ -18,7 +18,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, is_bare, snippet
+from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, snippet
 from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
@@ -116,20 +116,17 @@ class Result:
         """
         The lines that answer: below the head of a table file; of a question in a conversation, the reply.
 
-        If none has a word of the question, the front-matter line with most of them, except lines of technical properties;
-        a line of tags only if the note has no text, and its names have no word of the question.
+        If none has a word of the question, the front-matter line with most of them, except lines of technical properties
+        and tags.
         """
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         is_table = self.document.path.lower().endswith((".csv", ".tsv"))
         rows = (self.body.find("\n") + 1, len(self.body)) if is_table else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place, within=rows)
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
-            first_line = best.text.partition("\n")[0]
-            has_text = first_line != "" and not is_bare(first_line)
             names = fold(" ".join(document_names(self.document)))  # they are shown anyway
             wanted = [word for word in map(fold, self.words) if word not in names]
-            is_named = len(wanted) < len(self.words)
-            ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text or is_named else frozenset())
+            ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES
             head = "".join(
                 "\n" * key.count("\n") if key.partition(":")[0].strip(" \t\"'").casefold() in ignored else key
                 for key in self._entries

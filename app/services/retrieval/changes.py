@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.supersede import ABOVE
+from clawmem.app.services.retrieval.dates import COMPARABLE
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.supersede import ABOVE, SUCCESSION
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.capture.cues import answering_sentences
 from clawmem.domain.capture.remembering import corrected_topic, corrects, replaced_numbers
@@ -35,6 +36,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     A note changes one other: the first, or what it corrects most. What may change the first candidate is also searched, by
     the words of its passage: "Mrs Pell is retiring" names no orthodontist. Not if the question asks for the past. Turns of
     chats do not count: people say "now" without a decision; nor does a note whose only date may be that of a copied file.
+    The first of a list of documents also gets its rival, unless that supersedes it, which its mark says.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
@@ -72,6 +74,11 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         if place < at:
             moved = order.pop(at) if newer in ids else best[newer]
             order.insert(place, moved.plus("change", max(0.0, order[place].score + ABOVE - moved.score)))
+    if request.unit is Unit.DOCUMENT and first and order[0].document_id in first:
+        lead, near = order[0].document_id, [c for c in order if c.score >= COMPARABLE * order[0].score]
+        near = [c for c in near if c.document_id in first and SUCCESSION not in c.terms]
+        rivals = (c.document for c in near if notes.is_later(c.document_id, lead))
+        order[0] = order[0]._replace(rival=next(rivals, None))
     return work.with_candidates(order)
 
 

@@ -17,6 +17,7 @@ from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import function_words, language_of
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import local_day
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.models import LateInteraction
@@ -24,6 +25,9 @@ from clawmem.ports.records import FragmentKey, FragmentKind, Grain
 
 COMPARED = 20  # best candidates whose passages are compared with the question
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
+# Confidence of a rival from which on the first note is not likely: so it was wrong in 19 of 33 questions on 13 folders of
+# notes, and in 7 of 11 of the biologist, while of all likely notes 1 in 4 is. With an older one it is .30 and .40.
+RIVAL = 0.2
 PASSAGE = 800  # characters before and after a line
 
 
@@ -55,7 +59,7 @@ def confidence(
     If the probability that any of them does is below the request's floor, the answer is empty. Without *late*, which
     compares words by meaning, or if it fails, only equal words count. If an index is unavailable, no probability is
     computed. No document is less likely than its date tells, or than one that follows it. A note that a newer one may have
-    changed is at most possible.
+    changed, or whose rival is no unlikely answer, is at most possible.
     """
     if not work.candidates:
         return work
@@ -76,6 +80,11 @@ def confidence(
         confidences.append(least if least == BY_TIME_OF_FILE else bounded)
     if request.unit is Unit.DOCUMENT:
         confidences = [*accumulate(reversed(confidences), max)][::-1]
+    rival, places = work.candidates[0].rival, [c.document_id for c in work.candidates]
+    if rival and confidences[0] >= relevance.LIKELY and confidences[places.index(rival.id)] >= RIVAL:
+        confidences[0] = relevance.CHANGED
+        day = local_day(rival.authored_at)
+        trace.notice = f"A newer note may tell otherwise: {rival.display_path} ({day})."
     candidates = [
         c._replace(confidence=min(number, relevance.CHANGED) if c.changed_by else number)
         for c, number in zip(work.candidates, confidences, strict=True)

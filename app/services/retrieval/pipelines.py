@@ -98,8 +98,7 @@ class Pipeline:
                         corrected[word] = " ".join(reading)
                 trace.corrected.update(corrected)
             notes = [f"{word!r} read as {reading!r}" for word, reading in trace.corrected.items()]
-        if trace.corrected:
-            request = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
+        request = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
         for name, stage in self.stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
@@ -124,9 +123,8 @@ class Pipeline:
                 if undated:
                     missing = f"left out {undated} without a date of their own, changed since"
                     trace.degraded["as of"] = missing
-            shown = request  # with the words that were searched
-            if trace.corrected:
-                shown = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
+            # With the words that were searched.
+            shown = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
             results = describe(work.texts, stores, shown, work.candidates)
         intent, confidence = work.intent or (None, None)
         return Answer(

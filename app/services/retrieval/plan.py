@@ -63,9 +63,8 @@ def planned(
     )
     until = perf_counter() + 8.0  # including a second attempt
     try:
-        prompt = planning.decomposition_prompt(
-            query, "".join(session.summary for session in sessions.recent(1))
-        )
+        latest = "".join(session.summary for session in sessions.recent(1))
+        prompt = planning.decomposition_prompt(query, latest)
         # One wrong clause does not affect the others, and many models omit the wrapping object.
         answer = json_answer(
             lambda text: ask(text, timeout_s=until - perf_counter()), prompt, {"type": ["object", "array"]}

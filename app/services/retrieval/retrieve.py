@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from queue import SimpleQueue
 from time import perf_counter
@@ -19,6 +18,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, scope_within
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, PRECISE, TIME, VECTOR
+from clawmem.domain.text.dates import days_text
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, IndexUnavailable, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
@@ -262,14 +262,10 @@ def in_time(documents: DocumentStore, request: RetrievalRequest, work: Work) -> 
     """Retrieve documents of the named time, which is no filter: a document may be about another time."""
     if (named := request.question.named_time) is None:
         return RetrieverResult({})
-    written = documents.latest(scope_within(request.scope, named, request.question.zone), limit=200)
-    hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
     zone = request.question.zone
-    first, end = (
-        datetime.fromisoformat(moment).astimezone(zone).date().isoformat() if moment else ""
-        for moment in (named.authored_from, named.authored_until)
-    )
-    return RetrieverResult({TIME: hits}, note=f"the time it names: {first} up to {end}")
+    written = documents.latest(scope_within(request.scope, named, zone), limit=200)
+    hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
+    return RetrieverResult({TIME: hits}, note=f"the time it names: {days_text(*named.days(zone))}")
 
 
 def in_named_time(leg: Retriever, request: RetrievalRequest, work: Work) -> RetrieverResult:

@@ -53,16 +53,14 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if candidate.document_id not in served:
             continue
         document, place = documents[candidate.document_id], places.get(candidate.best)
+        signals = signals_of(candidate.relevance, document, question.now_ms)
         if place is not None and request.unit is not Unit.LINE:
             terms: dict[str, float] = {"date": 2.0 - place / len(places)}  # in place of all other terms
         elif request.ranking is Ranking.PUBLISHED:
-            signals = signals_of(candidate.relevance, document, question.now_ms)
-            terms = {
-                "published": composite.published(signals, recency_intent=has_recency_intent(question.text))
-            }
+            recency = has_recency_intent(question.text)
+            terms = {"published": composite.published(signals, recency_intent=recency)}
         else:
             # Of these relevance is by far the largest.
-            signals = signals_of(candidate.relevance, document, question.now_ms)
             terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
             share = standing(document, wanted) * (FULL if is_own(document) else OF_OTHERS)
             terms["standing"] = (share - 1) * terms["relevance"]

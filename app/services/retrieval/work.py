@@ -143,6 +143,7 @@ class Candidate(NamedTuple):
     span: Span | None = None
     confidence: float | None = None  # the probability that it answers; None if no stage computed it
     changed_by: Document | None = None  # a newer note that says that something changed
+    rival: Document | None = None  # a newer note that matches nearly as well
 
     def with_relevance(self, relevance: float, **legs: float) -> Candidate:
         """Return the candidate with another relevance, which is also its score until metadata counts."""
