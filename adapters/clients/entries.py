@@ -43,7 +43,6 @@ class Hooks:
 
     def install(self, settings: Values) -> None:
         self.remove(settings, {})
-        groups: dict[str, Values] = {}
         for hook in (hook for hook in self.hooks if hook.event in self.style.events):
             event = self.style.events[hook.event]
             command = [*self.program, "hook", event, *hook.options]
@@ -52,8 +51,7 @@ class Hooks:
                 run = {"command": shlex.join(command)}
             timeout = hook.patience_s * (1000 if self.style.milliseconds else 1)
             matcher = {"matcher": hook.matcher} if self.style.has_matcher else {}
-            groups[event] = {**matcher, "hooks": [{"type": "command", **run, "timeout": timeout}]}
-        for event, group in groups.items():
+            group = {**matcher, "hooks": [{"type": "command", **run, "timeout": timeout}]}
             _member(_member(settings, "hooks", dict, "hooks"), event, list, f"hooks.{event}").insert(0, group)
 
     def remove(self, settings: Values, original: Values) -> None:

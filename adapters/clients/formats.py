@@ -48,7 +48,7 @@ class Format(NamedTuple):
         """Return the values of a text. Raises `ValueError`, whose message says where the text is wrong."""
         text = text.removeprefix(MARK)
         try:
-            values = self.load(text) if text.strip() else {}
+            values = self.load(text) if text.strip() else None
         except json.JSONDecodeError as error:
             place = re.search(r"line (\d+) column (\d+)", str(error))
             problem = error.msg if self.title == "JSON" else "syntax error"
@@ -61,6 +61,7 @@ class Format(NamedTuple):
             raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
         except TOMLKitError as error:
             raise ValueError(str(error)) from error
+        values = {} if values is None else values  # as YAML of comments alone
         if not isinstance(values, dict):
             raise ValueError("it is no mapping of names to values")  # noqa: TRY004  the file is wrong
         return values
@@ -174,11 +175,6 @@ def _rewrite_toml(text: str, values: Values) -> str:
     raise ValueError(f"the parts of {', '.join(changed)} are too far apart to change them")
 
 
-def _load_yaml(text: str) -> Any:
-    values = YAML(typ="safe", pure=True).load(text)
-    return {} if values is None else values  # nothing but comments
-
-
 def _indents(text: str) -> tuple[int, int]:
     """Return by how much *text* indents members, and dashes of lists: as below the first key that has some."""
     lines = [line for line in text.splitlines() if line.strip(" -") and not line.lstrip().startswith("#")]
@@ -221,4 +217,4 @@ def _merge(document: MutableMapping[str, Any], values: Mapping[str, Any], *, is_
 
 JSON, JSON5 = Format("JSON", json.loads, _rewrite_json), Format("JSON5", _load_json5, _rewrite_json5)
 TOML = Format("TOML", lambda text: tomlkit.parse(text).unwrap(), _rewrite_toml)
-YAML_FORMAT = Format("YAML", _load_yaml, _rewrite_yaml)
+YAML_FORMAT = Format("YAML", lambda text: YAML(typ="safe", pure=True).load(text), _rewrite_yaml)

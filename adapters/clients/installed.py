@@ -10,7 +10,6 @@ from contextlib import suppress
 from copy import deepcopy
 from difflib import unified_diff
 from errno import EINVAL
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -79,13 +78,6 @@ def write(file: Path, text: str) -> None:
         draft.replace(file)
 
 
-def delete(file: Path) -> None:
-    """Delete *file*, and its folder if that is empty then."""
-    file.unlink()
-    with suppress(OSError):
-        file.parent.rmdir()
-
-
 class SettingsFile(NamedTuple):
     """Settings of an agent in *file*, with the *entries* of clawmem."""
 
@@ -106,9 +98,8 @@ class SettingsFile(NamedTuple):
             for entry in self.entries:
                 entry.remove(bare, {})
                 entry.remove(after, original) if remove else entry.install(after)
-                if remove:
-                    entry.install(set_back)
-                    entry.remove(set_back, original)
+                entry.install(set_back)
+                entry.remove(set_back, original)
             new = self.format.rewrite(text or "", after) if after != before else text
             unconnected = text or "" if bare == before else self.format.rewrite(text or "", bare)
             if remove and former and after == set_back:  # an empty file is no JSON
@@ -136,7 +127,7 @@ class SettingsFile(NamedTuple):
             if is_copied:
                 write(copy, unconnected)
             if is_deleted:
-                delete(self.file)
+                self.file.unlink()
             else:
                 write(self.file, new or "")
             if remove:
@@ -191,10 +182,8 @@ class WholeFile(NamedTuple):
         """Return the change. Raises `ConfigError` if the file is not from clawmem, or cannot be read."""
         before = self._own_text()
         changed = before is not None if remove else before != self.text
-        return Plan(
-            FileChange(str(self.file), changed, ["the file"]),
-            partial(delete, self.file) if remove else partial(write, self.file, self.text),
-        )
+        write_or_delete = self.file.unlink if remove else lambda: write(self.file, self.text)
+        return Plan(FileChange(str(self.file), changed, ["the file"]), write_or_delete)
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the command in the settings of the file, which are one line of JSON."""
@@ -222,13 +211,13 @@ class Link(NamedTuple):
             raise ConfigError(f"{self.link} is not a link of ours. Move it away, then try again.")
         changed = is_link if remove else not is_link or self.link.readlink() != self.target
 
-        def link() -> None:
+        def apply() -> None:
             self.link.parent.mkdir(parents=True, exist_ok=True)
             self.link.unlink(missing_ok=True)
-            self.link.symlink_to(self.target, target_is_directory=True)
+            if not remove:
+                self.link.symlink_to(self.target, target_is_directory=True)
 
-        change = FileChange(str(self.link), changed, [f"a link to {self.target}"])
-        return Plan(change, partial(delete, self.link) if remove else link)
+        return Plan(FileChange(str(self.link), changed, [f"a link to {self.target}"]), apply)
 
 
 Step = SettingsFile | WholeFile | Link
@@ -416,11 +405,6 @@ CURATOR = Agent(
 )
 
 
-def _files_in(folder: Path, pattern: str) -> Iterator[Path]:
-    with suppress(PermissionError):
-        yield from folder.glob(pattern)
-
-
 class InstalledClients:
     """The agents of a user: implements `clawmem.ports.clients.Clients`."""
 
@@ -440,9 +424,11 @@ class InstalledClients:
     def memories(self) -> dict[str, MemoryFolder]:
         known = {}
         for name, memory in MEMORIES.items():
-            folder = AGENTS[name].target(self._environ).folder / memory.folder
-            files = _files_in(folder, memory.pattern)
-            is_used = any(not any(map(file.match, memory.exclude)) for file in files)
+            folder, is_used = AGENTS[name].target(self._environ).folder / memory.folder, False
+            with suppress(PermissionError):
+                is_used = any(
+                    not any(map(file.match, memory.exclude)) for file in folder.glob(memory.pattern)
+                )
             known[name] = memory._replace(folder=str(folder), is_used=is_used)
         return known
 
@@ -487,6 +473,8 @@ def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
         try:
             if change.changed:
                 write()
+                with suppress(OSError):
+                    Path(change.file).parent.rmdir()  # if a removal left it empty
         except OSError as error:
             raise ConfigError(
                 f"{change.file} cannot be written: {error.strerror}. It is as it was. Check its permissions and the free"
