@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 from clawmem.domain.capture.notes import title_of
+from clawmem.domain.documents.frontmatter import FENCE
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.imports import ForeignMemory
 from clawmem.ports.knowledge import Relation, RelationKind
@@ -38,8 +39,9 @@ def front_matter_of(document: Document) -> str:
         }
         lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
         return f"---\n{''.join(lines)}---\n\n"
-    fence = document.front_matter.strip("\n")
-    return f"---\n{fence}\n---\n" if fence.strip() else ""
+    text = document.front_matter.strip("\n")
+    is_toml = text.startswith(FENCE)
+    return f"{text}\n{FENCE}" if is_toml else f"---\n{text}\n---\n" if text.strip() else ""
 
 
 def file_of(document: Document, *, is_original: bool) -> str:

@@ -180,7 +180,9 @@ class Document(NamedTuple):
     pinned_in_note: bool = False
     snoozed_until: str | None = None  # excluded from surfacing until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
-    front_matter: str = ""  # verbatim from the file's second line on, without the fences
+    front_matter: str = (
+        ""  # verbatim from the file's second line on, without the fences; TOML below its first
+    )
     origin: Origin = Origin.USER
     first_hash: str = ""
     id: int = 0

@@ -4,13 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from clawmem.ports.documents import (
-    DerivationStore,
-    DocumentStore,
-    LinkStore,
-    PropertyStore,
-    SuccessionStore,
-)
+from clawmem.ports.documents import DerivationStore, DocumentStore, LinkStore, PropertyStore, SuccessionStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, Outbox, SketchStore, VectorSearch
 from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
 from clawmem.ports.knowledge import EntityStore, NoteStore, RelationStore, TripleStore

@@ -110,12 +110,7 @@ def read_docx(data: bytes) -> ExtractedText:
 
 
 def read_html(data: bytes) -> ExtractedText:
-    """
-    Return the visible text of a page, with its headings, lists, tables and code.
-
-    Raises:
-        DamagedFile: markdownify is not installed.
-    """
+    """Return the visible text of a page, with its headings, lists, tables and code."""
     converter = _imported("markdownify").MarkdownConverter(
         heading_style="ATX", bullets="-", table_infer_header=True, escape_asterisks=False, escape_underscores=False
     )  # fmt: skip

@@ -1,3 +1,5 @@
+import re
+import tomllib
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
@@ -30,7 +32,7 @@ def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
     Parse the YAML from this *line* of a file, between the two rulers of a front matter, which is untrusted input.
 
     Numbers and dates are strings as written, and tags are ignored. Values nested deeper than a list of scalars become
-    strings in flow style. Aliases (``*name``) are refused.
+    strings in flow style. Aliases (``*name``) are refused. Below a line ``+++`` is TOML, whose tables lose their names.
 
     Returns:
         Values by key, with keys as strings; empty if there is no content except comments.
@@ -48,7 +50,8 @@ def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
         # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
         yaml = YAML(typ="base", pure=True)
         yaml.Composer = _Composer
-        data = yaml.load(text.replace("\t", "  "))  # YAML allows tabs that ruamel refuses
+        # YAML allows tabs that ruamel refuses.
+        data = _read_toml(text, line) if text[:3] == "+++" else yaml.load(text.replace("\t", "  "))
         if data is None or data == "null" or isinstance(data, dict):
             return {
                 _flow(key): [*map(_item, value)] if isinstance(value, list) else _item(value)
@@ -63,6 +66,17 @@ def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
         problem = getattr(error, "problem", None) or str(error) or type(error).__name__
         raise ValueError(" ".join(str(problem).split())[:120] + where) from error
     raise ValueError("not a mapping of keys to values")
+
+
+def _read_toml(text: str, line: int) -> dict[str, object]:
+    try:
+        data = tomllib.loads(text.removeprefix("+++\n"))
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line (\d+),", str(error))
+        where = f" in line {int(place[1]) + line - 1}" if place else ""
+        raise ValueError(str(error).partition(" (at ")[0] + where) from error
+    tables = [value for value in data.values() if isinstance(value, dict)]
+    return {key: value for table in (*tables, data) for key, value in table.items() if value not in tables}
 
 
 def _item(value: object) -> object:

@@ -5,13 +5,7 @@ import lancedb.query
 import pyarrow as pa
 from lancedb.index import FTS
 
-from clawmem.adapters.lancedb.derived_index import (
-    COMMON,
-    LanceIndex,
-    best,
-    condition,
-    scope_columns,
-)
+from clawmem.adapters.lancedb.derived_index import COMMON, LanceIndex, best, condition, scope_columns
 from clawmem.ports.indexes import TITLE_WEIGHT, stems
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 

@@ -6,14 +6,7 @@ import numpy as np
 import pyarrow as pa
 from lancedb.index import IvfSq
 
-from clawmem.adapters.lancedb.derived_index import (
-    COMMON,
-    LanceIndex,
-    Row,
-    best,
-    condition,
-    scope_columns,
-)
+from clawmem.adapters.lancedb.derived_index import COMMON, LanceIndex, Row, best, condition, scope_columns
 from clawmem.ports.errors import BadVector
 from clawmem.ports.records import EVERYTHING, Hit, Marker, Scope, Vector, VectorEntry
 

@@ -17,13 +17,7 @@ import httpx2
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential, wait_random
 
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import (
-    ConfigError,
-    InputTooLong,
-    ModelAnswerInvalid,
-    ModelRefused,
-    ModelUnavailable,
-)
+from clawmem.ports.errors import ConfigError, InputTooLong, ModelAnswerInvalid, ModelRefused, ModelUnavailable
 
 TRIES = 5
 LONGEST_ASKED_S = 300.0  # the longest wait that a server may ask background work for

@@ -14,12 +14,7 @@ import apsw
 
 from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors
 from clawmem.adapters.sqlite.vault_file import log_is_empty, refuse_special
-from clawmem.ports.errors import (
-    ExtensionMissing,
-    InterruptedAfterCommit,
-    VaultLocked,
-    VaultReadOnly,
-)
+from clawmem.ports.errors import ExtensionMissing, InterruptedAfterCommit, VaultLocked, VaultReadOnly
 
 Row: TypeAlias = tuple[Any, ...]
 Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]

@@ -105,10 +105,7 @@ class SqliteLexicalIndex(Store):
             matches = list(accumulate(counts[term] for term in terms))
             terms = terms[: max(1, bisect_right(matches, _MOST_MATCHES))]
         weighted = [
-            (
-                _expression(term),
-                -math.log1p(odds) / (math.log(odds) if odds > 1 else _LEAST),
-            )
+            (_expression(term), -math.log1p(odds) / (math.log(odds) if odds > 1 else _LEAST))
             for term in terms
             for odds in [(entries - counts[term] + 0.5) / (counts[term] + 0.5)]
         ]

@@ -19,16 +19,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from filelock import FileLock, Timeout
-from tantivy import (
-    Document,
-    FieldType,
-    Index,
-    IndexWriter,
-    Occur,
-    Query,
-    SchemaBuilder,
-    Searcher,
-)
+from tantivy import Document, FieldType, Index, IndexWriter, Occur, Query, SchemaBuilder, Searcher
 
 from clawmem.ports.errors import (
     ClawmemError,

@@ -238,9 +238,7 @@ class UseCases(containers.DeclarativeContainer):
     # parts of several use cases
     forgets = Factory(not_, option.read_only)
     retention = use_case(
-        "retrieval.receipts:Retention",
-        recall_days=option.retention_days,
-        receipt_days=option.receipt_days,
+        "retrieval.receipts:Retention", recall_days=option.retention_days, receipt_days=option.receipt_days
     )
     by_name = selection.names_embedder
     publisher: Publisher = use_case("indexing.publish:Publisher")
@@ -311,9 +309,7 @@ class UseCases(containers.DeclarativeContainer):
     timeline: Callable[..., Timeline] = function("documents.timeline:read_timeline")
     diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case(
-        "capture.remembering:Remember",
-        inbox=option.inbox,
-        lock_file=Factory(remember_lock, option.vault),
+        "capture.remembering:Remember", inbox=option.inbox, lock_file=Factory(remember_lock, option.vault)
     )
     withheld: Withheld = use_case("capture.visibility:Withheld")
     reminders: Reminders = use_case("surfacing.reminders:Reminders")
@@ -332,8 +328,7 @@ class UseCases(containers.DeclarativeContainer):
     lifecycle: Lifecycle = use_case("lifecycle.actions:Lifecycle")
     curator: Curator = use_case("lifecycle.actions:Curator")
     forgetting: Forgetting = use_case(
-        "lifecycle.forgetting:Forgetting",
-        note=forgotten_places.provided.complete,
+        "lifecycle.forgetting:Forgetting", note=forgotten_places.provided.complete
     )
     prove: Callable[..., dict[str, list[str]]] = function(
         "lifecycle.forgetting:prove",
@@ -343,9 +338,7 @@ class UseCases(containers.DeclarativeContainer):
 
     # knowledge, with a model or by rules
     embed: EmbedPending = use_case(
-        "indexing.embed:EmbedPending",
-        embedder=gateways.embedder,
-        of_vault=embedder.provided.for_new_texts,
+        "indexing.embed:EmbedPending", embedder=gateways.embedder, of_vault=embedder.provided.for_new_texts
     )
     build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
     enrich = function("knowledge.enriching:Enrich")

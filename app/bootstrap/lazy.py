@@ -12,10 +12,7 @@ from clawmem.ports.indexes import Backend
 
 DEFAULT = Backend("sqlite")
 # Searched first: reading the metadata of every installed package takes longer than a search.
-BUILT_IN = {
-    "lancedb": "adapters.lancedb.backend:BACKEND",
-    "tantivy": "adapters.tantivy.backend:BACKEND",
-}
+BUILT_IN = {"lancedb": "adapters.lancedb.backend:BACKEND", "tantivy": "adapters.tantivy.backend:BACKEND"}
 
 
 def backend_named(name: str) -> Backend:

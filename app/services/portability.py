@@ -56,13 +56,7 @@ from clawmem.ports.errors import (
 from clawmem.ports.files import FileSource
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
-from clawmem.ports.knowledge import (
-    Entity,
-    EntityStore,
-    RelationStore,
-    Triple,
-    TripleStore,
-)
+from clawmem.ports.knowledge import Entity, EntityStore, RelationStore, Triple, TripleStore
 from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Transactions, Value, VaultRecords
 

@@ -25,7 +25,7 @@ _LOWERED = {Verdict.CONTRADICTION: (0.25, 0.20), Verdict.UPDATE: (0.15, 0.30)}  
 _EXCLUSIONS = frozenset({"against", "without"})
 _REPLACED = re.compile(
     r"(?i)\b(?:instead of|rather than|no longer|not|replac(?:e|es|ing)|drop(?:s|ping)?|away from|(?:mov|switch|migrat)\w* "
-    r"(?:away )?from|statt|anstelle von|nicht mehr)\s+(?:use |using |the |our |to |with )*(?P<old>[\w.+#/-]+)",
+    r"(?:away )?from|statt|anstelle von|nicht mehr)\s+(?:use |using |the |our |to |with )*(?P<old>[\w.+#/-]+)"
 )
 _FRAME = frozenset("use uses used using let longer instead rather decided agreed".split())
 _WORD = re.compile(r"[^\W_][\w.+#-]*[^\W_]|[^\W_]")

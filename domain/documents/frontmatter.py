@@ -10,8 +10,9 @@ from clawmem.domain.text.words import MARKS, words
 from clawmem.domain.text.written_dates import written_time
 
 # A ruler above a text opens no front matter.
-_UNCLOSED = re.compile(rf"---[ \t]*\r?\n[^\W\d][\w{MARKS} -]*:(?:\s|\Z)")
-CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+_UNCLOSED = re.compile(rf"(?:---[ \t]*\r?\n[^\W\d][\w{MARKS} -]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=)(?:\s|\Z)")
+FENCE = "+++\n"
+_RULER = re.compile(r"^(?:---|\.\.\.|(?P<fence>\+\+\+))[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 # The words of keys with dates, in this order: the last ones only say when a note was changed. Others may be added.
 _DATE_WORDS = ("date", "created", "creation", "modified", "updated", "edited")
@@ -44,7 +45,7 @@ MAX_VALUES = 1000
 
 class FrontMatter(NamedTuple):
     """
-    A source split into raw YAML without its fences, the body, and the 1-based line on which the body starts.
+    A source split into raw YAML without its fences, or TOML below `FENCE`, the body, and the 1-based line on which the body starts.
 
     ``is_unclosed`` is whether the body begins with front matter that has no end.
     """
@@ -82,19 +83,19 @@ class Facts(NamedTuple):
 
 def split(source: str) -> FrontMatter:
     """
-    Split the YAML block from the start of *source*.
+    Split the YAML block from the start of *source*, or the TOML of Hugo and Zola between two lines ``+++``.
 
     The block starts on line 1 with ``---`` and ends with the next line that is ``---`` or ``...``, without a blank before
-    it. Without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are preserved in both
-    parts, and the body is the rest of the source unchanged, blank lines included.
+    it. Without both, all of *source* is body. A byte order mark is dropped; all else is preserved, line ends too.
     """
     source = source.removeprefix("\ufeff")
-    opening = re.match(r"---[ \t]*\r?\n", source)
-    closing = CLOSING.search(source, opening.end()) if opening else None
+    opening = _RULER.match(source)
+    rulers = _RULER.finditer(source, opening.end()) if opening and source[0] != "." else ()
+    closing = next((ruler for ruler in rulers if opening and ruler["fence"] == opening["fence"]), None)
     if opening is None or closing is None:
         return FrontMatter("", source, 1, is_unclosed=bool(_UNCLOSED.match(source)))
-    text = source[opening.end() : closing.start()]
-    return FrontMatter(text, source[closing.end() :], text.count("\n") + 3)
+    text, fence = source[opening.end() : closing.start()], FENCE if opening["fence"] else ""
+    return FrontMatter(fence + text, source[closing.end() :], text.count("\n") + 3)
 
 
 def facts(raw: Mapping[str, object]) -> Facts:
@@ -198,14 +199,11 @@ def _scalar(value: object) -> str:
 
 def content_type(declared: str | None, path: str) -> str:
     """
-    Return the type of a document: *declared*, known or not, else a type inferred from the words of *path*.
+    Return the type of a document: *declared*, known or not, else one of `TYPES` by the words of *path*, or ``note``.
 
     A word is an unbroken run of letters and digits, compared without case: ``github`` does not contain ``hub``.
     The rules are tried in the order of `RULES`, those of `OF_FOLDERS` without the name of the file; a file called
     ``index.md``, or in a folder of that name, counts as a hub.
-
-    Returns:
-        The declared type, trimmed; one of `TYPES`; or ``note`` if no rule matches.
     """
     if declared and declared.strip():
         return declared.strip()

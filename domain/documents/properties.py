@@ -200,7 +200,7 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
         return
     note = Markdown(body, document.body_line)
     sections = [*day_sections(document, note)][::-1]
-    declared = (line for line in document.front_matter.splitlines() if line.lower().startswith("due:"))
+    declared = (line for line in document.front_matter.splitlines() if re.match("due *[:=]", line.lower()))
     of_note = next(map(day_in, declared), "")
     for task in _TASK.finditer(note.prose):
         if task["closed"]:

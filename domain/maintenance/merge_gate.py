@@ -10,15 +10,7 @@ from typing import NamedTuple
 
 from clawmem.domain.maintenance.contradiction_gate import numbers
 from clawmem.domain.text.likeness import jaccard
-from clawmem.domain.text.vocabulary import (
-    MONTHS,
-    NUMBERS,
-    SEASONS,
-    STOP_WORDS,
-    WEEKDAYS,
-    denies,
-    script_of,
-)
+from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, STOP_WORDS, WEEKDAYS, denies, script_of
 from clawmem.ports.records import Document
 
 NORMAL = 0.93  # least cosine of two texts that name the same

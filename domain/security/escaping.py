@@ -42,8 +42,7 @@ def clean(text: str) -> str:
         text = _LINE_ENDS.sub("\n", text)
         text = _UNWANTED.sub("", text).translate(_WIDE_BRACKETS)
         text = _LOOKALIKE_TAG.sub(
-            lambda tag: f"<{tag[0][1:]}" if unmask(tag["name"]).text.startswith(_IMITATED) else tag[0],
-            text,
+            lambda tag: f"<{tag[0][1:]}" if unmask(tag["name"]).text.startswith(_IMITATED) else tag[0], text
         )
     return text
 

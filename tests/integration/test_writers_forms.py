@@ -30,6 +30,36 @@ def test_a_bad_line_of_front_matter_is_lost_alone(invoke: Invoke, tmp_path: Path
     assert invoke("list", "--tag", "three").stdout.count("v/list.md") == 1
 
 
+def test_front_matter_in_toml(invoke: Invoke, tmp_path: Path) -> None:
+    """Hugo's and Zola's counts like YAML, tables too; a bad line is lost alone, an export keeps it, and ``+++`` may be text."""
+    locker = '+++\ntitle = "Locker"\ndate = 2024-05-03\ntags = ["gym", "code"]\nprivate = true\n+++\n'
+    notes = {
+        "locker.md": f"{locker}The locker at the gym has code 4711.\n",
+        "jig.md": '+++\r\ntitle = "Jig"\r\n[taxonomies]\r\ntags = [\r\n  "wood",\r\n]\r\n+++\r\n- [ ] Sand it\r\n',
+        "bad.md": '+++\ntitle = "Clamp"\ndate = 2024-13-45\nprivate = true\n+++\nThe clamp slips.\n',
+        "open.md": '+++\ntitle = "Vise"\n\nThe vise.\n',
+        "text.md": "+++\n---\n\nOf three plus signs.\n",
+        "yaml.md": "---\nkey: a\n+++\nsum: a = b\n---\nText.\n",
+    }
+    write_notes(tmp_path / "v", notes)
+
+    read = invoke("bootstrap", tmp_path / "v").stdout
+
+    assert "v/bad.md: front matter left out in line 3: " in read
+    assert "v/open.md: front matter taken as text: it has no line +++ at its end" in read
+    assert "v/text.md" not in read
+    listed = {one["title"]: one["authored_at"][:10] for one in ask_json(invoke, "list")["documents"]}
+    assert listed["Locker"] == "2024-05-03"
+    assert invoke("surface", "gym locker code").stdout == ""
+    private = ask_json(invoke, "list", "--where", "private=true")["documents"]
+    assert {one["file"] for one in private} == {"v/locker.md", "v/bad.md"}
+    assert "v/jig.md" in invoke("list", "--tag", "wood").stdout
+    assert invoke("list", "--tasks").stdout.splitlines()[1].split() == ["Sand", "it", "v/jig.md", "8"]
+    (tmp_path / "v" / "locker.md").unlink()
+    invoke("export", "--format", "markdown", tmp_path / "out")
+    assert (tmp_path / "out" / "v" / "locker.md").read_text() == notes["locker.md"]
+
+
 def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     """A journal is its day in every form, a namespace a path, an escaped sign the sign; exact case goes first."""
     ends = {

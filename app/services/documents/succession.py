@@ -11,10 +11,7 @@ from clawmem.ports.records import Document
 
 
 def successions_from(
-    store: DocumentStore,
-    successions: SuccessionStore,
-    document_ids: Iterable[int],
-    as_of: str | None = None,
+    store: DocumentStore, successions: SuccessionStore, document_ids: Iterable[int], as_of: str | None = None
 ) -> set[Succession]:
     """
     Return all successions that start at these documents, transitively.
@@ -36,10 +33,7 @@ def successions_from(
 
 
 def current_successors(
-    store: DocumentStore,
-    successions: SuccessionStore,
-    document_ids: Iterable[int],
-    as_of: str | None = None,
+    store: DocumentStore, successions: SuccessionStore, document_ids: Iterable[int], as_of: str | None = None
 ) -> Mapping[int, Document]:
     """
     Return the current successor of each superseded document; other documents are left out.

@@ -156,18 +156,20 @@ def _note(
     """Return the text of a note, its front matter, what that and the text declare, and a problem of the file."""
     text, warning = decode(data, path)
     parts, malformed = frontmatter.split(text), None
+    fence = frontmatter.FENCE if parts.text.startswith(frontmatter.FENCE) else ""
+    head = parts.text.removeprefix(fence)
     try:
         raw = parse_yaml(parts.text) if parts.text else {}
     except ValueError as error:
         # Read it without its malformed lines.
         raw, left_out, faults, first = dict[str, object](), list[int](), list[str](), 2
         # The keys, each with its value, whose lines begin with a blank, a hyphen or a bracket.
-        for entry in re.split(r"^(?=[^\s#\]}-])", parts.text, flags=re.MULTILINE):
+        for entry in re.split(r"^(?=[^\s#\]}-])", head, flags=re.MULTILINE):
             lines = entry.splitlines(keepends=True)
             for at in [None, *reversed(range(len(lines)))][:MAX_ENTRY_LINES]:
                 part = lines if at is None else lines[:at] + lines[at + 1 :]
                 try:
-                    for key, value in parse_yaml("".join(part), first).items():
+                    for key, value in parse_yaml("".join([fence, *part]), first).items():
                         raw.setdefault(key, value)
                     left_out += [] if at is None else [first + at]
                     break
@@ -191,12 +193,12 @@ def _note(
     facts = facts._replace(title=facts.title or of_page.title, date=facts.date or of_page.date)
     tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
     aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
-    links, properties = note_links(note, parts.text), note_properties(raw, fields, tags, aliases)
+    links, properties = note_links(note, head), note_properties(raw, fields, tags, aliases)
     # Of a sentence that supersedes, the first link is meant.
     named = {link.context: link.target for link in reversed(links) if SUPERSEDES.match(link.context)}
     claims = Claims((*facts.supersedes, *reversed(named.values())), facts.superseded_by)
     declared = Declarations(claims, links, properties)
     if parts.is_unclosed:
-        malformed = "front matter taken as text: it has no line --- at its end"
+        malformed = f"front matter taken as text: it has no line {parts.body[:3]} at its end"
     complaints = "; ".join(filter(None, (warning, malformed, *facts.faults)))
     return note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None

@@ -275,10 +275,7 @@ class Consolidation:
                 documents[0].content_type,
                 max(document.confidence for document in documents),
                 max(documents[0].authored_at, occasions[-1].day),
-                tags=(
-                    CONSOLIDATED,
-                    *sorted(tag for tag in shared if tag.startswith(("type:", "concept:"))),
-                ),
+                tags=(CONSOLIDATED, *sorted(tag for tag in shared if tag.startswith(("type:", "concept:")))),
                 domain=documents[0].domain,
                 sources=documents,
                 origin=Origin.MODEL if group.why == BY_MODEL else Origin.USER,  # at most that of its sources

@@ -40,6 +40,7 @@ from clawmem.domain.maintenance.canary import (
     fault_in_ranking,
     fault_in_vectors,
 )
+from clawmem.domain.portability import front_matter_of
 from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, IndexBypassed, ModelError, SourceUnreadable
@@ -208,10 +209,7 @@ class Doctor:
     def _front_matter(self, name: str) -> CheckResult:
         faulty = []
         for note in self.documents.latest():
-            text = (
-                f"---\n{note.front_matter}---\n" if note.front_matter else self.documents.body(note.id) or ""
-            )
-            parts = split(text)
+            parts = split(front_matter_of(note) if note.front_matter else self.documents.body(note.id) or "")
             try:
                 is_faulty = parts.is_unclosed or facts(self.parse_yaml(parts.text)).faults
             except ValueError:

@@ -97,7 +97,9 @@ class Result:
         later = self.body[self._place(shown)[1] :].split("\n")
         changes = (line.strip() for line in later if states_change(line, self.words, shown.text))
         named, joined = {*self.words}, joined_words(self.words)
-        keys = ((content_words(entry.partition(":")[0]), entry.rstrip()) for entry in self._entries)
+        keys = (
+            (content_words(re.split("[:=]", entry, maxsplit=1)[0]), entry.rstrip()) for entry in self._entries
+        )
         stated = (entry for key, entry in keys if key and (named.issuperset(key) or "".join(key) in joined))
         added = [
             *islice(stated, MOST_STATED),
@@ -109,7 +111,9 @@ class Result:
     @property
     def _entries(self) -> list[str]:
         """The properties in the front matter, each with the lines of its value."""
-        return re.split(r"^(?=[^\s#:-][^:\n]*:(?:\s|\Z))", self.document.front_matter, flags=re.MULTILINE)
+        return re.split(
+            r"^(?=[^\s#:+-][^:=\n]*(?:=|:(?:\s|\Z)))", self.document.front_matter, flags=re.MULTILINE
+        )
 
     @cached_property
     def _shown(self) -> Snippet:
