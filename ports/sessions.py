@@ -91,7 +91,7 @@ class TranscriptMessage:
 @dataclass(frozen=True, slots=True)
 class TranscriptPart:
     """
-    Part of a transcript that was read: complete messages in order, up to ``end``.
+    Part of a transcript that was read: complete messages in order, from ``start`` to ``end``.
 
     ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed. The prompts of a
     beginning that was skipped are not counted in ``end``.
@@ -101,6 +101,7 @@ class TranscriptPart:
     end: Cursor
     sidechains: tuple[TranscriptMessage, ...] = ()
     bad_lines: int = 0
+    start: Cursor = BEGINNING
 
 
 class Transcripts(Protocol):
@@ -110,8 +111,8 @@ class Transcripts(Protocol):
         """
         Read the transcript at *path* after *since*.
 
-        A last line without a line break is left to the next call. A transcript that ends before *since* was rewritten
-        and is read from its beginning. Of more than 10 MB that are unread, only the last 10 MB are read. Raises
+        A last line without a line break is left to the next call. A transcript without a line that ends at *since* was
+        rewritten and is read from its beginning. Of more than 10 MB that are unread, only the last 10 MB are read. Raises
         InvalidInput for a path that is not absolute or no ``.jsonl``, and SourceUnreadable for a missing file, or one
         larger than 1 GB.
         """

@@ -63,7 +63,10 @@ class DiskTranscripts:
                 size = os.fstat(file.fileno()).st_size
                 if size > LARGEST:
                     raise SourceUnreadable(path, f"it has {size} bytes, {LARGEST} are the most")
-                start = since if since.offset <= size else BEGINNING
+                file.seek(max(0, since.offset - 1))
+                start = (
+                    since if not since.offset or file.read(1) == b"\n" else BEGINNING
+                )  # it was written again
                 begin = _line_after(file, start, size - LONGEST_PART)
                 file.seek(begin.offset)
                 lines = iter(lambda: file.readline(size - file.tell()), b"")
@@ -130,7 +133,7 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
         for wanted in (False, True)
     )
     prompts = sum(message.speaker is Speaker.USER for message in own)
-    return TranscriptPart(own, Cursor(number, offset, start.turns + prompts), aside, unreadable)
+    return TranscriptPart(own, Cursor(number, offset, start.turns + prompts), aside, unreadable, start)
 
 
 # The formats are internal to the clients and change without notice, so every field is validated, and lines that are not

@@ -310,3 +310,24 @@ def test_an_observation_that_is_overturned_is_not_served(world: World) -> None:
     after = fetch(world.vault, leak.id)
     assert after.confidence == pytest.approx(0.2)
     assert after.inactive.value == "superseded"
+
+
+def test_a_transcript_that_was_written_again_is_read_again(world: World) -> None:
+    """Also one that is no shorter: what it says is captured, and nothing twice."""
+    session = world.session("s1", *LEDGER, *[("user", "Go on."), ("assistant", "Done.")] * 9)
+    world.extract(session)
+    world.extract(world.session("s1", ("user", "Go on again."), ("assistant", "Done again.")))
+    transcript = Path(session.transcript)
+    size, lines = transcript.stat().st_size, transcript.read_text().splitlines()
+    later = json.dumps(
+        {"type": "user", "uuid": "new", "message": {"content": "We use Redis for the queue of the web shop."}}
+    )
+    padding = json.dumps({"type": "summary", "summary": "x" * size})
+    transcript.write_text("\n".join([lines[2], later, padding, *lines[3:6]]) + "\n")
+
+    again = world.extract(session)
+
+    assert transcript.stat().st_size > size
+    assert len([memory for memory in again if memory.is_new]) == 1 and len(world.kept()) == 3
+    assert {one.duplicate_count for one in world.kept()} == {1}
+    assert world.extract(session) == []

@@ -37,6 +37,7 @@ def test_front_matter_in_toml(invoke: Invoke, tmp_path: Path) -> None:
         "locker.md": f"{locker}The locker at the gym has code 4711.\n",
         "jig.md": '+++\r\ntitle = "Jig"\r\n[taxonomies]\r\ntags = [\r\n  "wood",\r\n]\r\n+++\r\n- [ ] Sand it\r\n',
         "bad.md": '+++\ntitle = "Clamp"\ndate = 2024-13-45\nprivate = true\n+++\nThe clamp slips.\n',
+        "plane.md": '+++\ntitle = "Plane"\nshelf = "north"\n+++\nThe number five plane.\n',
         "open.md": '+++\ntitle = "Vise"\n\nThe vise.\n',
         "text.md": "+++\n---\n\nOf three plus signs.\n",
         "yaml.md": "---\nkey: a\n+++\nsum: a = b\n---\nText.\n",
@@ -55,6 +56,8 @@ def test_front_matter_in_toml(invoke: Invoke, tmp_path: Path) -> None:
     assert {one["file"] for one in private} == {"v/locker.md", "v/bad.md"}
     assert "v/jig.md" in invoke("list", "--tag", "wood").stdout
     assert invoke("list", "--tasks").stdout.splitlines()[1].split() == ["Sand", "it", "v/jig.md", "8"]
+    best = ask_json(invoke, "query", "what is the shelf of the plane")["results"][0]
+    assert (best["file"], best["snippet"].splitlines()[-1]) == ("v/plane.md", 'shelf = "north"')
     (tmp_path / "v" / "locker.md").unlink()
     invoke("export", "--format", "markdown", tmp_path / "out")
     assert (tmp_path / "out" / "v" / "locker.md").read_text() == notes["locker.md"]

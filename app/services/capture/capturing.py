@@ -195,10 +195,10 @@ class SessionCapture:
     def _news(self, session: Session, name: str) -> UnreadMessages | None:
         """Return the messages since the last `_finish` of the cursor *name*; ``None`` if there are none."""
         stored = seen = self.captures.cursor(session.id, name)
-        part = self.transcripts.read(session.transcript, self.captures.cursor(session.id, f"{name}/before"))
-        if part.end.offset < seen.offset:
-            seen = Cursor()
-            part = self.transcripts.read(session.transcript, seen)
+        before = self.captures.cursor(session.id, f"{name}/before")
+        part, rest = (self.transcripts.read(session.transcript, cursor) for cursor in (before, seen))
+        if part.start.offset < before.offset or rest.start.offset < seen.offset:  # it was written again
+            seen, part = Cursor(), self.transcripts.read(session.transcript)
         fresh = tuple(message for message in part.messages if message.line > seen.line)
         return UnreadMessages(stored, seen, part, fresh) if fresh else None
 

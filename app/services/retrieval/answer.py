@@ -14,6 +14,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
 from clawmem.domain.conversations.units import CONVERSATION, reply_to
+from clawmem.domain.documents.frontmatter import FENCE
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
@@ -95,25 +96,21 @@ class Result:
         if self.unit is Unit.LINE or self.document.content_type == CONVERSATION:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
-        changes = (line.strip() for line in later if states_change(line, self.words, shown.text))
+        new = (line.strip() for line in later if line.strip() not in shown.text)
+        changes = (line for line in new if states_change(line, self.words, shown.text))
         named, joined = {*self.words}, joined_words(self.words)
-        keys = (
-            (content_words(re.split("[:=]", entry, maxsplit=1)[0]), entry.rstrip()) for entry in self._entries
-        )
+        keys = ((content_words(key), entry.rstrip()) for key, entry in self._entries)
         stated = (entry for key, entry in keys if key and (named.issuperset(key) or "".join(key) in joined))
-        added = [
-            *islice(stated, MOST_STATED),
-            *islice((line for line in changes if line not in shown.text), 1),
-        ]
+        added = [*islice(stated, MOST_STATED), *islice(changes, 1)]
         more = (line[:MAX_LENGTH] for line in added if line not in shown.text)
         return shown._replace(text=GAP.join([shown.text, *more]))
 
     @property
-    def _entries(self) -> list[str]:
-        """The properties in the front matter, each with the lines of its value."""
-        return re.split(
-            r"^(?=[^\s#:+-][^:=\n]*(?:=|:(?:\s|\Z)))", self.document.front_matter, flags=re.MULTILINE
-        )
+    def _entries(self) -> list[tuple[str, str]]:
+        """The names of the properties in the front matter, each with its lines."""
+        name = r"^(?=[^\s#:+-][^:=\n]*(?:=|:(?:\s|\Z)))"
+        entries = re.split(name, self.document.front_matter, flags=re.MULTILINE)
+        return [(re.split("[:=]", entry)[0].strip(" \t\"'").casefold(), entry) for entry in entries]
 
     @cached_property
     def _shown(self) -> Snippet:
@@ -131,15 +128,12 @@ class Result:
             names = fold(" ".join(document_names(self.document)))  # they are shown anyway
             wanted = [word for word in map(fold, self.words) if word not in names]
             ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES
-            head = "".join(
-                "\n" * key.count("\n") if key.partition(":")[0].strip(" \t\"'").casefold() in ignored else key
-                for key in self._entries
-            )
+            head = "".join("\n" * text.count("\n") if key in ignored else text for key, text in self._entries)
             if holds_any(head, wanted):
                 line = max(head.split("\n"), key=lambda line: sum(word in fold(line) for word in wanted))
                 place = head.index(line), head.index(line) + len(line)
-                # The first line of the front matter comes after its fence.
-                best = snippet(head, wanted, within=place, max_length=self.shown_length, first_line=2)
+                first = 1 if head.startswith(FENCE) else 2  # of the file
+                best = snippet(head, wanted, within=place, max_length=self.shown_length, first_line=first)
         if is_table and best.start_line > self.document.body_line:
             return best._replace(text=f"{self.body.partition(chr(10))[0][: self.shown_length]}\n{best.text}")
         if self.unit is Unit.LINE or self.document.content_type != CONVERSATION:
