@@ -382,7 +382,11 @@ class ModelRefused(ModelError):
     remedy = "Check its address, name and key in the settings"
 
 
-class InputTooLong(ModelRefused):
+class InputRefused(ModelRefused):
+    """The model rejected this input, and may accept another one."""
+
+
+class InputTooLong(InputRefused):
     """The input exceeds the context of the model."""
 
     code = "INPUT_TOO_LONG"

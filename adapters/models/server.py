@@ -17,7 +17,14 @@ import httpx2
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential, wait_random
 
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ConfigError, InputTooLong, ModelAnswerInvalid, ModelRefused, ModelUnavailable
+from clawmem.ports.errors import (
+    ConfigError,
+    InputRefused,
+    InputTooLong,
+    ModelAnswerInvalid,
+    ModelRefused,
+    ModelUnavailable,
+)
 
 TRIES = 5
 LONGEST_ASKED_S = 300.0  # the longest wait that a server may ask background work for
@@ -33,6 +40,7 @@ _TOO_LONG = re.compile(
     r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
     re.IGNORECASE,
 )
+_ALWAYS = frozenset({401, 402, 404, 405})  # refusals of any input; services that moderate it send 400 or 403
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _MEANINGS = {
     401: ", the API key is missing or wrong",
@@ -421,7 +429,7 @@ class HttpServer:
         if status in _LATER:
             wait_s = requested_wait_s(response.headers.get("retry-after", ""), self._now_ms())
             raise ModelUnavailable(self.label, reason, retry_after_s=wait_s)
-        raise ModelRefused(self.label, reason)
+        raise (ModelRefused if status in _ALWAYS else InputRefused)(self.label, reason)
 
     def _message(self, response: httpx2.Response, data: Any) -> str:
         """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS
@@ -20,6 +20,7 @@ from clawmem.domain.knowledge.llm_answer import (
     object_schema,
 )
 from clawmem.domain.security.injections import has_injection
+from clawmem.domain.text.words import normalise
 from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
 from clawmem.ports.records import Document
 
@@ -46,9 +47,19 @@ def synthesis_prompt(conversation: str) -> str:
     return ASKED + observer_prompt(conversation[:SHOWN])
 
 
-def is_memory(note: Note) -> bool:
-    """Whether *note* is of a kind that is drawn from a conversation, and gives no order."""
-    return note.kind in KINDS and not has_injection(note_body(note, ""))
+def memory_notes(notes: Iterable[Note]) -> list[Note]:
+    """
+    Return the *notes* of kinds that are drawn from a conversation, without orders.
+
+    Their titles differ, whatever the case: one that repeats a title gets its quote, too.
+    """
+    by_title: dict[str, Note] = {}
+    for note in notes:
+        if note.kind in KINDS and not has_injection(note_body(note, "")):
+            is_repeated = note.title.lower() in by_title
+            title = f"{note.title}: {note.quote}"[:TITLE_CHARS] if is_repeated else note.title
+            by_title[title.lower()] = replace(note, title=title)
+    return [*by_title.values()]
 
 
 def read_links(answer: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -70,15 +81,16 @@ def memory_relations(drawn: Sequence[tuple[Document, str]], now: str) -> tuple[l
 
     A link leads to the one memory with its title; there may be none yet, or several.
     """
-    known = Counter(document.title.casefold() for document, _ in drawn)
-    ids = {document.title.casefold(): document.id for document, _ in drawn}
+    ids: dict[str, list[int]] = {}
+    for document, _ in drawn:
+        ids.setdefault(normalise(document.title).casefold(), []).append(document.id)
     relations, unresolved = list[Relation](), 0
     for document, body in drawn:
         for kind, weight, title in _RELATED.findall(body):
-            target = ids.get(title.casefold(), document.id)
-            if kind not in LINK_KINDS or known[title.casefold()] != 1 or target == document.id:
+            targets = ids.get(normalise(title).casefold(), [])
+            if kind not in LINK_KINDS or len(targets) != 1 or targets == [document.id]:
                 unresolved += 1
             else:
-                edge = Relation(document.id, target, RelationKind(kind), float(weight), WRITER, now)
+                edge = Relation(document.id, targets[0], RelationKind(kind), float(weight), WRITER, now)
                 relations.append(edge)
     return relations, unresolved

@@ -471,6 +471,35 @@ def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize)
     assert [one["title"] for one in ask_json(invoke, "links", loaf, "--causes")["links"]] == ["The boat"]
 
 
+def test_two_memories_with_one_title(invoke: Invoke, synthesize: Synthesize) -> None:
+    """Of one conversation: both are stored."""
+
+    def noted(prompt: str) -> ScriptedReply:
+        quotes = ("My sourdough loaf collapses in the oven", "what is going wrong?")
+        quotes = quotes if "sourdough" in prompt else ()
+        entries = [{"type": "problem", "title": "Decision", "quote": quote} for quote in quotes]
+        return written(json.dumps({"observations": entries}))
+
+    assert synthesize(noted, 1)[0]["factsSaved"] == 2
+    assert sum("synthesized/" in document["file"] for document in documents(invoke).values()) == 2
+
+
+@pytest.mark.parametrize(("status", "found"), [(401, 0), (503, 1)])
+def test_no_conversation_is_to_blame_for_the_server(synthesize: Synthesize, status: int, found: int) -> None:
+    """As without a key, or when it dies at each question on one conversation: none is skipped, others are read first."""
+
+    def noted(prompt: str) -> ScriptedReply:
+        if status == 401 or "sourdough" in prompt:
+            return ScriptedReply(b'{"error": {"message": "no"}}', status, {"Retry-After": "1000"})
+        return written('{"observations": []}')
+
+    runs = synthesize(noted, 4)
+
+    assert all(f"HTTP {status}" in run["stopped"] for run in runs)
+    assert [(run["docsWithNoFacts"], run["docsSkipped"]) for run in runs[:2]] == [(0, 0), (found, 0)]
+    assert runs[-1]["docsSkipped"] == 0
+
+
 def test_a_conversation_that_fails_three_times_is_skipped(synthesize: Synthesize) -> None:
     """It holds up no other one, and is counted; a long one is refused by the model, another answered without JSON."""
 

@@ -25,9 +25,10 @@ from clawmem.domain.capture.observations import read_notes
 from clawmem.domain.conversations.documents import unit_document, unit_fragments, unit_properties
 from clawmem.domain.conversations.synthesis import (
     CONFIDENCE,
+    LINK_KINDS,
     TASK,
     WRITER,
-    is_memory,
+    memory_notes,
     memory_relations,
     read_links,
     synthesis_prompt,
@@ -52,11 +53,11 @@ from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import InvalidInput, ModelError, ModelUnavailable
+from clawmem.ports.errors import InputRefused, InvalidInput, ModelAnswerInvalid, ModelError
 from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.knowledge import RelationStore
-from clawmem.ports.records import Document, InactiveReason, Origin, SourceFile
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
@@ -89,8 +90,8 @@ class SynthesisReport:
     Counters of one run. ``stopped`` is the reason why a run with a model ended early; empty if it did not.
 
     ``factsSaved`` counts facts that were added or changed, ``llmFailures`` conversations without a usable answer.
-    ``docsSkipped`` had none in three runs, and are read again when they change. The links of all memories are counted
-    when one was saved: the title of an unresolved one is that of no other memory, or of several.
+    ``docsSkipped`` had none in three runs, and are read again when they change. The links of all memories are counted:
+    the title of an unresolved one is that of no other memory, or of several.
     """
 
     docsScanned: int = 0  # noqa: N815  the names of the published counters
@@ -372,9 +373,8 @@ class SynthesizeFacts:
         report = SynthesisReport()
         reader = f"{WRITER} {self.ask.model if self.ask else 'rules'}"
         waiting: list[tuple[int, Document]] = []  # with the number of runs that failed
-        for document in self.documents.sources(collection).values():
-            is_conversation = document.content_type == CONVERSATION and document.origin is Origin.IMPORTED
-            if document.inactive is None and is_conversation:
+        for document in self.documents.latest(Scope(frozenset({collection}))):
+            if document.content_type == CONVERSATION and document.origin is Origin.IMPORTED:
                 position = self.captures.cursor(document.display_path, reader)
                 is_known = position.offset == int(document.hash[:15], 16)
                 failures = position.turns if is_known else 0
@@ -384,15 +384,21 @@ class SynthesizeFacts:
         waiting.sort(key=lambda entry: (entry[0], entry[1].authored_at, entry[1].id))
         waiting = waiting[:most] if self.ask else waiting
         for done, (failures, document) in enumerate(waiting, start=1):
-            notes, links = None, dict[str, list[str]]()
+            notes, links, version = None, dict[str, list[str]](), int(document.hash[:15], 16)
             try:
                 notes, links = self._notes(document)
-            except (DailyLimitReached, ModelUnavailable) as error:
+            except (
+                InputRefused,
+                ModelAnswerInvalid,
+            ):  # it failed on this conversation, which may be too long
+                pass
+            except (DailyLimitReached, ModelError) as error:
                 report.llmFailures += isinstance(error, ModelError)
                 report.stopped = str(error)
+                with self.transactions.writing():  # the next run asks about it last; this alone skips none
+                    position = Cursor(1, version, min(failures + 1, MOST_FAILURES - 1))
+                    self.captures.advance(document.display_path, reader, position)
                 break
-            except ModelError:  # it failed on this conversation, which may be too long
-                pass
             report.docsScanned += 1
             report.llmFailures += notes is None
             report.factsExtracted += len(notes or ())
@@ -401,12 +407,10 @@ class SynthesizeFacts:
                 for note in notes or ():
                     with suppress(InvalidInput):  # it was forgotten
                         report.factsSaved += self._save(note, links.get(note.title, []), document)
-                version = int(document.hash[:15], 16)
                 position = Cursor(1, version, failures + 1 if notes is None else 0)
                 self.captures.advance(document.display_path, reader, position)
             progress(done, len(waiting))
-        if report.factsSaved:
-            self._relate(report)
+        self._relate(report)
         return report
 
     def _notes(self, document: Document) -> tuple[list[Note] | None, dict[str, list[str]]]:
@@ -416,28 +420,24 @@ class SynthesizeFacts:
         The statements are ``None`` without a usable answer.
         """
         body = self.documents.body(document.id) or ""
-        links: dict[str, list[str]] = {}
         messages = messages_of(body, document.authored_at)
         if self.ask is None:
-            notes = list(notes_by_rules(messages))
-        elif has_injection(body):  # not shown to a model
-            return [], links
-        else:
-            answer = self.ask(TASK, synthesis_prompt(body))
-            if answer is None:
-                return None, links
-            notes, links = [*read_notes(answer, messages)], read_links(answer)
-        return [*filter(is_memory, notes)], links
+            return memory_notes(notes_by_rules(messages)), {}
+        if has_injection(body):  # not shown to a model
+            return [], {}
+        answer = self.ask(TASK, synthesis_prompt(body))
+        if answer is None:
+            return None, {}
+        return memory_notes(read_notes(answer, messages)), read_links(answer)
 
     def _save(self, note: Note, links: list[str], document: Document) -> bool:
         path = fact_path(note.title, document.id)
         body = note_body(note, f"{document.display_path} on {document.authored_at[:10]}")
         body = redact("\n\n".join([body.rstrip(), *links]) + "\n")
         known = self.documents.at(OWN_COLLECTION, path)
-        if known and known.inactive is None and self.documents.body(known.id) == body:
+        is_same = known and (known.inactive or self.documents.body(known.id) == body)
+        if known and known.inactive is not InactiveReason.REMOVED and is_same:
             return False
-        if known and known.inactive is not InactiveReason.REMOVED and known.inactive is not None:
-            raise InvalidInput("INVALID_INPUT", f"{known.display_path} is {known.inactive}.")
         self.memories.write(
             path,
             redact(note.title),
@@ -453,14 +453,11 @@ class SynthesizeFacts:
 
     def _relate(self, report: SynthesisReport) -> None:
         """Relate the memories that name each other, where exactly one has the title; a later run resolves the rest."""
-        drawn = [
-            document
-            for document in self.documents.sources(OWN_COLLECTION).values()
-            if document.inactive is None and WRITER in document.tags
-        ]
+        written = self.documents.latest(Scope(frozenset({OWN_COLLECTION})))
+        drawn = [document for document in written if WRITER in document.tags]
         texts = [(document, self.documents.body(document.id) or "") for document in drawn]
         edges, report.linksUnresolved = memory_relations(texts, iso_utc(self.clock.now_ms()))
         report.linksResolved = len(edges)
-        for kind in dict.fromkeys(edge.kind for edge in edges):
+        for kind in LINK_KINDS:
             of_kind = [edge for edge in edges if edge.kind is kind]
             self.relations.renew(kind, WRITER, [document.id for document in drawn], of_kind)
