@@ -72,6 +72,21 @@ def test_a_session_that_goes_on_is_one_private_file_without_secrets(archive: Arc
     assert "redacted" in lines[2]["message"]["content"] and "left out: 8000" in lines[4]["message"]["content"]
 
 
+@pytest.mark.parametrize("more", [0, 9])
+def test_a_transcript_that_is_written_again_loses_nothing(archive: Archive, more: int) -> None:
+    """What a client compacted stays, and what it wrote instead is added, whether that is shorter or longer."""
+    file = archive.end("5f0c", *TURNS[:1])
+    later = ("Which train?", f"The one at the third platform. {'It is slow. ' * 99 * more}")
+    file.unlink()
+    transcript(file, later, ("And back?", "By bus."))
+
+    archive.stop("5f0c", file)
+
+    assert [DECIDED in archive.text(), "Which train?" in archive.text(), "By bus." in archive.text()] == [
+        True
+    ] * 3
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini"])
 def test_mine_reads_the_same_documents(archive: Archive, remembered: Invoke, agent: str) -> None:
     """From the archive after the client deleted its file, as from the file itself; also without a path."""

@@ -62,11 +62,11 @@ class TranscriptArchive:
         file = self.folder / key / f"{source.name}.gz"
         mark = file.with_name(FORGOTTEN)
         if self.most_mb and source.suffix == ".jsonl" and source.is_file() and not mark.exists():
-            offset = self.captures.cursor(session.id, READER).offset if file.exists() else 0
-            offset = offset if offset <= source.stat().st_size else 0  # it was written again
-            lines, end = [], offset
+            seen = self.captures.cursor(session.id, READER).offset if file.exists() else 0
+            lines = list[bytes]()
             with source.open("rb") as transcript:
-                transcript.seek(offset)
+                transcript.seek(max(0, seen - 1))
+                end = offset = transcript.seek(seen if transcript.read(1) == b"\n" else 0)  # rewritten
                 while end < offset + MOST_READ and (line := transcript.readline()).endswith(b"\n"):
                     lines.append(line)
                     end += len(line)
@@ -87,11 +87,11 @@ class TranscriptArchive:
                     before = texts[-1]
                     for record in records:
                         written += f"{json.dumps(_changed(record, redact_next), ensure_ascii=False)}\n"
-                content = written.encode()
                 make_folder(file.parent)
+                new = gzip.compress(written.encode())
                 with FileLock(self.folder / ".lock", is_singleton=False, mode=PRIVATE):
                     if not mark.exists():  # forgotten meanwhile
-                        write_whole(file, (file.read_bytes() if offset else b"") + gzip.compress(content))
+                        write_whole(file, (file.read_bytes() if seen else b"") + new)
                 with self.transactions.writing():
                     self.captures.advance(session.id, READER, Cursor(offset=end))
         left = self.most_mb * 1_000_000
