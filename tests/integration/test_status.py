@@ -58,3 +58,16 @@ def test_status_suggests_next_steps(invoke: Invoke, tmp_path: Path) -> None:
         "clawmem backup FILE",
     ]
     assert ask_json(invoke, "status")["next_steps"] == []
+
+
+def test_status_names_a_folder_that_was_never_read(invoke: Invoke, tmp_path: Path) -> None:
+    """Until the first update, also one without a file."""
+    for name in ("lamps", "more", "empty"):
+        write_notes(tmp_path / name, {} if name == "empty" else {f"{name}.md": "# Lamp\n"})
+        (tmp_path / name).mkdir(exist_ok=True)
+        invoke("bootstrap" if name == "lamps" else "collection add", tmp_path / name)
+
+    assert "more; run: clawmem update" in " ".join(invoke("status").stdout.split())
+    assert ask_json(invoke, "status")["unfinished"] == ["empty", "more"]
+    invoke("update")
+    assert ask_json(invoke, "status")["unfinished"] == []
