@@ -322,7 +322,8 @@ def _openclaw(target: Target, connection: Connection) -> list[Step]:
         Setting((*PLUGIN, "enabled"), True),
         Setting((*PLUGIN, "hooks", "allowConversationAccess"), connection.may_read or None),
     ]
-    return [SettingsFile(target.folder / "openclaw.json", entries, JSON5)]
+    file = _folder(target.environ, f"{target.folder}/openclaw.json", "OPENCLAW_CONFIG_PATH")
+    return [SettingsFile(file, entries, JSON5)]
 
 
 def _hermes(target: Target, connection: Connection) -> list[Step]:
@@ -380,8 +381,8 @@ AGENTS = {
         "Codex asks once whether it may run the hooks: /hooks shows them.", style=CODEX_STYLE,
     ),
     "gemini": Agent(
-        "Gemini CLI", "gemini", "~/.gemini", "", _gemini,
-        "Gemini CLI starts servers in trusted folders only.", style=GEMINI_STYLE,
+        "Gemini CLI", "gemini", "~", "GEMINI_CLI_HOME", _gemini,
+        "Gemini CLI starts servers in trusted folders only.", style=GEMINI_STYLE, below=".gemini",
     ),
     "opencode": Agent("OpenCode", "opencode", "~/.config", "XDG_CONFIG_HOME", _opencode, below="opencode"),
     "openclaw": Agent(

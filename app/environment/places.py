@@ -163,7 +163,7 @@ def session_places(env: Mapping[str, str]) -> list[Path]:
     places = (
         below_home("~/.claude", env, "CLAUDE_CONFIG_DIR") / "projects",
         below_home("~/.codex", env, "CODEX_HOME") / "sessions",
-        below_home("~/.gemini/tmp", env),
+        below_home("~", env, "GEMINI_CLI_HOME") / ".gemini" / "tmp",
         below_home("~/.openclaw", env, "OPENCLAW_STATE_DIR") / "agents",
         opencode / "storage",
         opencode / "opencode.db",

@@ -31,7 +31,9 @@ PLUGIN = {"enabledPlugins": {"clawmem@market": True}}
 @pytest.fixture
 def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home whose configuration folder is the usual one, with a program ``clawmem`` and no agent."""
-    for name in "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR".split():
+    for (
+        name
+    ) in "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR GEMINI_CLI_HOME".split():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
     write_file(home / "bin" / "clawmem", "#!/bin/sh\n").chmod(0o755)
@@ -316,9 +318,14 @@ def test_links_modes_and_other_folders_stay(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "other"))
     (home / "other").mkdir()
     (home / "other" / "settings.json").symlink_to(file)
+    elsewhere = {"GEMINI_CLI_HOME": home / "gemini", "OPENCLAW_CONFIG_PATH": home / "claw.json"}
+    for variable, path in elsewhere.items():
+        monkeypatch.setenv(variable, str(path))
 
-    invoke("setup", "claude-code")
+    for agent in ("claude-code", "gemini", "openclaw"):
+        invoke("setup", agent)
 
+    assert handlers_in(home / "gemini" / ".gemini" / "settings.json") and (home / "claw.json").exists()
     assert (home / "other" / "settings.json").is_symlink() and handlers_in(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     file.chmod(0o400)
