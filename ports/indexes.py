@@ -34,9 +34,8 @@ TITLE_WEIGHT = 2  # one occurrence in the title counts like two in the text
 _LATIN_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")  # diacritics, in the decomposed form of a text
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST, _LONGEST = 2, 64  # letters; FTS5 stems only words between
-WORD_FORM = (
-    "4"  # of the words of entries, as `clawmem.domain.text.words` writes them; indexes of another are rebuilt
-)
+# Of the words of entries, as `clawmem.domain.text.words` writes them; indexes of another are rebuilt.
+WORD_FORM = "4"
 
 
 def surfaces(text: str) -> list[str]:

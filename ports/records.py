@@ -100,10 +100,9 @@ class Fragment(NamedTuple):
     """
     Part of a document that can be found independently.
 
-    ``label`` is the heading of a section, the language of a code block, the key of a front-matter line, the
-    speaker of a chat turn, or empty. ``heading`` is the path of the headings above, joined by `` › ``.
-    ``context`` is used for retrieval and never displayed: title, date, surrounding text; for a table row, the
-    column names.
+    ``label`` is the heading of a section, the language of a code block, the key of a front-matter line, the speaker of
+    a chat turn, or empty. ``heading`` is the path of the headings above, joined by `` › ``. ``context`` is used for
+    retrieval and never displayed: title, date, surrounding text; for a table row, the column names.
     """
 
     seq: int
@@ -180,9 +179,7 @@ class Document(NamedTuple):
     pinned_in_note: bool = False
     snoozed_until: str | None = None  # excluded from surfacing until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
-    front_matter: str = (
-        ""  # verbatim from the file's second line on, without the fences; TOML below its first
-    )
+    front_matter: str = ""  # verbatim from the file's second line on, without the fences; TOML below one
     origin: Origin = Origin.USER
     first_hash: str = ""
     id: int = 0

@@ -104,10 +104,9 @@ class Question(StrEnum):
     """
     Report over the loaded documents and recalls; `COLUMNS` lists the columns of each report.
 
-    Served documents alone count. A recall counts once for each document among its hits.
-    An age is the number of whole days between the time at which a document was authored and now, rounded down, and
-    negative for the future. A percentile is the smallest value that at least that percentage of the values do not
-    exceed.
+    Served documents alone count. A recall counts once for each document among its hits. An age is the number of whole
+    days between the time at which a document was authored and now, rounded down, and negative for the future. A
+    percentile is the smallest value that at least that percentage of the values do not exceed.
     """
 
     MOST_RECALLED = "most_recalled"  # most recalls first, then most distinct questions, then by name

@@ -46,7 +46,7 @@ from clawmem.app.environment.private_files import OTHERS, log_error, write_whole
 from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import answer, read_event
 from clawmem.app.interfaces.hooks.sessions import Spool, do_jobs
-from clawmem.app.interfaces.mcp.proxy import fault_of_message
+from clawmem.app.interfaces.mcp.proxy import fault_of_message, paired
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, Json, access_control, names_of
 from clawmem.app.interfaces.web.application import WebPages
@@ -278,7 +278,7 @@ class ToolServers:
             await anyio.sleep_forever()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await Request(scope, receive).body()
+        body = paired(await Request(scope, receive).body())
         if scope["method"] == "POST" and (fault := fault_of_message(body)):
             await Json(fault, 400)(scope, receive, send)
             return

@@ -107,6 +107,13 @@ class TestEnds:
         assert named == {"8", "11", "12", "14", "five", "None"}
         assert b"-32600" in server.ask("POST", "/mcp", []).body
         assert faults == {-32_700: 4, -32_600: len(WRONG) - 5}  # the surrogate is no fault
+        for body in (asked, BOM_UTF8 + asked):
+            assert (
+                REDIS
+                in server.ask(
+                    "POST", "/mcp", body, Accept="application/json, text/event-stream"
+                ).body.decode()
+            )
 
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""
