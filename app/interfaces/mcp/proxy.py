@@ -100,10 +100,12 @@ def _answers(line: bytes, path: str, environ: Mapping[str, str], version: str) -
                 if "jsonrpc" in answer:
                     yield text.strip().replace(b"\n", b" ")
             if "jsonrpc" not in answer or "method" in answer:  # refused, busy, or ended within the answer
-                raise ConnectionError(answer.get("error") or f"it answers {response.status} without a result")
+                rest = f"it answers {response.status} without a result"
+                raise ValueError(answer["error"]) if "error" in answer else ConnectionError(rest)
     except (OSError, HTTPException, ValueError) as error:
         if {"id", "method"} <= message.keys():
-            failure = {"code": -32_001, "message": f"{AWAY} {error}".strip()}
+            reason = str(error) if isinstance(error, ValueError) else f"{AWAY} {error}".strip()
+            failure = {"code": -32_001, "message": reason}
             yield json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": failure}).encode()
 
 
