@@ -137,7 +137,8 @@ def server_command(server: Values) -> list[str]:
 
 def _starts_server(server: Any) -> bool:
     words = server_command(server) if isinstance(server, dict) else []
-    return "mcp" in words and any(Path(word).stem == "clawmem" for word in words)
+    at = next((at for at, word in enumerate(words) if Path(word).stem == "clawmem"), len(words))
+    return "mcp" in words[at:]  # and not as in "mcp run clawmem.py"
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class Element(Setting):
 
     def remove(self, settings: Values, original: Values) -> None:
         elements = _shaped(_value(settings, self.path) or [], list, ".".join(self.path))
-        remaining = [element for element in elements if not str(element).endswith(self.end)]
+        remaining = [element for element in elements if not str(element).rstrip("/").endswith(self.end)]
         if elements and not remaining:
             _drop(settings, self.path)
         elif elements:

@@ -225,10 +225,11 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
     [
         ("gemini", ".gemini/settings.json", '{"a": 1 // mine\n}', "// mine", "// new", '{"a": 1 // new\n}'),
         ("claude-code", ".claude.json", '{"a": "\u2028\\ud83d\\ude00", "hooks": {}}', "", "", None),
+        ("claude-code", ".claude.json", '{"mcpServers": {"x": {"command": "mcp", "args": ["run", "clawmem.py"]}}}', "", "", None),
         ("claude-code", ".claude.json", "{}", '"command": ', '"timeout": 9, "command": ', None),
         ("codex", ".codex/config.toml", f"[mcp_servers.clawmem.env]\nA = 1\n{OLD_ENTRY}{APART}", "", "", APART),
         ("openclaw", ".openclaw/openclaw.json",
-         '{"plugins": {"load": {"paths": ["/old/integrations/openclaw"]}, "slots": {"memory": "lancedb"}}}\n', "", "",
+         '{"plugins": {"load": {"paths": ["/old/integrations/openclaw/"]}, "slots": {"memory": "lancedb"}}}\n', "", "",
          '{"plugins": {"slots": {"memory": "lancedb"}}}\n'),
     ],
 )  # fmt: skip
