@@ -125,9 +125,10 @@ def test_types_of_one_word_are_shown(invoke: Invoke, home: Path) -> None:
         "d": 'type: "[[Book]] notes"',
         "e": "type: 7",
         "f": "type: meeting\ncontent_type: note",
+        "g": 'type: "[[Book]]"',
     }
     notes = {f"{name}.md": f"---\n{head}\n---\nThe ferry is late.\n" for name, head in heads.items()}
-    write_notes(home / "notes", notes)
+    write_notes(home / "notes", notes | {"pages/h.md": "type:: [[Person]]\n\n- Writes.\n"})
     invoke("bootstrap", home / "notes", "--skip-embed")
 
     listed = ask_json(invoke, "list")["documents"]
@@ -138,6 +139,8 @@ def test_types_of_one_word_are_shown(invoke: Invoke, home: Path) -> None:
         "d": "note",
         "e": "note",
         "f": "note",
+        "g": "book",
+        "h": "person",
     }
     assert found_paths(invoke, "search", "ferry", "--type", "meeting") == ["a.md"]
 

@@ -94,7 +94,7 @@ def parse_source(
         modified_ms = times.parse_iso(known.modified_at) or modified_ms
     kind = frontmatter.content_type(facts.content_type, path)
     if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
-        types = [value.strip().lower() for key, value in facts.extra if key.strip().casefold() == "type"]
+        types = [given.key.strip("[]") for given in declared.properties if given.name.casefold() == "type"]
         kind = next((name for name in types if re.fullmatch(r"[^\W\d][^\s,.;:/]*", name)), kind)
     dated = [
         *(heading.label for heading in note.headings),
