@@ -86,7 +86,7 @@ def time_ms(at: RawTime, now_ms: int) -> int | None:
 
 # -- grouping -------------------------------------------------------------------------------------------
 
-MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
+MIN_UNIT = 30  # cells of a terminal; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
 MAX_SHARED = 4_000  # characters of consecutive exchanges that share a document
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else

@@ -114,6 +114,11 @@ def token_count(text: str) -> int:
     return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
+def text_width(text: str) -> int:
+    """Return the number of characters, of which those of two cells, such as Chinese ones, count twice."""
+    return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+
+
 def normalise(text: str) -> str:
     """
     Return *text* as it is read, without NUL: NFKC with letters and digits in one form.

@@ -395,6 +395,17 @@ def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_p
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
 
 
+def test_a_short_exchange_in_chinese(invoke: Invoke, tmp_path: Path) -> None:
+    """Its 29 characters say as much as 80 Latin ones."""
+    export = write_export(
+        tmp_path / "export",
+        "chatgpt",
+        talk("船", "船", "2025-06-01", "我们决定卖掉那条旧船，因为没有人再划船了。", "好的，我记下了。"),
+    )
+
+    assert mined(invoke, export)["sources"]["chatgpt"]["added"] == 1
+
+
 def test_the_path_of_a_fact_keeps_letters_of_other_languages(invoke: Invoke, tmp_path: Path) -> None:
     """A title without Latin letters is no "fact"."""
     said = (

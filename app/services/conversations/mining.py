@@ -51,6 +51,7 @@ from clawmem.domain.documents.names import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact, redact_parts
+from clawmem.domain.text.words import text_width
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InputRefused, InvalidInput, ModelAnswerInvalid, ModelError
@@ -307,7 +308,7 @@ class _Import:
                 counts.forgotten += 1
             elif known and is_served and known.source_hash == unit.digest:
                 counts.unchanged += 1
-            elif sum(len(message.text) for message in unit.messages) < least:
+            elif sum(text_width(message.text) for message in unit.messages) < least:
                 counts.too_short += 1
                 yield partial(self._remove, path)
             else:
