@@ -69,6 +69,8 @@ def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
 
 
 def _read_toml(text: str, line: int) -> dict[str, object]:
+    if any(row.partition("=")[0].count(".") > _MAX_DEPTH for row in text.split("\n")):  # takes 2 s for 15 000
+        raise ValueError("nested too deeply")
     try:
         data = tomllib.loads(text.removeprefix("+++\n"))
     except tomllib.TOMLDecodeError as error:

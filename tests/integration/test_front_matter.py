@@ -124,8 +124,10 @@ def multiplied(levels: int, times: int, first: str) -> str:
         "a: " + "{a: " * 10_000,
         "- " * 30_000,
         "? " * 30_000,
+        f"+++\na{'.a' * 30_000} = 1",
+        f"+++\n[a{'.a' * 30_000}]",
     ],
-    ids=["laughs", "fat laughs", "list in itself", "mapping in itself", "[", "{", "-", "?"],
+    ids=["laughs", "fat laughs", "list in itself", "mapping in itself", "[", "{", "-", "?", "dots", "table"],
 )
 def test_bombs_are_refused_quickly(text: str) -> None:
     """Aliases that multiply or meet themselves and bottomless nesting cost a second at the most."""
