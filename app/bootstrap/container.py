@@ -328,7 +328,7 @@ class UseCases(containers.DeclarativeContainer):
     lifecycle: Lifecycle = use_case("lifecycle.actions:Lifecycle")
     curator: Curator = use_case("lifecycle.actions:Curator")
     forgetting: Forgetting = use_case(
-        "lifecycle.forgetting:Forgetting", note=forgotten_places.provided.complete
+        "lifecycle.forgetting:Forgetting", note=forgotten_places.provided.complete, roots=option.roots
     )
     prove: Callable[..., dict[str, list[str]]] = function(
         "lifecycle.forgetting:prove",

@@ -59,8 +59,7 @@ def memory(services: Services, request: FileCommand) -> FileAnswer:
         raise InvalidInput("INVALID_INPUT", f"The parameter {missing[0]} is missing.")
     answer = run(**values)
     if request.command == "view":
-        text = without_orders(answer, collection.origin)
-        answer = "\n".join(lines_to_read(text, collection.origin))
+        answer = "\n".join(lines_to_read(without_orders(answer, collection.origin), collection.origin))
     else:
         services.update(collection)
         if place := {"create": request.path, "rename": request.new_path}.get(request.command):

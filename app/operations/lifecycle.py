@@ -179,9 +179,8 @@ def lifecycle_undo(
     limit: Limit = 20,
 ) -> list[RecordedAct]:
     """List who changed, archived, restored or forgot what, when and why; or undo one act, unless it forgot a note."""
-    lifecycle = services.lifecycle
-    undone = [] if act is None else [lifecycle.undo(act, services.caller)]
-    return [*undone, *lifecycle.latest(1 if undone else limit)]
+    undone = [] if act is None else [services.lifecycle.undo(act, services.caller)]
+    return [*undone, *services.lifecycle.latest(1 if undone else limit)]
 
 
 class Forgotten(Result):
@@ -210,8 +209,10 @@ class Forgotten(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return why bytes may remain, with the remedy."""
-        return [self.left, "Later run: clawmem archive --purge"] if self.left else []
+        """Return why bytes may remain, with the remedy, and what the proof could not look for."""
+        left = [self.left, "Later run: clawmem archive --purge"] if self.left else []
+        blind = "No words of its own are known any more, so none were looked for in the bytes."
+        return [blind, *left] if self.probes and "bytes" not in self.probes else left
 
 
 def _forgotten_text(result: Forgotten) -> Iterator[str]:
@@ -227,6 +228,7 @@ def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -
     wanted = {document.id for document in documents}
     return Forgotten(
         name=name,
+        changed=any(document.inactive is not InactiveReason.FORGOTTEN for document in documents),
         documents=len(documents),
         also_forgotten=files_of(document for document in report.documents if document.id not in wanted),
         said_in=list(report.said_in),
@@ -245,7 +247,7 @@ def memory_forget(
     prove: Annotated[bool, "Look for its text everywhere afterwards.", Option(tool=None)] = False,
 ) -> Forgotten:
     """
-    Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
+    Forget a note for good, everywhere, only at the user's wish; its file stays. Repeat it after an interruption.
 
     Without a confirmation nothing is changed: the note is shown with its size and the memories derived from it.
     """
@@ -258,25 +260,23 @@ def memory_forget(
         near = [result.document for result in services.pipeline("search")(request).results]
         candidates = candidates_of(services.vault.documents, near)
         raise NotFound("document", query, candidates=candidates, remark=error.remark) from error
-    if note.inactive is InactiveReason.FORGOTTEN:
-        result, report = Forgotten(name=query, changed=False), ForgetReport((note,))
-    else:
-        if not (confirm is True and digits and note.first_hash.startswith(digits)):
-            details = place_of(services.vault.documents, note)
-            details |= {"authored_at": note.authored_at, "characters": note.body_length}
-            derived = details["derived"] = files_of(derived_documents(services.vault, [note.id]))
-            raise ConfirmationMissing(
-                [
-                    f"This would forget {note.display_path} ({details['docid']}): {shown_title(note).rstrip('.')}.",
-                    f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
-                    f"Memories derived from it: {few(derived) or 'none'}.",
-                ],
-                details,
-                remedy=f'To forget it, repeat with query: "{details["docid"]}" and confirm: true.',
-                confirmed={"query": f"{details['docid']} {note.display_path}", "confirm": True},
-            )
-        report = services.forgetting([note], services.caller, why)
-        result = _forgotten(note.display_path, [note], report)
+    is_confirmed = confirm is True and digits and note.first_hash.startswith(digits)
+    if note.inactive is not InactiveReason.FORGOTTEN and not is_confirmed:
+        derived = files_of(derived_documents(services.vault, [note.id]))
+        details = place_of(services.vault.documents, note) | {"derived": derived}
+        details |= {"authored_at": note.authored_at, "characters": note.body_length}
+        raise ConfirmationMissing(
+            [
+                f"This would forget {note.display_path} ({details['docid']}): {shown_title(note).rstrip('.')}.",
+                f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
+                f"Memories derived from it: {few(derived) or 'none'}.",
+            ],
+            details,
+            remedy=f'To forget it, repeat with query: "{details["docid"]}" and confirm: true.',
+            confirmed={"query": f"{details['docid']} {note.display_path}", "confirm": True},
+        )
+    report = services.forgetting([note], services.caller, why)
+    result = _forgotten(note.display_path, [note], report)
     if prove:
         result.probes = services.prove(report)
     return result
@@ -287,13 +287,14 @@ def source_forget(
     services: Services, source: Annotated[str, "Its name.", argument("SOURCE")], confirm: Confirm = None
 ) -> Forgotten:
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
-    imported = list(imported_documents(services.vault.documents, services.settings.collections))
+    imported = imported_documents(services.vault.documents, services.settings.collections)
     if not (documents := [document for name, document in imported if name == source]):
         raise NotFound("source", source, remark="All sources: clawmem mine --sources")
-    if confirm is not True:
-        characters = sum(document.body_length for document in documents)
-        counts = f"{plural(len(documents), 'document')} from {source}, {characters:,} characters"
-        details = {"source": source, "documents": len(documents), "characters": characters}
+    new = [document for document in documents if document.inactive is not InactiveReason.FORGOTTEN]
+    if new and confirm is not True:
+        characters = sum(document.body_length for document in new)
+        counts = f"{plural(len(new), 'document')} from {source}, {characters:,} characters"
+        details = {"source": source, "documents": len(new), "characters": characters}
         raise ConfirmationMissing([f"This would forget {counts}, and memories derived from them."], details)
     with services.progress("Forgetting") as step:
         report = services.forgetting(documents, services.caller, f"source {source}", progress=step)

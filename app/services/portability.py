@@ -505,7 +505,7 @@ def imported_sources(documents: DocumentStore, configured: Collection[str]) -> l
 def imported_documents(
     documents: DocumentStore, configured: Collection[str]
 ) -> Iterator[tuple[str, Document]]:
-    """Yield each imported document whose text the vault has, served or not, after the name of its source."""
+    """Yield each imported document, also one that is not served or was forgotten, after the name of its source."""
     withdrawn = (document.collection for document in documents.latest(active=False))
     for collection in sorted({*documents.collections(), *withdrawn}.difference(configured)):
         for document in documents.sources(collection).values():
@@ -515,5 +515,5 @@ def imported_documents(
                     name = document.path.split("/")[1] if document.path.startswith(f"{FOLDER}/") else ""
                 elif conversation_of_path(document.path):  # not one that was derived from others
                     name = document.path.partition("/")[0]
-            if name and document.inactive is not InactiveReason.FORGOTTEN:
+            if name:
                 yield name, document

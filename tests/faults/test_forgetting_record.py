@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
 from damaged_home import FORGOTTEN_FILE, SECRET_WORD, Home
+from mined_talks import BOAT, write_export
+
+from clawmem.adapters.sqlite.vault import SqliteStorage
 
 
 @pytest.fixture
@@ -94,3 +98,34 @@ class TestForgetting:
         home.vault.unlink()
         home.done("update")
         assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
+
+    @pytest.mark.parametrize("finish", ["again", "file gone", "update", "source"])
+    def test_interrupted_before_its_bytes_are_erased(
+        self, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finish: str
+    ) -> None:
+        """The same command again, or the next update, finishes it; no receipt is left, and no proof denies what it cannot know."""
+        text, forget = b"wait a whole day below ten degrees", ("forget", "notes/people/varnish.md")
+        note = home.vault.parent / "notes/people/varnish.md"
+        if finish == "source":
+            home.done("mine", str(write_export(tmp_path / "export", "chatgpt", BOAT)), "--source", "s2")
+            forget = ("mine", "--forget", "s2")
+        else:
+            note.write_text("# Varnish\n\nWith this varnish wait a whole day below ten degrees.\n", "utf-8")
+            home.done("update")
+        home.done("query", "varnish below ten degrees")
+        with monkeypatch.context() as patches:
+            patches.setattr(SqliteStorage, "scrub", lambda storage: signal.raise_signal(signal.SIGINT))
+            interrupted = home.invoke(*forget, "--yes")
+        assert (interrupted.exit_code, text in home.vault.read_bytes()) == (130, True)
+
+        if finish == "file gone":
+            note.unlink()
+        again = home.done(
+            *([finish] if finish == "update" else [*forget, "--yes", *["--prove"][: finish != "source"]])
+        )
+        assert text not in home.vault.read_bytes()
+        if finish != "update":
+            assert "already forgotten" in again.stdout
+            assert ("bytes: nothing" in again.stdout) is (finish == "again")
+            assert ("none were looked for in the bytes" in again.output) is (finish != "again")
+            assert "receipts: nothing" in again.stdout

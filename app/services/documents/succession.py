@@ -40,8 +40,7 @@ def current_successors(
 
     Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
     """
-    pairs = successions_from(store, successions, document_ids, as_of)
-    last = last_successors(pairs)
+    last = last_successors(successions_from(store, successions, document_ids, as_of))
     documents = store.many({number for newest in last.values() for number in newest})
     return {
         older: max((documents[number] for number in newest), key=lambda note: (note.authored_at, note.id))

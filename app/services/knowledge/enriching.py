@@ -107,8 +107,7 @@ class EnrichReport:
         return [failed] * bool(self.failed) + [waiting] * bool(self.waiting and is_idle)
 
     def __add__(self, other: EnrichReport) -> EnrichReport:
-        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__}
-        return EnrichReport(**sums)
+        return EnrichReport(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from mmap import ACCESS_READ, mmap
@@ -17,6 +18,7 @@ from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.pipelines import Pipeline
 from clawmem.app.services.retrieval.receipts import unpack
 from clawmem.app.services.retrieval.request import read_request
+from clawmem.domain.documents.encoding import decode
 from clawmem.domain.documents.identity import DOCID_LENGTH, body_hash, document_without_file
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.marks import (
@@ -29,7 +31,8 @@ from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.text.words import search_text, words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, SourceUnreadable
+from clawmem.ports.files import FileSource
 from clawmem.ports.journal import (
     Act,
     ActEntry,
@@ -40,10 +43,10 @@ from clawmem.ports.journal import (
     Replacement,
 )
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
-from clawmem.ports.storage import Transactions
+from clawmem.ports.storage import Storage, Transactions
 from clawmem.ports.vault import Vault
 
-PART = 200  # documents per transaction; each part looks at every document that is not served
+PART = 200  # documents per transaction
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LOOKED_AT = 20  # results per probe
@@ -80,6 +83,8 @@ class Forgetting:
     publisher: Publisher
     clock: Clock
     transcript_archive: TranscriptArchive
+    files: FileSource
+    roots: Mapping[str, str]
     note: Callable[[], object] = lambda: None
 
     def __call__(
@@ -95,54 +100,55 @@ class Forgetting:
 
         Their paths stay in the records, so that neither their files nor other files with the same text are indexed
         again. Earlier versions and locations of them are forgotten as well, and memories derived from them; other
-        served notes with the same text are not. Each transaction forgets `PART` documents.
+        served notes with the same text are not. Of a document forgotten before, what is left is erased, as far as its
+        file tells its text. Each transaction forgets `PART` documents.
 
         Raises:
-            VaultError, KeyboardInterrupt: the parts before are forgotten; a call with the rest of *documents* erases
-                their bytes too.
+            VaultError, KeyboardInterrupt: a call with the same *documents* does the rest; the next update erases bytes.
         """
-        texts: dict[int, str] = {}
-        forgotten: dict[int, Document] = {}
-        left: list[str] = []
-        report = ForgetReport(())
-        try:
-            for start in range(0, len(documents), PART):
-                part = [note for note in documents[start : start + PART] if note.id not in forgotten]
-                now = iso_utc(self.clock.now_ms())
-                sources = self._sources(part)
-                derived = derived_documents(self.vault, [note.id for note in sources])
-                every = {note.id: note for note in (*sources, *derived)}
-                texts |= {number: self._text(note) for number, note in every.items()}
-                reasons = {note.id: f"derived from {part[0].display_path}" for note in derived}
-                acts = [
-                    ActEntry(note.id, act, by, now, reasons.get(note.id, why), note.first_hash[:DOCID_LENGTH])
-                    for note in every.values()
-                ]
-                bodies = {self.vault.documents.body(note.id) or "" for note in sources}
-                # Observations that were merged into a derived one are served again; the next consolidation merges them.
-                merged = [note for note in derived if CONSOLIDATED in note.tags]
-                merges = [entry for note in merged for entry in self._replacements(note)]
-                numbers = {number for entry in merges for number in entry.replaced}
-                released = self.vault.documents.many(numbers - every.keys())
-                with self.vault.transactions.writing():
-                    for entry in merges:
-                        self.vault.journal.undo(entry.id, now)
-                    for note in sorted(released.values(), key=attrgetter("id")):
-                        if note.inactive is InactiveReason.SUPERSEDED:
-                            self.publisher.publish_again(note)
-                    self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
-                    self.publisher.withdraw([*every], InactiveReason.FORGOTTEN)
-                    self.vault.acts.add(acts)
-                forgotten |= every
-                left.append(_failure(self.note))  # the next update repeats it
-                progress(min(start + PART, len(documents)), len(documents))
-        finally:
-            if forgotten:
-                report = self._report(list(texts.values()), tuple(forgotten.values()))
-                left.append(_failure(partial(self._clear, frozenset(forgotten), report.words)))
-                transcripts = self.transcript_archive.forget(in_files(report))
-                report = report._replace(transcripts=tuple(transcripts))
-        left.append(self.scrub() if forgotten else "")
+        if not documents:
+            return ForgetReport(())
+        new = {note.id: note for note in documents if note.inactive is not InactiveReason.FORGOTTEN}
+        sources = {note.id: note for note in self._sources([*new.values()])}
+        derived = {note.id: note for note in derived_documents(self.vault, sources)}
+        every = sources | {note.id: note for note in documents} | derived
+        # Nothing leads from a forgotten note to what else is to be forgotten with it, so *documents* go last.
+        waiting = sorted((derived | sources).values(), key=lambda note: note.id in new)
+        # Observations that were merged into a derived one are served again; the next consolidation merges them.
+        merged = [note for note in derived.values() if CONSOLIDATED in note.tags]
+        merges = [entry for note in merged for entry in self._replacements(note)]
+        numbers = {number for entry in merges for number in entry.replaced}
+        released = self.vault.documents.many(numbers - every.keys())
+        with self.vault.transactions.writing():
+            for entry in merges:
+                self.vault.journal.undo(entry.id, iso_utc(self.clock.now_ms()))
+            for note in sorted(released.values(), key=attrgetter("id")):
+                if note.inactive is InactiveReason.SUPERSEDED:
+                    self.publisher.publish_again(note)
+        texts = [
+            *map(self._text, waiting),
+            *(self._file_text(note) for note in documents if note.id not in new),
+        ]
+        report = self._report(texts, tuple(every.values()))
+        # This first, as it needs the words; and again for what was asked meanwhile.
+        clear = partial(_failure, partial(self._clear, frozenset(every), report.words))
+        left = [clear()]
+        report = report._replace(transcripts=tuple(self.transcript_archive.forget(in_files(report))))
+        reasons = dict.fromkeys(derived, f"derived from {documents[0].display_path}")
+        for start in range(0, len(waiting), PART):
+            part, now = waiting[start : start + PART], iso_utc(self.clock.now_ms())
+            acts = [
+                ActEntry(note.id, act, by, now, reasons.get(note.id, why), note.first_hash[:DOCID_LENGTH])
+                for note in part
+            ]
+            bodies = {self.vault.documents.body(note.id) or "" for note in part if note.id not in derived}
+            with self.vault.transactions.writing():
+                self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
+                self.publisher.withdraw([note.id for note in part], InactiveReason.FORGOTTEN)
+                self.vault.acts.add(acts)
+            progress(start + len(part), len(waiting))
+        # The note last: without it, the next update knows that bytes may be left.
+        left += [clear(), self.scrub(), _failure(self.note)]
         return report._replace(left=" ".join(dict.fromkeys(filter(None, left))))
 
     def scrub(self) -> str:
@@ -157,7 +163,6 @@ class Forgetting:
         """
         hashes = {document.hash for document in documents if document.body_length}
         titled = {document.title.casefold(): self._text(document) for document in documents}
-
         every: dict[int, Document] = {}
         waiting = [*documents]
         for note in self.vault.documents.latest(active=False):
@@ -189,13 +194,13 @@ class Forgetting:
 
     def _report(self, texts: Sequence[str], forgotten: tuple[Document, ...]) -> ForgetReport:
         """Return the *forgotten* documents and what in their *texts* no other document contains."""
-        away = self.vault.documents.latest(active=False)
+        ids = {document.id for document in forgotten}
+        away = [note for note in self.vault.documents.latest(active=False) if note.id not in ids]
         # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
         places = {f"{collection}/{path}" for collection, path in self.vault.documents.places()}
-        places |= {document.display_path for document in away}
+        places |= {document.display_path for document in (*away, *forgotten)}
         unserved = {document.id: self._text(document) for document in away}
         unserved_words = {word for text in unserved.values() for word in words(text)}
-        ids = {document.id for document in forgotten}
 
         def served_with(phrase: str) -> set[str]:
             """Return the paths of served documents that contain *phrase*; an external index may lag."""
@@ -210,22 +215,24 @@ class Forgetting:
             for sentence in sentences_of(text, places)
         }
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
-        return ForgetReport(
-            forgotten,
-            tuple(
-                identifying_words(
-                    texts,
-                    " ".join(places),
-                    lambda word: word.casefold() not in unserved_words and not served_with(word),
-                )
-            ),
-            tuple(sentences),
-            tuple(sorted(set().union(*elsewhere.values()))),
-            tuple(note for note in away if any(sentence in unserved[note.id] for sentence in sentences)),
+        own_words = identifying_words(
+            texts,
+            " ".join(places),
+            lambda word: word.casefold() not in unserved_words and not served_with(word),
         )
+        said_in = sorted(set().union(*elsewhere.values()))
+        retained = (note for note in away if any(sentence in unserved[note.id] for sentence in sentences))
+        return ForgetReport(forgotten, tuple(own_words), tuple(sentences), tuple(said_in), tuple(retained))
 
     def _text(self, document: Document) -> str:
         return f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
+
+    def _file_text(self, document: Document) -> str:
+        """Return the text of the file of a forgotten document, empty if it has none any more."""
+        if root := self.roots.get(document.collection):
+            with suppress(SourceUnreadable):
+                return decode(self.files.read(root, document.path))[0]
+        return ""
 
 
 def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
@@ -298,8 +305,8 @@ def prove(
     """
     Search pipelines and stores for forgotten documents, and the files for their sentences; return what each probe finds.
 
-    If the documents had no words and sentences of their own, only the documents themselves are looked for. No
-    generator is called, because its answers would be cached under the secret question.
+    Without words or sentences of their own, or where these are not known any more, the probes that look for them are
+    left out. No generator is called, because its answers would be cached under the secret question.
 
     Args:
         pipelines: Factories of the pipelines by name.
@@ -308,7 +315,7 @@ def prove(
     Raises:
         VaultError, ModelMismatch: a probe failed.
     """
-    marks, sentences = forgotten.words, forgotten.sentences
+    marks, sentences, texts = forgotten.words, forgotten.sentences, in_files(forgotten)
     gone = frozenset(document.id for document in forgotten.documents)
     hashes = {document.hash for document in forgotten.documents} - {body_hash("")}
     probes: dict[str, Iterable[str]] = {
@@ -343,10 +350,12 @@ def prove(
             for stored in vault.receipts.latest(_EVERY)
             if names_forgotten(stored.content, gone, marks)
         ),
-        "transcripts": map(str, transcript_archive.holding(in_files(forgotten))),
-        "bytes": _bytes(places, in_files(forgotten)),
+        "transcripts": map(str, transcript_archive.holding(texts)),
+        "bytes": _bytes(places, texts),
     }
-    return {name: list(probe) for name, probe in probes.items()}
+    needs = {**dict.fromkeys(pipelines, marks), "entities": marks, "transcripts": texts, "bytes": texts}
+    needs |= dict.fromkeys(("unserved notes", "sessions"), sentences)
+    return {name: list(probe) for name, probe in probes.items() if needs.get(name, True)}
 
 
 def _answers(pipeline: Pipeline, clock: Clock, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
@@ -376,12 +385,14 @@ class ForgottenPlaces:
     """
     Forgetting that outlasts the vault: a recreated, repaired or restored vault forgets the same documents again.
 
-    Paths and texts are written to the log after their transaction. If the process ends in between, the next `agree` does it.
+    Paths and texts are written to the log after their bytes were erased. If the process ends in between, the next `agree`
+    does both.
     """
 
     documents: DocumentStore
     acts: ActJournal
     transactions: Transactions
+    storage: Storage
     publisher: Publisher
     forget_log: ForgetLog
     forgotten_texts: ForgottenTexts
@@ -402,7 +413,7 @@ class ForgottenPlaces:
 
     def agree(self) -> None:
         """
-        Forget the documents that the log names, and complete the log.
+        Forget the documents that the log names, erase the bytes of those that it lacks, and complete it.
 
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
@@ -423,7 +434,9 @@ class ForgottenPlaces:
                     number = document.id if document else self.documents.save(empty, "", ())
                     self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
                     self.acts.add([ActEntry(number, Act.FORGET, "forget record", place.at)])
-        self.complete()
+        # What cannot be erased now stays unwritten for the next time.
+        if (waiting or any(self._lacking())) and not _failure(self.storage.scrub):
+            self.complete()
 
     def warnings(self) -> list[str]:
         """Return a sentence if forgotten documents may come back because the log lacks some."""
