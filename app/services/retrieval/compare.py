@@ -240,10 +240,11 @@ def weigh_vectors(lexical: LexicalIndex, request: RetrievalRequest, work: Work, 
     if question.named_time or question.newest:
         return work
     try:
-        terms, total = question.forms.relaxed.terms[:WORDS_LOOKED_UP], lexical.count(Grain.DOCUMENT)
-        rarities = (rarity(total, lexical.holding(term, Grain.DOCUMENT)) for term in terms)
-        best = legs[grains.DOCUMENT][0].score if legs[grains.DOCUMENT] else 0.0
-        coverage = best / (math.fsum(rarities) or 1.0)
+        terms, coverage = question.forms.relaxed.terms[:WORDS_LOOKED_UP], 0.0
+        for grain in (Grain.DOCUMENT, Grain.PASSAGE):  # a long document has a low score, its passages have not
+            total = lexical.count(grain)
+            most = math.fsum(rarity(total, lexical.holding(term, grain)) for term in terms) or 1.0
+            coverage = max([coverage, *(hit.score / most for hit in legs.get(grain, ())[:1])])
     except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
         return work
     share = meaning_share(coverage, work.space)
