@@ -155,6 +155,16 @@ class TestWords:
 
         assert "line" in {one.document.path: one.legs for one in answer.results}["how.md"]
 
+    def test_a_rare_word_of_a_long_note(self, notes: NotesVault) -> None:
+        """A note of 256 kB that alone has it comes first, as its best passage speaks for it."""
+        line = "- The lamp of the hut burned, and the wind came over the hill while {} nets dried near the stove\n"
+        log = "# Log\n\n" + "".join(line.format(number) for number in range(2600))
+        huts = {f"hut{n}.md": f"# Hut {n}\n\nThe lamp of hut {n} was mended by Otto.\n" for n in range(20)}
+        notes.take_in({"log.md": f"{log}- The quokka lamp was mended by Otto\n", **huts})
+
+        assert notes.found("quokka", "query")[0] == "log.md"
+        assert notes.found("who mended the quokka lamp", "query")[0] == "log.md"
+
     @pytest.mark.parametrize("question", ["Brandt", "who is Ilse", "kitchen"])
     def test_front_matter(self, notes: NotesVault, question: str) -> None:
         """Values and tags find their document."""

@@ -59,7 +59,7 @@ def confidence(
     If the probability that any of them does is below the request's floor, the answer is empty. Without *late*, which
     compares words by meaning, or if it fails, only equal words count. If an index is unavailable, no probability is
     computed. No document is less likely than its date tells, or than one that follows it. A note that a newer one may have
-    changed, or whose rival is no unlikely answer, is at most possible.
+    changed is at most possible, and so is every note if the first has a rival that is no unlikely answer.
     """
     if not work.candidates:
         return work
@@ -82,7 +82,7 @@ def confidence(
         confidences = [*accumulate(reversed(confidences), max)][::-1]
     rival, places = work.candidates[0].rival, [c.document_id for c in work.candidates]
     if rival and confidences[0] >= relevance.LIKELY and confidences[places.index(rival.id)] >= RIVAL:
-        confidences[0] = relevance.CHANGED
+        confidences = [min(number, relevance.CHANGED) for number in confidences]
         day = local_day(rival.authored_at)
         trace.notice = f"A newer note may tell otherwise: {rival.display_path} ({day})."
     candidates = [
