@@ -20,7 +20,7 @@ _FENCES = ("```", "~~~")
 
 class Snippet(NamedTuple):
     """
-    Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the other lines of the file.
+    Lines of a file. ``start_line`` is 1-based.
 
     ``line_count`` counts the lines shown, including a cut one, without the header of a table that comes above its row.
     """
@@ -28,18 +28,11 @@ class Snippet(NamedTuple):
     text: str
     start_line: int
     line_count: int
-    before: int
-    after: int
 
     @property
     def end_line(self) -> int:
         """The last line shown."""
         return self.start_line + self.line_count - 1
-
-    @property
-    def header(self) -> str:
-        """Position of the lines, like the head of a diff hunk: ``@@ -12,4 @@ (11 before, 30 after)``."""
-        return f"@@ -{self.start_line},{self.line_count} @@ ({self.before} before, {self.after} after)"
 
 
 class _Piece(NamedTuple):
@@ -216,9 +209,9 @@ def excerpt(body: str, places: Sequence[Place], max_length: int, first_line: int
     whole = text = lead + _text(body, places[:1], max_length)
     if body[end:].partition("\n")[0].strip() or len(text) > max_length:
         text = text[: max_length - len(ELLIPSIS)] + ELLIPSIS
-    count, before = last - first + 1 - whole.count("\n") + text.count("\n"), first_line + first - 1
+    count = last - first + 1 - whole.count("\n") + text.count("\n")
     shown = GAP.join(filter(None, (text, _text(body, places[1:], max_length))))
-    return Snippet(shown, before + 1, count, before, len(lines) - first - count)
+    return Snippet(shown, first_line + first, count)
 
 
 def is_bare(line: str) -> bool:

@@ -235,13 +235,12 @@ def weigh_vectors(lexical: LexicalIndex, request: RetrievalRequest, work: Work, 
     a passage does not tell apart.
     """
     question, legs = request.question, work.legs
-    if request.unit is Unit.LINE or not legs.get(grains.VECTOR) or grains.DOCUMENT not in legs:
-        return work
-    if question.named_time or question.newest:
+    is_other = request.unit is Unit.LINE or question.named_time or question.newest
+    if is_other or not legs.get(grains.VECTOR) or grains.DOCUMENT not in legs:
         return work
     try:
         terms, coverage = question.forms.relaxed.terms[:WORDS_LOOKED_UP], 0.0
-        for grain in (Grain.DOCUMENT, Grain.PASSAGE):  # a long document has a low score, its passages have not
+        for grain in (Grain.DOCUMENT, Grain.PASSAGE):  # a long document scores low
             total = lexical.count(grain)
             most = math.fsum(rarity(total, lexical.holding(term, grain)) for term in terms) or 1.0
             coverage = max([coverage, *(hit.score / most for hit in legs.get(grain, ())[:1])])

@@ -80,11 +80,11 @@ def confidence(
         confidences.append(least if least == BY_TIME_OF_FILE else bounded)
     if request.unit is Unit.DOCUMENT:
         confidences = [*accumulate(reversed(confidences), max)][::-1]
-    rival, places = work.candidates[0].rival, [c.document_id for c in work.candidates]
-    if rival and confidences[0] >= relevance.LIKELY and confidences[places.index(rival.id)] >= RIVAL:
+    newer, places = work.candidates[0].rival, [c.document_id for c in work.candidates]
+    if newer and confidences[0] >= relevance.LIKELY and confidences[places.index(newer.id)] >= RIVAL:
         confidences = [min(number, relevance.CHANGED) for number in confidences]
-        day = local_day(rival.authored_at)
-        trace.notice = f"A newer note may tell otherwise: {rival.display_path} ({day})."
+        day = local_day(newer.authored_at)
+        trace.notice = f"A newer note may tell otherwise: {newer.display_path} ({day})."
     candidates = [
         c._replace(confidence=min(number, relevance.CHANGED) if c.changed_by else number)
         for c, number in zip(work.candidates, confidences, strict=True)
