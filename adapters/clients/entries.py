@@ -1,5 +1,6 @@
 """Entries of clawmem in the settings of an agent: hooks, servers, single values and elements of lists."""
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -171,9 +172,14 @@ class Setting:
     def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
         if self.runs and (program := _value(settings, self.path)):
             vault = _value(settings, (*self.path[:-1], "vault"))
-            yield ConfiguredCommand(
-                [str(program), "hook", PROMPT], {"INDEX_PATH": vault} if vault else {}, PROMPT
-            )
+            environ = {"INDEX_PATH": vault} if vault else {}
+            yield ConfiguredCommand([str(program), "hook", PROMPT], environ, PROMPT)
+
+    def fault(self, settings: Values) -> str:
+        """Return how *settings* differ from what was installed; empty if they do not, or need not agree."""
+        now = _value(settings, self.path)
+        is_there = self.value is None or self.runs or self.value in (now if isinstance(now, list) else [now])
+        return "" if is_there else f"{'.'.join(self.path)} is {json.dumps(now)}"
 
     def _parent(self, settings: Values) -> Values:
         for at, key in enumerate(self.path[:-1], 1):

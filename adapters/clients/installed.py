@@ -43,7 +43,6 @@ OPENCLAW_INSTALL = "openclaw plugins install --link --force --accept-capabilitie
     f"{INTEGRATIONS}/openclaw"
 )
 BACKUP = "before-clawmem"  # suffix of the copy of a file as it was before the first entry
-PLUGIN_SETTINGS = "\nconst settings = "
 
 
 class Plan(NamedTuple):
@@ -115,9 +114,7 @@ class SettingsFile(NamedTuple):
             new = ""
         may_write = text is None or (os.access(self.file, os.W_OK) and self.file.stat().st_mode & 0o222)
         if new != text and not may_write:  # the second half is for the system's administrator
-            raise ConfigError(
-                f"{self.file} is read-only and was left as it is. Allow writing, then try again."
-            )
+            raise ConfigError(f"{self.file} is read-only and was left as it is. Allow writing first.")
         is_copied = not remove and text is not None and (bare == before or (former is None and bool(bare)))
 
         def apply() -> None:
@@ -147,13 +144,17 @@ class SettingsFile(NamedTuple):
         except ValueError as error:
             raise self._fault(error) from error
 
-    def faults(self) -> Iterator[str]:
-        """Yield why the agent does not read its entries. Raises `ConfigError`."""
+    def faults(self, *, is_connected: bool) -> Iterator[str]:
+        """Yield why the agent does not read its entries, or not all. Raises `ConfigError`."""
         text = read(self.file)
         if text is not None and not text.strip() and self.format in (JSON, JSON5):
             yield f"{self.file} is empty"
-        if self._parse(text).get("disableAllHooks") is True:
+        settings = self._parse(text)
+        if settings.get("disableAllHooks") is True:
             yield f"{self.file} has disableAllHooks, so that no hook runs. Remove that line"
+        for entry in self.entries if is_connected else ():
+            if isinstance(entry, Setting) and (fault := entry.fault(settings)):
+                yield f"in {self.file} {fault} now"
 
     def has_plugin(self) -> bool:
         """Whether the plugin of clawmem for Claude Code is switched on, which brings hooks and tools itself."""
@@ -187,7 +188,7 @@ class WholeFile(NamedTuple):
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the command in the settings of the file, which are one line of JSON."""
-        if line := (self._own_text() or "").partition(PLUGIN_SETTINGS)[2].partition(";\n")[0]:
+        if line := (self._own_text() or "").partition("\nconst settings = ")[2].partition(";\n")[0]:
             settings = json.loads(line)
             yield ConfiguredCommand([*settings["command"], "hook", PROMPT], settings["environment"], PROMPT)
 
@@ -356,10 +357,9 @@ def _entry(connection: Connection) -> dict[str, Any]:
 
 
 def _servers(
-    connection: Connection, member: str, entry: dict[str, Any], *, starts_clean: bool = False
+    connection: Connection, member: str, entry: Values, *, starts_clean: bool = False
 ) -> list[Entry]:
-    name = connection.server_name
-    return [Server(member, name, entry, starts_clean=starts_clean)] if connection.server else []
+    return [Server(member, connection.server_name, entry, starts_clean)] if connection.server else []
 
 
 def _plugin(target: Target, connection: Connection, path: Sequence[str], runs: str) -> list[Entry]:
@@ -427,9 +427,8 @@ class InstalledClients:
         for name, memory in MEMORIES.items():
             folder, is_used = AGENTS[name].target(self._environ).folder / memory.folder, False
             with suppress(PermissionError):
-                is_used = any(
-                    not any(map(file.match, memory.exclude)) for file in folder.glob(memory.pattern)
-                )
+                files = folder.glob(memory.pattern)
+                is_used = any(not any(map(file.match, memory.exclude)) for file in files)
             known[name] = memory._replace(folder=str(folder), is_used=is_used)
         return known
 
@@ -450,12 +449,13 @@ class InstalledClients:
         hooks = [HookEntry(event, 0) for event in EVENTS]
         place = project if AGENTS[name].has_project else ""
         steps = self._steps(name, Connection(("clawmem",), hooks, ("mcp",), project=place))
-        return ClientState(
-            [command for step in steps if not isinstance(step, Link) for command in step.commands()],
-            [*style.events.values()] if style else [],
-            any(step.has_plugin() for step in steps if isinstance(step, SettingsFile)),
-            [fault for step in steps if isinstance(step, SettingsFile) for fault in step.faults()],
-        )
+        files = [step for step in steps if isinstance(step, SettingsFile)]
+        commands = [command for step in steps if not isinstance(step, Link) for command in step.commands()]
+        faults = [fault for file in files for fault in file.faults(is_connected=bool(commands))]
+        links = [step.link for step in steps if isinstance(step, Link) and commands]
+        faults += [f"{link} leads nowhere" for link in links if not link.exists()]
+        events, has_plugin = style.events.values() if style else (), any(file.has_plugin() for file in files)
+        return ClientState(commands, [*events], has_plugin, faults)
 
     def _steps(self, name: str, connection: Connection) -> Sequence[Step]:
         agent = CURATOR if name == "curator" else AGENTS[name]
@@ -477,8 +477,6 @@ def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
                 with suppress(OSError):
                     Path(change.file).parent.rmdir()  # if a removal left it empty
         except OSError as error:
-            raise ConfigError(
-                f"{change.file} cannot be written: {error.strerror}. It is as it was. Check its permissions and the free"
-                " space, then try again."
-            ) from error
+            fault = f"{change.file} cannot be written: {error.strerror}. It is as it was. Check permissions and space."
+            raise ConfigError(fault) from error
     return [change for change, _ in plans]

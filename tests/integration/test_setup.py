@@ -494,6 +494,31 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         assert remedy in done.output
 
 
+def test_a_check_sees_what_was_undone_in_part(invoke: Invoke, home: Path, notes: Path) -> None:
+    """Another memory in the slot, an entry that is off, a provider or a link that is gone; what was never connected is fine."""
+    invoke("bootstrap", notes)
+    openclaw, hermes = home / ".openclaw" / "openclaw.json", home / ".hermes" / "config.yaml"
+    for agent in ("openclaw", "hermes"):
+        invoke("setup", agent)
+    working, provider = openclaw.read_text(), hermes.read_text()
+    for text, changed, fault in (
+        ('"memory": "clawmem"', '"memory": "memory-core"', 'plugins.slots.memory is "memory-core" now'),
+        ('"enabled": true', '"enabled": false', "plugins.entries.clawmem.enabled is false now"),
+        (str(INTEGRATIONS), "/gone", 'plugins.load.paths is ["/gone/openclaw"] now'),
+    ):
+        openclaw.write_text(working.replace(text, changed))
+        assert f"{openclaw} {fault}. Run: clawmem setup openclaw" in invoke("setup", "--check").stdout
+    hermes.write_text("memory: {provider: mem0}")
+    assert 'memory.provider is "mem0" now' in invoke("setup", "--check").stdout
+    hermes.write_text(provider)
+    (home / ".hermes" / "plugins" / "clawmem").unlink()
+    assert "plugins/clawmem leads nowhere" in invoke("setup", "--check").stdout
+    for agent in ("openclaw", "hermes"):
+        invoke("setup", agent, "--remove")
+    write_file(openclaw, "{}")
+    assert "No agent is connected" in invoke("setup", "--check").output
+
+
 def test_doctor_names_what_is_wrong_with_the_settings(
     invoke: Invoke, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
