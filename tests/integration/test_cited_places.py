@@ -116,6 +116,7 @@ def test_every_cited_place_contains_what_is_shown(vault: QuestionedVault) -> Non
             "Zanzibar",
             2,
         ),
+        ("---\ntags:\n  - sea\n  - zanzibar\n---\n# Trip\n", "zanzibar", 4),
         ("# Trip\n\nZanzibar in June.\n\nThe hotel is booked.\n", "Zanzibar", 3),
         ("# Trip\n\nWe fly in June,\nto Zanzibar of course,\nand the hotel is booked.\n", "Zanzibar", 4),
         ("---\ntitle: Zanzibar\n---\n# Trip\n\nIn June.\n\nZanzibar is hot and far off.\n", "Zanzibar", 8),

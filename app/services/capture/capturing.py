@@ -130,22 +130,21 @@ class SessionCapture:
             for document in self.documents.many(hit.key.document_id for hit in hits).values():
                 sightings = self.captures.sightings(document.id)
                 own = [sighting.origin for sighting in sightings if sighting.session_id == session.id]
-                is_own = bool(own)
                 # Only users revise users.
                 is_barred = Speaker.USER in own and note.message.speaker is Speaker.ASSISTANT
                 # A merged decision has no sightings of its own; its title is what they say.
                 is_merged = CONSOLIDATED in document.tags
                 quote = sightings[0].quote if sightings else document.title if is_merged else ""
-                revisable = REVISABLE if is_own else JUDGED if note.kind is Kind.DECISION else ()
+                revisable = REVISABLE if own else JUDGED if note.kind is Kind.DECISION else ()
                 if is_barred or not quote or document.content_type not in revisable:
                     continue
-                answer = verdict(note.quote, quote, in_session=is_own)
-                if generator and not is_own:
+                answer = verdict(note.quote, quote, in_session=bool(own))
+                if generator and not own:
                     prompt = observations.judge_prompt(note.quote, quote)
                     value = model_answer(generator, self.left, observations.JUDGE, prompt)
                     answer = answer if value is None else observations.read_verdict(value)
                 if answer is not Verdict.NONE:
-                    conflicts.append(Conflict(note, document, answer, is_own))
+                    conflicts.append(Conflict(note, document, answer, bool(own)))
         causes: list[observations.Cause] = []
         facts = [observations.Fact(note, text) for note in notes for text in note.facts]
         if generator and len(facts) >= 2:

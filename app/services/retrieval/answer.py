@@ -19,7 +19,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, snippet
+from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, is_bare, snippet
 from clawmem.domain.retrieval.versions import states_change
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
@@ -117,8 +117,8 @@ class Result:
         """
         The lines that answer: below the head of a table file; of a question in a conversation, the reply.
 
-        If none has a word of the question, the front-matter line with most of them, except lines of technical properties
-        and tags.
+        If none has a word of the question, the front-matter line with most of them, except lines of technical properties,
+        and of tags if the note has text.
         """
         place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
         is_table = self.document.path.lower().endswith((".csv", ".tsv"))
@@ -127,7 +127,8 @@ class Result:
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
             names = fold(" ".join(document_names(self.document)))  # they are shown anyway
             wanted = [word for word in map(fold, self.words) if word not in names]
-            ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES
+            has_text = best.text != "" and not is_bare(best.text.partition("\n")[0])
+            ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text else frozenset())
             head = "".join("\n" * text.count("\n") if key in ignored else text for key, text in self._entries)
             if holds_any(head, wanted):
                 line = max(head.split("\n"), key=lambda line: sum(word in fold(line) for word in wanted))
