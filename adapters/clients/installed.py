@@ -452,8 +452,8 @@ class InstalledClients:
         files = [step for step in steps if isinstance(step, SettingsFile)]
         commands = [command for step in steps if not isinstance(step, Link) for command in step.commands()]
         faults = [fault for file in files for fault in file.faults(is_connected=bool(commands))]
-        links = [step.link for step in steps if isinstance(step, Link) and commands]
-        faults += [f"{link} leads nowhere" for link in links if not link.exists()]
+        others = [step[0] for step in steps if not isinstance(step, SettingsFile) and commands]
+        faults += [f"{path} does not exist" for path in others if not path.exists()]
         events, has_plugin = style.events.values() if style else (), any(file.has_plugin() for file in files)
         return ClientState(commands, [*events], has_plugin, faults)
 

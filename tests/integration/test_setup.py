@@ -512,8 +512,11 @@ def test_a_check_sees_what_was_undone_in_part(invoke: Invoke, home: Path, notes:
     assert 'memory.provider is "mem0" now' in invoke("setup", "--check").stdout
     hermes.write_text(provider)
     (home / ".hermes" / "plugins" / "clawmem").unlink()
-    assert "plugins/clawmem leads nowhere" in invoke("setup", "--check").stdout
-    for agent in ("openclaw", "hermes"):
+    assert "plugins/clawmem does not exist" in invoke("setup", "--check").stdout
+    invoke("setup", "opencode")
+    (home / ".config" / "opencode" / "plugin" / "clawmem.js").unlink()
+    assert "clawmem.js does not exist" in invoke("setup", "--check").stdout
+    for agent in ("openclaw", "hermes", "opencode"):
         invoke("setup", agent, "--remove")
     write_file(openclaw, "{}")
     assert "No agent is connected" in invoke("setup", "--check").output
