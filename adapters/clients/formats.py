@@ -136,8 +136,7 @@ class Json5Edit(NamedTuple):
 
     def _node(self, value: object, indent: str) -> Value:
         text = _json(value, self.indent).replace("\n", f"\n{indent}")
-        model = _load_json5(text, loader=ModelLoader())
-        return model.value  # type: ignore[no-any-return]
+        return _load_json5(text, loader=ModelLoader()).value  # type: ignore[no-any-return]
 
 
 def _has_comment(blanks: list[str | Comment]) -> bool:

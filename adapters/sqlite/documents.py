@@ -179,8 +179,7 @@ class SqliteDocuments(Store):
             if not moved or not other or moved.id == other.id:
                 self._db.write(sql, (collection, path, document_id))
                 if moved:
-                    places = (collection, path, moved.collection, moved.path)
-                    self._db.write(_MOVE_CLAIMS, places)
+                    self._db.write(_MOVE_CLAIMS, (collection, path, moved.collection, moved.path))
                 return
             self._db.write(sql, ("", "", other.id))  # paths are unique, so the path is released first
             self._db.write(sql, (collection, path, document_id))

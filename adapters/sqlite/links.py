@@ -73,8 +73,7 @@ class SqliteLinks(Store):
             self._db.write("insert or ignore into changed_notes values (?)", (document_id,))
 
     def changed(self, limit: int) -> list[int]:
-        sql = "select document_id from changed_notes order by 1 limit ?"
-        return self._db.values(sql, (max(limit, 0),))
+        return self._db.values("select document_id from changed_notes order by 1 limit ?", (max(limit, 0),))
 
     def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
         notes: dict[str, list[NamedNote]] = defaultdict(list)

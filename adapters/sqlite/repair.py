@@ -15,7 +15,7 @@ from clawmem.adapters.sqlite.documents import NOTHING
 from clawmem.adapters.sqlite.schema import APPLICATION_ID, NEW_ID, prepare, record_tables, refuse_foreign
 from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors, write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.adapters.sqlite.vault_file import is_empty, kind_of_stranger, refuse_special
+from clawmem.adapters.sqlite.vault_file import is_empty, kind_of_stranger, log_is_empty, refuse_special
 from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
 
@@ -70,11 +70,18 @@ def discard_vault(path: str) -> None:
 
 
 def discard_unused_vault(path: str) -> None:
-    """Delete the vault at *path* and its log, unless another process has it open."""
+    """Delete the vault at *path* and its log, unless it has documents or another process has it open."""
+    if is_empty(path) and not log_is_empty(path):  # a damaged one
+        return
     with closing(apsw.Connection(path)) as connection:
         try:
+            is_vault = connection.pragma("application_id") == APPLICATION_ID
+            if list(
+                connection.execute(f"select 1 from {'documents' if is_vault else 'sqlite_schema'} limit 1")
+            ):
+                return
             connection.execute("pragma journal_mode = delete")  # needs every lock of the file
-        except apsw.BusyError:
+        except apsw.Error:
             return
     discard_vault(path)
 

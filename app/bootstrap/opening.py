@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
+from time import time
 from typing import Any
 
 from clawmem.app.bootstrap.services import Services
@@ -22,7 +23,7 @@ from clawmem.app.environment.places import default_vault, is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings.config_file import locked_config, read_config, remove_collection
 from clawmem.app.settings.model import Settings
-from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.errors import ConfigError, InvalidInput, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason, Role
 
 
@@ -66,6 +67,17 @@ def require_folder(settings: Settings) -> None:
         raise VaultError(str(vault), f"There is no folder {folder} for the vault. {remedy}")
 
 
+def require_new(settings: Settings, config: Path) -> None:
+    """Raise `InvalidInput` if there is the file of a new named vault, unless an interrupted command left it unused."""
+    if is_there(settings.vault) and time() - settings.vault.stat().st_mtime > 1:  # else it may be in creation
+        unopened_services(settings).discard_unused_vault()
+    if is_there(settings.vault):
+        remedy = (
+            f"Choose another name, or write below vaults: in {config}: {settings.named}: {settings.vault}"
+        )
+        raise InvalidInput("INVALID_INPUT", f"{settings.vault} is there already. {remedy}")
+
+
 @contextmanager
 def open_services(
     settings: Settings, *, read_only: bool = False, create: bool = True, or_read: bool = False
@@ -73,8 +85,8 @@ def open_services(
     """
     Open the configured vault, and close it at the end of the block.
 
-    A missing one is created if *create*, unless *read_only*; it is deleted again if the block raises before it stores a
-    document. One that cannot be written now, on a full disk for example, is opened for reading if *or_read*. Raises
+    A missing one is created if *create*, unless *read_only*; it is deleted again if this or the block raises before it
+    stores a document. One that cannot be written now, on a full disk for example, is opened for reading if *or_read*. Raises
     `ConfigError` for an unknown backend, and `VaultError`.
     """
     from clawmem.app.bootstrap.container import Clawmem
@@ -117,7 +129,6 @@ def open_services(
         is_unused = False
     finally:
         gateways: Any = container.gateways
-        is_unused = is_unused and is_vault and not gateways.vault().documents.following(0, 1)
         for resource in (gateways.threads, gateways.stack, gateways.indexes, gateways.records):
             resource.shutdown()
         if is_vault and not read_only:
@@ -137,8 +148,7 @@ def withdraw_empty(settings: Settings, name: str, *, was_configured: bool) -> No
     """
     config = settings.config_file
     if is_there(settings.vault):
-        bare = settings.model_copy(update={"backend": None})
-        with open_services(bare, read_only=True) as opened:
+        with open_services(settings.model_copy(update={"backend": None}), read_only=True) as opened:
             if opened.vault.documents.collections().get(name):
                 return
     remove_collection(config, name)

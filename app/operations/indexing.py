@@ -11,7 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import missing_vault, open_services, require_folder, withdraw_empty
+from clawmem.app.bootstrap.opening import (
+    missing_vault,
+    open_services,
+    require_folder,
+    require_new,
+    withdraw_empty,
+)
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import below_home, is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
@@ -441,10 +447,9 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     if name not in settings.vaults and caller == PERSON:
         if fault := fault_of_name(name, "vault"):
             raise InvalidInput("INVALID_INPUT", fault)
-        if is_there(file := (settings.vault.parent / f"{name}.sqlite").absolute()):
-            remedy = f"Choose another name, or add to {settings.config_file}: vaults: {{{name}: {file}}}"
-            raise InvalidInput("INVALID_INPUT", f"{file} is there already. {remedy}")
+        file = (settings.vault.parent / f"{name}.sqlite").absolute()
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
+        require_new(of_vault(settings, name), settings.config_file)
     return of_vault(settings, name)
 
 
@@ -467,20 +472,15 @@ def vault_sync(
     collection, settings = collection_name or vault, services.settings
     allowed = None if services.caller == PERSON else settings.folders_for_programs
 
-    def register() -> None:
-        if services.caller == PERSON and vault not in (usual := load_settings()).vaults:
-            set_value(usual.config_file, ("vaults", vault), str(settings.vault))
-            set_apart(settings)
-
     try:
         with services.progress(f"Reading {content_root}") as step:
             place = str(content_root), collection, pattern
             report = services.sync(*place, allowed=allowed, allow_empty=allow_empty, progress=step)
-    except BaseException:
-        if services.vault.documents.collections():  # a repetition goes on after an interruption
-            register()
-        raise
-    register()
+    finally:  # a repetition goes on after an interruption
+        is_used = services.caller == PERSON and services.vault.documents.collections()
+        if is_used and vault not in (usual := load_settings()).vaults:
+            set_value(usual.config_file, ("vaults", vault), str(settings.vault))
+            set_apart(settings)
     reading = reading_of(services, [report], embed_after(services, [collection], wanted=embed))
     if services.is_new:
         reading.remarks.append(f"Made the vault {vault} in {settings.vault}.")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from command_line import Invoke
@@ -89,13 +90,7 @@ def test_no_room_for_a_byte(
     assert invoke("vault", "init").exit_code == 0
     assert invoke("update", "--embed").exit_code == 0
     assert not Path(environ["INDEX_PATH"] + "-wal").exists()
-    limited = (
-        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
-        "sys.argv = ['clawmem', *sys.argv[1:]]; runpy.run_module('clawmem', run_name='__main__')"
-    )
-
-    variables = {**environ, "CLAWMEM_NO_LOCAL_MODELS": "true"}
-    done = run_process("-c", limited, *verb, environ=variables, cwd=tmp_path / "home")
+    done = limited(0, *verb, environ=environ, cwd=tmp_path / "home")
 
     if verb in READING:
         assert done.returncode == 0, done.stderr
@@ -104,3 +99,23 @@ def test_no_room_for_a_byte(
         assert done.returncode == 5
         assert "cannot be written" in done.stderr
         assert "then repeat." in done.stderr or "and repeat." in done.stderr
+
+
+def test_no_room_for_a_new_vault(tmp_path: Path, environ: dict[str, str]) -> None:
+    """The reason is the limit, and nothing is left that the next command would stumble over."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/harbour.md").write_text(NOTE, "utf-8")
+
+    done = limited(300_000, "bootstrap", str(tmp_path / "notes"), environ=environ, cwd=tmp_path)
+
+    assert (done.returncode, "ulimit -f" in done.stderr) == (5, True), done.stderr
+    assert not Path(environ["INDEX_PATH"]).exists()
+
+
+def limited(size: int, *verb: str, environ: dict[str, str], cwd: Path) -> CompletedProcess[str]:
+    """Run a command that may make no file longer than *size*."""
+    program = (
+        f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
+        "sys.argv = ['clawmem', *sys.argv[1:]]; runpy.run_module('clawmem', run_name='__main__')"
+    )
+    return run_process("-c", program, *verb, environ={**environ, "CLAWMEM_NO_LOCAL_MODELS": "true"}, cwd=cwd)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,6 +19,7 @@ from command_line import Invoke, ask_json, write_notes
 from command_process import run_process
 from process_environ import process_environ
 
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import dispatch
 from clawmem.app.operations.dispatch import Dispatcher
@@ -143,6 +146,29 @@ class TestSyncing:
         assert refused.exit_code == 2 and "figs.txt of collection work would be removed" in refused.stderr
         assert "2 removed" in invoke("vault", "sync", "work", notes, "--allow-empty").stdout
         assert invoke("vault", "sync", "work", notes).exit_code == 0
+
+    @pytest.mark.parametrize("content", [b"", None])
+    def test_what_a_killed_command_left(
+        self, invoke: Invoke, notes: Path, home: Path, content: bytes | None
+    ) -> None:
+        """The same command begins anew in a file without documents; one with documents stays, and advice names the vault."""
+        (notes / "vendor").mkdir()
+        file, killed_at = home / ".cache/clawmem/work.sqlite", time.time() - 5
+        file.parent.mkdir(parents=True)
+        if content is None:
+            open_vault(str(file)).close()
+        else:
+            file.write_bytes(content)
+        os.utime(file, (killed_at, killed_at))
+
+        again = invoke("vault", "sync", "work", notes)
+        assert (again.exit_code, "work: 3 added" in again.stdout) == (0, True)
+        assert "run: clawmem --vault work doctor FILE" in again.stdout
+        config = home / ".config/clawmem/config.yaml"
+        config.unlink()
+        os.utime(file, (killed_at, killed_at))
+        refused = invoke("vault", "sync", "work", notes)
+        assert (refused.exit_code, f"write below vaults: in {config}" in refused.stderr) == (2, True)
 
     def test_commands_at_once(self, remembered: Invoke, notes: Path, home: Path) -> None:
         """Each file is whole, no finished one is replaced or deleted, and the command that came too late says so."""

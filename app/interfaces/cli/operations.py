@@ -314,7 +314,7 @@ def _run(ctx: typer.Context, operation: AnyOperation, request: Request, extras: 
 
 def _show(ctx: typer.Context, operation: AnyOperation, request: Request, result: Any) -> None:
     """Print *result*; faults and remarks go to stderr. Texts of notes are indented, `Styled` or `Verbatim`."""
-    vault = chosen_by(ctx).vault
+    vault = chosen_by(ctx).vault or getattr(request, "vault", None)
     if chosen_by(ctx).json:
         show_json(operation.record(result))
     else:

@@ -100,7 +100,7 @@ class Forgetting:
 
         Their paths stay in the records, so that neither their files nor other files with the same text are indexed
         again. Earlier versions and locations of them are forgotten as well, and memories derived from them; other
-        served notes with the same text are not. Of a document forgotten before, what is left is erased, as far as its
+        served notes with the same text are not. Of a document forgotten before, the rest is erased, as far as its
         file tells its text. Each transaction forgets `PART` documents.
 
         Raises:
@@ -130,7 +130,7 @@ class Forgetting:
             *(self._file_text(note) for note in documents if note.id not in new),
         ]
         report = self._report(texts, tuple(every.values()))
-        # This first, as it needs the words; and again for what was asked meanwhile.
+        # This first, as it needs the words; and again for receipts written since.
         clear = partial(_failure, partial(self._clear, frozenset(every), report.words))
         left = [clear()]
         report = report._replace(transcripts=tuple(self.transcript_archive.forget(in_files(report))))
