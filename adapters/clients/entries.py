@@ -176,7 +176,7 @@ class Setting:
             yield ConfiguredCommand([str(program), "hook", PROMPT], environ, PROMPT)
 
     def fault(self, settings: Values) -> str:
-        """Return how *settings* differ from what was installed; empty if they do not, or need not agree."""
+        """Return how *settings* differ from an installation; empty if they do not, or may."""
         now = _value(settings, self.path)
         is_there = self.value is None or self.runs or self.value in (now if isinstance(now, list) else [now])
         return "" if is_there else f"{'.'.join(self.path)} is {json.dumps(now)}"
