@@ -15,7 +15,7 @@ QUERY = "why did we move the readings to ClickHouse, and what does it cost a mon
 PROMPT = "Latest on where the readings live?"
 MISSPELT = "Which tabel of the dashbord shows readngs, jornal or archve?"
 # Several retrievers count the same words, and the filters of a prompt read the body of each candidate.
-MOST_OF_QUERY, MOST_OF_PROMPT = 145, 400
+MOST_OF_QUERY, MOST_OF_PROMPT = 150, 400
 
 TRACING = """
 import os, sys, apsw

@@ -81,7 +81,6 @@ def _snippet(given: dict[str, Any]) -> dict[str, Any]:
         "text": shown.text,
         "start_line": shown.start_line,
         "line_count": shown.line_count,
-        "header": shown.header,
     }
 
 

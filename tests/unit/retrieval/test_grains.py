@@ -80,16 +80,6 @@ def test_the_cosine_of_a_long_document_counts_less() -> None:
     assert ranked(fuse_documents(legs, lengths={1: 20_000, 2: 500, 3: 500})) == [2, 1, 3]
 
 
-def test_the_best_passage_of_a_long_document_speaks_for_it() -> None:
-    """As a whole it scores low, or not at all; one that scores well keeps its score."""
-    passages, whole = hits((1, 0, 6.0), (2, 0, 10.0), (3, 0, 8.0)), hits((1, 0, 5.0), (2, 0, 0.5))
-    found = {
-        f.best.document_id: f.parts[DOCUMENT] for f in fuse_documents({PASSAGE: passages, DOCUMENT: whole})
-    }
-
-    assert found == {1: 1.0, 2: 0.5, 3: pytest.approx(0.4)}
-
-
 def test_relevance_is_never_above_one() -> None:
     """Not by a rounding error either, whatever the weights."""
     names = (LINE, PASSAGE, DOCUMENT, VECTOR)
