@@ -218,8 +218,7 @@ def _report_text(result: VaultReport) -> Iterator[Part]:
         records = [record for record in records if record.get("basis") != "indexed"]
         # without recalls never_recalled would list all documents
         if records and (result.recalls or question != "never_recalled"):
-            in_time = {"month", "day"} & records[0].keys()
-            rows = records[-result.top :] if in_time else records[: result.top]
+            rows = records[-result.top :] if {"month", "day"} & records[0].keys() else records[: result.top]
             cut = f" ({len(rows)} of {len(records)}; --json has all)" if len(rows) < len(records) else ""
             yield f"\n{question.replace('_', ' ').capitalize()}{cut}"
             yield from records_table(rows, " ".join(name for name in records[0] if name != "basis"))

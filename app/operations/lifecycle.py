@@ -276,7 +276,8 @@ def memory_forget(
             confirmed={"query": f"{details['docid']} {note.display_path}", "confirm": True},
         )
     report = services.forgetting([note], services.caller, why)
-    result = _forgotten(note.display_path, [note], report)
+    name = query if note.inactive is InactiveReason.FORGOTTEN else note.display_path
+    result = _forgotten(name, [note], report)
     if prove:
         result.probes = services.prove(report)
     return result

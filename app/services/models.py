@@ -276,8 +276,7 @@ class Watch:
             past_ms = self.clock.now_ms() - failed_ms
             if 0 <= past_ms < self.rest_ms:  # a negative time means that the clock was set back
                 reason = f"{last.reason}, {past_ms // 1000} seconds ago"
-                wait_s = (self.rest_ms - past_ms) / 1000
-                raise ModelUnavailable(self.model, reason, retry_after_s=wait_s)
+                raise ModelUnavailable(self.model, reason, retry_after_s=(self.rest_ms - past_ms) / 1000)
         try:
             yield
         except InputTooLong:

@@ -281,8 +281,7 @@ def restore_records(
         raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
     if manifest["schema"] > schema or manifest["version"] > VERSION:
         reason = f"it has schema {manifest['schema']}, newer than this clawmem supports ({schema})"
-        remedy = "Install a newer clawmem."
-        raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
+        raise BundleDamaged(reader.location, reason, "Install a newer clawmem.", code="BUNDLE_TOO_NEW")
     try:
         load(target, _tables_in(reader), dict(manifest["sequences"]))
         return reader.content(_SETTINGS).decode()

@@ -76,6 +76,7 @@ class TestDisappearing:
     def test_a_file_that_comes_back_is_the_same_document(self, world: World) -> None:
         """It keeps its id, whether it says the same or something new."""
         world.write("a.md", "Zebra.")
+        world.write("rest.txt", "An emptied folder loses no documents.")
         world.update()
         world.embed()
         first = world.at("a.md")
@@ -119,6 +120,7 @@ class TestWithheld:
         """A document without a stamp stays, whatever the folder holds."""
         told = save(world.vault, "told.md", "Said, not written.", collection="notes")
         world.write("a.md", "Zebra.")
+        world.write("rest.txt", "")
 
         assert world.update(force=True).removed == 0
 

@@ -175,6 +175,20 @@ def test_the_remedy_for_a_folder_that_was_never_read(remembered: Invoke, home: P
         assert "or run: clawmem collection remove chats" in shown
 
 
+def test_a_small_folder_that_is_empty_keeps_its_documents(invoke: Invoke, tmp_path: Path) -> None:
+    """However few they are; where another file is left, its disk is there."""
+    write_notes(tmp_path, {"disk/a.md": "# Ferry\n", "other/b.md": "# Tide\n", "other/c.txt": ""})
+    for name in ("disk", "other"):
+        invoke("bootstrap", tmp_path / name, "--skip-embed")
+    (tmp_path / "disk/a.md").unlink()
+    (tmp_path / "other/b.md").unlink()
+
+    assert invoke("update").exit_code == 1
+    assert collections(invoke) == {"disk": 1, "other": 0}
+    assert "--allow-empty" in invoke("doctor").stdout
+    assert "disk: 0 added, 0 updated, 1 removed" in invoke("update", "--allow-empty").stdout
+
+
 @pytest.mark.parametrize("left", [0, 10])
 @pytest.mark.parametrize("verb", ["update", "update --all", "bootstrap"])
 def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(

@@ -186,6 +186,9 @@ class TestTheProcess:
             home.write("notes/second.md", "# Second\n")
             assert home.serves("notes", "first.md", "second.md")
             assert second.told("pass") == []
+            with watching(home, until="waiting") as third:
+                assert third.end() == 0
+                assert third.told("ended") == ["No longer waiting."]
 
             os.kill(first.process.pid, signal.SIGKILL)
             first.process.wait()

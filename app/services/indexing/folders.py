@@ -32,6 +32,7 @@ _TEMPLATES = {
     "daily-notes.json": "template",
     "plugins/templater-obsidian/data.json": "templates_folder",
 }
+_LEAST_LOST, _NEARLY_ALL = 10, 0.9  # number and share of documents that are not removed without a question
 _CONFIG_RANK, _OWN_RANK, _GIT_RANK = range(3)
 _Rules: TypeAlias = "list[tuple[GitIgnoreSpecPattern, Exclusion]]"  # of one file or setting
 
@@ -116,6 +117,14 @@ def missing_folder(folder: Folder, problem: str, *, has_documents: bool) -> tupl
         return f"{fault}; its documents are kept.", "" if problem else MISSING_FOLDER.format(folder.name)
     remedy = f"Name its folder: clawmem collection add PATH --name {folder.name}"
     return f"{fault}; it has no documents.", f"{remedy}, or run: clawmem collection remove {folder.name}"
+
+
+def seems_unmounted(files: FileSource, folder: Folder, lost: int, served: int) -> bool:
+    """Whether *folder* may be an empty mount point: *lost* are nearly all *served* notes, or fewer and no file is left."""
+    if not 0 < served == lost < _LEAST_LOST:
+        return lost >= max(_LEAST_LOST, _NEARLY_ALL * served)
+    scan = files.scan(folder.root, enter=lambda path: True, wanted=lambda path: True)
+    return not (scan.files or scan.links or scan.unreadable)
 
 
 def root_of(folder: Folder) -> str:

@@ -24,6 +24,7 @@ from clawmem.app.services.indexing.folders import (
     missing_folder,
     root_of,
     scan_folder,
+    seems_unmounted,
 )
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
@@ -58,10 +59,6 @@ BATCH_CHARACTERS = 200_000
 
 READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
 EXCLUDED = "excluded"  # the cursor with a checksum of what the last pass excluded
-
-# A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
-LEAST_LOST = 10  # documents; fewer are removed without a question
-NEARLY_ALL = 0.9  # share of the documents of a collection
 
 MOST_PAIRS = 2500  # of notes whose files are gone and new files with other names, whose texts are compared
 
@@ -379,8 +376,7 @@ class _Pass:
                 parsed = self._parse(file, data, former)  # it keeps the time of its last change
             change = _Change(file, known, parsed, former)
             is_moved = bool(self._gone or self._homeless) and not (known or former)
-            waits = is_moved and len(self._new) < MOST_PAIRS
-            (self._new if waits else self._batch).append(change)
+            (self._new if is_moved and len(self._new) < MOST_PAIRS else self._batch).append(change)
         except SourceUnreadable as error:
             if error.code == ExtraMissing.code:
                 self._exclusions.counts["packages that are not installed"] += 1
@@ -518,7 +514,7 @@ class _Pass:
         Remove the documents whose files are gone, of *served* ones.
 
         If nearly all files are gone, or the pattern does not match them any more, their documents are kept, unless
-        the caller allows otherwise: the disk may not be mounted, or the pattern may be mistyped.
+        the caller allows otherwise.
         """
         folder, owners = self._folder, Ownership(self._folder.inside)
         missing = {note.path: note for note in self._gone if self._is_unchanged(note.path, note)}
@@ -527,10 +523,10 @@ class _Pass:
             for path in missing
             if not self._exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None
         }
-        if len(lost) >= max(LEAST_LOST, NEARLY_ALL * served) and not self._allow_empty:
+        if not self._allow_empty and seems_unmounted(self._update.files, folder, len(lost), served):
             self._miss(
-                f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, nearly "
-                f"all, so they are kept, such as {', '.join(sorted(lost)[:5])}. Is its disk mounted, and is the pattern "
+                f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, all or "
+                f"nearly all, so they are kept, such as {', '.join(sorted(lost)[:5])}. Is its disk mounted, and is the pattern "
                 f"{folder.pattern} correct? To remove them, run: clawmem update --allow-empty"
             )
             missing = {path: note for path, note in missing.items() if path not in lost}

@@ -102,7 +102,7 @@ def keep_watch(
         elif reason != former:
             watched.tell(WatchEvent("waiting", reason))
         stop.wait(LOOKS_UP_S)
-    watched.tell(WatchEvent("ended", "No longer watched."))
+    watched.tell(WatchEvent("ended", "No longer waiting." if reason else "No longer watched."))
 
 
 def watch_state(leases: LeaseStore, is_gone: Callable[[str], bool]) -> str:

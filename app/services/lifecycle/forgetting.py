@@ -125,11 +125,8 @@ class Forgetting:
             for note in sorted(released.values(), key=attrgetter("id")):
                 if note.inactive is InactiveReason.SUPERSEDED:
                     self.publisher.publish_again(note)
-        texts = [
-            *map(self._text, waiting),
-            *(self._file_text(note) for note in documents if note.id not in new),
-        ]
-        report = self._report(texts, tuple(every.values()))
+        files = (self._file_text(note) for note in documents if note.id not in new)
+        report = self._report([*map(self._text, waiting), *files], tuple(every.values()))
         # This first, as it needs the words; and again for receipts written since.
         clear = partial(_failure, partial(self._clear, frozenset(every), report.words))
         left = [clear()]

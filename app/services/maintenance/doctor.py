@@ -20,10 +20,16 @@ from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import all_below, files_of_vault, make_private, state_folder
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.collections import leftover_sentence
-from clawmem.app.services.indexing.folders import Exclusions, Folder, missing_folder, scan_folder
+from clawmem.app.services.indexing.folders import (
+    Exclusions,
+    Folder,
+    missing_folder,
+    scan_folder,
+    seems_unmounted,
+)
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
-from clawmem.app.services.indexing.update import LEAST_LOST, NEARLY_ALL, is_forgotten_file
+from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.app.services.maintenance.status import SETTINGS, logged_errors
 from clawmem.app.services.models import NONE
 from clawmem.domain.briefing.blocks import few
@@ -197,11 +203,10 @@ class Doctor:
             detail = f"files and folders that cannot be read: {few(unreadable)}"
             return CheckResult(name, False, detail, "Check their permissions. Then run: clawmem update")
         lost = len(paths) - len(scan.files)
-        if lost >= max(LEAST_LOST, NEARLY_ALL * len(paths)):
+        if seems_unmounted(self.files, folder, lost, len(paths)):
             detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
-            return CheckResult(
-                name, False, detail, "Mount its disk. To remove them, run: clawmem update --allow-empty"
-            )
+            remedy = "Mount its disk. To remove them, run: clawmem update --allow-empty"
+            return CheckResult(name, False, detail, remedy)
         is_locked = os.access(folder.root, os.F_OK) and not os.access(folder.root, os.W_OK)
         locked = "; it cannot be written: 'remember' saves no note there" if is_locked else ""
         return CheckResult(name, True, folder.root + locked)
