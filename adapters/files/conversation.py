@@ -85,10 +85,9 @@ class ConversationFiles:
         return tasks
 
     def _start(self, path: Path, most: int) -> str:
-        with suppress(OSError, ValueError):
-            if Path(self._transcript).is_absolute():
-                with open_regular_file(path) as file:
-                    return file.read(most).decode("utf-8", "ignore")
+        if Path(self._transcript).is_absolute():
+            with suppress(OSError, ValueError), open_regular_file(path) as file:
+                return file.read(most).decode("utf-8", "ignore")
         return ""
 
     def wait_for(self, message: str, patience_s: float = PATIENCE_S) -> bool:

@@ -72,10 +72,8 @@ class WatchedFolders:
     def _moves_folders(self, kind: Change, path: str) -> bool:
         if kind is Change.modified:  # of a folder: its permissions or times
             return False
-        below_roots = (_below(path, real) for real in self._roots.values())
-        return path in self._watched or (
-            _is_folder(path) and any(below and self._enter(below) for below in below_roots)
-        )
+        below_roots = (_below(path, real) for real in self._roots.values() if _is_folder(path))
+        return path in self._watched or any(below and self._enter(below) for below in below_roots)
 
     def _start(self) -> None:
         self.close()

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -135,8 +135,7 @@ class StaticWords:
 
     def _sum_of(self, word: str) -> Floats:
         self._embedder = self._embedder or StaticEmbedder()
-        sums: Floats = self._embedder.token_sums([f" {word}"])[0]
-        return sums
+        return cast(Floats, self._embedder.token_sums([f" {word}"])[0])
 
 
 @cache  # in the process: embedding of queries and comparison of words use the same files
