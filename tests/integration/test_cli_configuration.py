@@ -245,6 +245,20 @@ def test_commands_at_once_lose_no_setting(run: Run, home: Path) -> None:
     assert sorted(collection["name"] for collection in listed)[:4] == [*"abcd"]
 
 
+def test_two_folders_at_once(run: Run, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command advises to remove what the other has added since it began."""
+    life, recipes = (write_file(home / name / "a.md", f"# {name}").parent for name in ("life", "recipes"))
+    read = indexing.read_folders
+
+    def read_late(*given: Any, **options: Any) -> Any:
+        assert run("bootstrap", recipes).returncode == 0
+        return read(*given, **options)
+
+    monkeypatch.setattr(indexing, "read_folders", read_late)
+    done = invoke("bootstrap", life)
+    assert (done.exit_code, "no longer configured" in done.output) == (0, False), done.output
+
+
 def test_a_bootstrap_that_fails_leaves_nothing(
     invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

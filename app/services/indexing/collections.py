@@ -11,7 +11,7 @@ from typing import Literal
 from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
-from clawmem.app.settings.config_file import RESERVED
+from clawmem.app.settings.config_file import RESERVED, read_config
 from clawmem.app.settings.model import Settings
 from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.documents.frontmatter import TYPES
@@ -92,7 +92,8 @@ def leftovers(settings: Settings, documents: DocumentStore) -> dict[str, int]:
     """
     if settings.named or settings.vault in settings.vaults.values():
         return {}
-    return leftover_collections(documents, settings.collections)
+    added = read_config(settings.config_file).get("collections", ())  # by other processes since
+    return leftover_collections(documents, {*settings.collections, *added})
 
 
 def leftover_collections(documents: DocumentStore, configured: Container[str]) -> dict[str, int]:
