@@ -200,10 +200,10 @@ def test_web_pages(encoding: str) -> None:
     [
         "<div>" * 20_000,
         "<ul><li>x" * 2_000,
-        "".join(f"<p><font size={number}>x" for number in range(20_000)),
-        "<b><i>x</b></i>" * 20_000,
-        "<pre>" + "&lt;p&gt; &amp;\n" * 50_000 + "</pre>",
-        "<" * 200_000 + "\n>",
+        "".join(f"<p><font size={number}>x" for number in range(5_000)),
+        "<b><i>x</b></i>" * 10_000,
+        "<pre>" + "&lt;p&gt; &amp;\n" * 10_000 + "</pre>",
+        "<" * 100_000 + "\n>",
     ],
     ids=["nested", "lists", "marks", "crossed", "entities", "signs"],
 )
@@ -214,7 +214,7 @@ def test_hostile_pages_are_read_in_seconds(invoke: Invoke, vault: Path, page: st
 
     invoke("update")
 
-    assert process_time() - start < 20
+    assert process_time() - start < 10
     assert "queen excluder lies above" in found(invoke, "queen excluder")["snippet"]
 
 
