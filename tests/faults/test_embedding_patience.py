@@ -49,7 +49,7 @@ def counts(invoke: Invoke) -> dict[str, Any]:
     return json.loads(invoke("--json", "status").stdout)["embeddings"]
 
 
-@pytest.mark.parametrize("verb", [("embed",), ("update", "--embed")], ids=" ".join)
+@pytest.mark.parametrize("verb", [("update", "--embed")], ids=" ".join)
 def test_a_slow_first_answer(invoke: Invoke, server: ScriptedServer, verb: tuple[str, ...]) -> None:
     """A server that loads its model first is waited for, longer than any question is; a question is not."""
     slow = iter([SLOW_S, SLOW_S])

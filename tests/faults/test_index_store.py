@@ -87,8 +87,8 @@ def remote(
 @pytest.mark.parametrize(
     "mood",
     [
-        "hanging",
-        pytest.param("failing", marks=pytest.mark.slow),
+        "failing",
+        pytest.param("hanging", marks=pytest.mark.slow),
         pytest.param("refusing", marks=pytest.mark.slow),
     ],
 )

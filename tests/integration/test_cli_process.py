@@ -95,7 +95,6 @@ def test_output_that_is_lost_is_named(run: Run, notes: Path, environ: dict[str, 
         ("2>&-", "get none", 3),
         ("<&- >&- 2>&-", "status", 1),
         (">/dev/full", "--json search Redis", 1),
-        (">/dev/full", "query --help", 1),
         ("2>/dev/full", "--json get none", 3),
     ):
         command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "clawmem", *words.split()]
