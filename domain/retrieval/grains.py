@@ -62,9 +62,6 @@ SPEAKER_LIFT = 0.3  # relative increase of a line's score if the question names 
 # The nearest of many passages is near by chance: cosine that a note loses for its length, and the length that counts as one.
 CHANCE, CHANCE_LENGTH = 0.02, 1000
 
-# The whole of a long document scores low: its share is at least this much of that of its best passage.
-PASSAGE_SHARE = 0.5
-
 _WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
 
 DEPTH = 100  # results that are computed; the maximum limit of a search
@@ -147,8 +144,6 @@ def fuse_documents(
         for key in sorted(scores, key=scores.__getitem__, reverse=True):
             best[name].setdefault(key.document_id, key)
         scaled[name] = _scaled(name, {number: scores[key] for number, key in best[name].items()})
-    for number, share in scaled.get(PASSAGE, {}).items() if DOCUMENT in scaled else ():
-        scaled[DOCUMENT][number] = max(scaled[DOCUMENT].get(number, 0.0), PASSAGE_SHARE * share)
     narrowest = [name for name in (LINE, PASSAGE, VECTOR, DOCUMENT, *best) if name in best]
     return _fused(scaled, weights, lambda n: next(best[name][n] for name in narrowest if n in best[name]))
 
