@@ -11,7 +11,7 @@ from vault_stores import retrieval_stores
 from wired import embed_pending, publisher, update_collection, verify
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
@@ -143,7 +143,7 @@ class NotesVault:
         return self
 
     def update(self, folder: Folder | None = None, *, force: bool = False) -> PassReport:
-        run = update_collection(self.vault, self.files, self.clock, parse_yaml)
+        run = update_collection(self.vault, self.files, self.clock, parse_front_matter)
         return run(folder or self.folder(), force=force)
 
     def embed(self, *, force: bool = False) -> EmbedReport:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.source import ParsedSource, parse_source
 from clawmem.app.services.retrieval.work import Candidate
@@ -69,9 +69,11 @@ def parsed(vault: str = OWNERVAULT) -> Iterator[tuple[ParsedSource, dict[str, ob
     files = DiskFiles()
     for file in scan_folder(files, Folder("own", str(DATA / vault))).files:
         data = files.read(str(DATA / vault), file.path)
-        head = parse_yaml(frontmatter.split(data.decode("utf-8")).text)
+        head = parse_front_matter(frontmatter.split(data.decode("utf-8")).text)
         yield (
-            parse_source(data, "own", file.path, NO_STAMP, now_ms=now_ms(vault), parse_yaml=parse_yaml),
+            parse_source(
+                data, "own", file.path, NO_STAMP, now_ms=now_ms(vault), parse_front_matter=parse_front_matter
+            ),
             head,
         )
 

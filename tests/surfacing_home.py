@@ -12,7 +12,7 @@ from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
@@ -79,7 +79,7 @@ class Home:
     def take_in(self, folder: Path, notes: Mapping[str, str]) -> None:
         """Index *notes*, by path, as the collection that is called like their *folder*."""
         write_notes(folder, notes)
-        update = update_collection(self.vault, DiskFiles(), self.clock, parse_yaml)
+        update = update_collection(self.vault, DiskFiles(), self.clock, parse_front_matter)
         update(Folder(folder.name, str(folder)))
 
     def ask(

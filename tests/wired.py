@@ -9,7 +9,7 @@ from typing import Any
 
 from dependency_injector import providers
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
@@ -19,7 +19,7 @@ from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.indexing.source import ParseYaml
+from clawmem.app.services.indexing.source import ParseFrontMatter
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask
 from clawmem.app.services.knowledge.enriching import Enrich
@@ -68,10 +68,12 @@ def memory_writer(vault: Vault, clock: Clock) -> Memories:
 
 
 def update_collection(
-    vault: Vault, files: FileSource, clock: Clock, parse_yaml: ParseYaml
+    vault: Vault, files: FileSource, clock: Clock, parse_front_matter: ParseFrontMatter
 ) -> UpdateCollection:
     """Return the pass over a folder of *files*."""
-    update: UpdateCollection = wired(vault, clock).update_alone(files=files, parse_yaml=parse_yaml)
+    update: UpdateCollection = wired(vault, clock).update_alone(
+        files=files, parse_front_matter=parse_front_matter
+    )
     return update
 
 
@@ -126,7 +128,7 @@ def status(vault: Vault, clock: Clock | None = None) -> Status:
 def verify(vault: Vault, files: FileSource, folders: Sequence[Folder]) -> list[str]:
     """Return the differences between *files*, records and indexes."""
     names = ("documents", "storage", "lexical", "vectors", "embeddings", "forgotten_texts")
-    return Verify(*(getattr(vault, name) for name in names), files, folders, parse_yaml)()
+    return Verify(*(getattr(vault, name) for name in names), files, folders, parse_front_matter)()
 
 
 def phases(

@@ -88,7 +88,7 @@ def read_docx(data: bytes) -> ExtractedText:
     Return the text of a Word document, with its headings, lists, tables and notes; deleted text is left out.
 
     Raises:
-        DamagedFile: it is encrypted or too large, or mammoth is not installed. mammoth raises others for damaged files.
+        DamagedFile: it is encrypted or too large; mammoth raises others for damaged files. ExtraMissing: there is no mammoth.
     """
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise DamagedFile(
@@ -110,7 +110,7 @@ def read_docx(data: bytes) -> ExtractedText:
 
 
 def read_html(data: bytes) -> ExtractedText:
-    """Return the visible text of a page, with its headings, lists, tables and code."""
+    """Return the visible text of a page, with headings, lists, tables and code. Raises `ExtraMissing` without markdownify."""
     converter = _imported("markdownify").MarkdownConverter(
         heading_style="ATX", bullets="-", table_infer_header=True, escape_asterisks=False, escape_underscores=False
     )  # fmt: skip

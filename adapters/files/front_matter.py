@@ -27,9 +27,9 @@ class _Composer(Composer):
         return super().compose_node(parent, index)
 
 
-def parse_yaml(text: str, line: int = 2) -> dict[str, object]:
+def parse_front_matter(text: str, line: int = 2) -> dict[str, object]:
     """
-    Parse the YAML from this *line* of a file, between the two rulers of a front matter, which is untrusted input.
+    Parse a front matter without its rulers, YAML from this *line* of a file, which is untrusted input.
 
     Numbers and dates are strings as written, and tags are ignored. Values nested deeper than a list of scalars become
     strings in flow style. Aliases (``*name``) are refused. Below a line ``+++`` is TOML, whose tables lose their names.

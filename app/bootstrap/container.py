@@ -145,7 +145,7 @@ class Gateways(containers.DeclarativeContainer):
     watcher = Singleton(adapter("files.watching:WatchedFolders"))
     new_files = Singleton(adapter("files.disk:NewDiskFiles"))
     memory_files: Callable[[str], Any] = gateway("files.memory_folder:MemoryFolder")
-    parse_yaml = Object(adapter("files.front_matter:parse_yaml"))
+    parse_front_matter = Object(adapter("files.front_matter:parse_front_matter"))
     extract = Object(adapter("attachments.extraction:extract_text"))
     run_command: Callable[..., str] = gateway("system.commands:failure_of_command")
 

@@ -45,7 +45,8 @@ MAX_VALUES = 1000
 
 class FrontMatter(NamedTuple):
     """
-    A source split into raw YAML without its fences, or TOML below `FENCE`, the body, and the 1-based line on which the body starts.
+    A source split into raw YAML without its fences, or TOML below `FENCE`, the body, and the 1-based line on which the
+    body starts.
 
     ``is_unclosed`` is whether the body begins with front matter that has no end.
     """

@@ -63,7 +63,7 @@ role, helpers, path, root, seconds = sys.argv[1:]
 sys.path.insert(0, helpers)
 from wired import embed_pending, update_collection
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
@@ -78,7 +78,7 @@ clock, embedder = ManualClock(), HashingEmbedder()
 
 
 def update(vault):
-    report = update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", root))
+    report = update_collection(vault, DiskFiles(), clock, parse_front_matter)(Folder("notes", root))
     embed_pending(vault, embedder)()
     return [problem for problem in report.problems if not problem.endswith("it is gone.")]
 

@@ -291,7 +291,7 @@ ONE_LINE = '''
 import resource, sys
 from pathlib import Path
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder
@@ -312,7 +312,7 @@ def peak_mb():
 before_mb = peak_mb()
 place = Path(sys.argv[1])
 vault = open_vault(str(place / "vault.sqlite"))
-report = update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
+report = update_collection(vault, DiskFiles(), SystemClock(), parse_front_matter)(Folder("notes", str(place / "notes")))
 [found] = search(retrieval_stores(vault))(read_request("xylophone", now_ms=0)).results
 assert vault.documents.body(found.document.id).endswith("xylophone")
 print(report.added, found.document.path, peak_mb() - before_mb)

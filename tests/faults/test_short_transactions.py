@@ -15,7 +15,7 @@ from fault_worlds import World
 from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassReport
@@ -255,4 +255,6 @@ def disturbed(world: World, moment: str, happening: Callable[[], object], *, tim
 
 
 def update_watched(world: World, look: Callable[[int, int], None]) -> None:
-    update_collection(world.vault, world.files, world.clock, parse_yaml)(world.folder(), progress=look)
+    update_collection(world.vault, world.files, world.clock, parse_front_matter)(
+        world.folder(), progress=look
+    )

@@ -18,7 +18,7 @@ from wired import embed_pending, update_collection
 from write_benchmarks import PAGE, written
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.bench.collection import load_collection
@@ -75,7 +75,7 @@ def judged(tmp_path: Path) -> Path:
 def measured(vault: Vault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:
     embedder = HashingEmbedder()
     bench = BenchRetrieval(
-        update_collection(vault, DiskFiles(), ManualClock(), parse_yaml),
+        update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter),
         embed_pending(vault, embedder),
         query(retrieval_stores(vault), embedder),
         START_MS,
@@ -102,7 +102,7 @@ class TestUseCase:
 
     def test_by_words_and_by_the_published_policy(self, vault: Vault, judged: Path) -> None:
         """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
-        update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
+        update = update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter)
         bench = BenchRetrieval(update, None, query(retrieval_stores(vault), HashingEmbedder()), START_MS)
         collection = load_collection(judged, turns=False)
 

@@ -16,7 +16,7 @@ from notes_vault import paths
 from vault_stores import WAYS, one_way_in, retrieval_stores, ways_to_ask
 from wired import embed_pending, update_collection, wired
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.local import StaticWords
@@ -153,7 +153,9 @@ def filled(vault: Vault, texts: Mapping[str, str], collection: str = "notes") ->
     files = FileTree()
     for path, text in texts.items():
         files.write(f"/{collection}/{path}", text.encode(), mtime_ns=NOW_MS * 1_000_000)
-    update_collection(vault, files, ManualClock(NOW_MS), parse_yaml)(Folder(collection, f"/{collection}"))
+    update_collection(vault, files, ManualClock(NOW_MS), parse_front_matter)(
+        Folder(collection, f"/{collection}")
+    )
     embed_pending(vault, HashingEmbedder())()
     return vault
 

@@ -10,7 +10,7 @@ from notes_vault import MuteEmbedder
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.local import StaticEmbedder
@@ -56,7 +56,7 @@ def folder(vault: Vault, tmp_path: Path) -> Folder:
         text = f"# Note {number}\n\nAbout subject{number}.\n\nMore of subject{number} and thing{number}.\n"
         (root / f"{number:02}.md").write_text(text, encoding="utf-8")
     folder = Folder("notes", str(root))
-    update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter)(folder)
     return folder
 
 
@@ -68,7 +68,9 @@ def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str
 def doctor(vault: Vault, files: DiskFiles, folder: Folder, embedder: Callable[[], Embedder | None]) -> Doctor:
     names = ("documents", "storage", "lexical", "vectors", "embeddings")
     stores = {name: getattr(vault, name) for name in names}
-    return Doctor(**stores, files=files, folders=[folder], parse_yaml=parse_yaml, embedder=embedder)
+    return Doctor(
+        **stores, files=files, folders=[folder], parse_front_matter=parse_front_matter, embedder=embedder
+    )
 
 
 def failed(findings: dict[str, CheckResult]) -> list[str]:
@@ -81,7 +83,7 @@ def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder
     (Path(folder.root) / "00.md").write_text("---\nx: [y\n---\n# Note 0\n\nA.\n\nB.\n", encoding="utf-8")
     for number, text in enumerate(("---\ndate: whenever\n---\nA.\n", "---\nx: y\n\nA.\n"), start=1):
         (Path(folder.root) / f"0{number}.md").write_text(text, encoding="utf-8")
-    update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter)(folder)
     embed_pending(vault, embedder)()
 
     findings = examine(vault, folder, embedder)

@@ -14,7 +14,7 @@ from command_line import Invoke
 from wired import enriching, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
@@ -53,7 +53,9 @@ class Enriched:
             (self.folder / name).write_text(NOTES[name], "utf-8")
         with closing(open_vault(str(self.file))) as vault:
             clock = ManualClock(NOW_MS)
-            update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(self.folder)))
+            update_collection(vault, DiskFiles(), clock, parse_front_matter)(
+                Folder("notes", str(self.folder))
+            )
             generator = ScriptedGenerator(self._answer)
             generator.fingerprint = model
             return enriching(vault, clock, generator)(**rest)

@@ -12,7 +12,7 @@ from vault_stores import retrieval_stores
 from wired import embed_pending, enriching, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.adapters.models.local import StaticEmbedder
@@ -34,7 +34,7 @@ DAY_MS = 86_400_000
 @pytest.fixture(scope="module")
 def enriched() -> Iterator[Vault]:
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
-    update = update_collection(vault, DiskFiles(), clock, parse_yaml)
+    update = update_collection(vault, DiskFiles(), clock, parse_front_matter)
     update(Folder("notes", str(EXAMPLES)))
     embed_pending(vault, StaticEmbedder())()
     enriching(vault, clock)()
@@ -110,7 +110,7 @@ class World:
     def write(self, **notes: str) -> None:
         for path, text in notes.items():
             self.files.write(f"/notes/{path}", text.encode(), mtime_ns=self.clock.now_ms() * 1_000_000)
-        update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        update_collection(self.vault, self.files, self.clock, parse_front_matter)(Folder("notes", "/notes"))
         embed_pending(self.vault, HashingEmbedder())()
 
     def id(self, path: str) -> int:

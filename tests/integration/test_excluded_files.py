@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder, scan_folder
@@ -150,7 +150,7 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     files = SealedTree()
     files.write("/notes/work/plan.md", TEXT.encode())
     with closing(open_vault(":memory:")) as vault:
-        update = update_collection(vault, files, ManualClock(), parse_yaml)
+        update = update_collection(vault, files, ManualClock(), parse_front_matter)
         update(Folder("notes", "/notes"))
         for name in (".gitignore", "new.md"):
             files.write(f"/notes/work/{name}", TEXT.encode())

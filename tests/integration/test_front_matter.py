@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.domain.documents.properties import note_properties
 from clawmem.ports.documents import Property
 
@@ -34,7 +34,7 @@ from clawmem.ports.documents import Property
 )
 def test_values_come_as_yaml_reads_them(text: str, value: object) -> None:
     """YAML 1.2 decides what is a boolean or nothing; all else is text."""
-    assert parse_yaml(text) == {"a": value}
+    assert parse_front_matter(text) == {"a": value}
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_values_come_as_yaml_reads_them(text: str, value: object) -> None:
 )
 def test_nested_values_become_text(text: str, value: object) -> None:
     """What is nested deeper than a list of scalars is printed in flow style."""
-    assert parse_yaml(text) == {"a": value}
+    assert parse_front_matter(text) == {"a": value}
 
 
 @pytest.mark.parametrize("written", ["2150.00", "0171", "1_000", "1e3", "-0.50", "7"])
 def test_a_number_prints_as_written(written: str) -> None:
     """A price keeps its cents and a postcode its first zero, also in a list and in a nested value."""
-    read = parse_yaml(f"a: {written}\nb: [{written}]\nc: {{d: {written}}}")
+    read = parse_front_matter(f"a: {written}\nb: [{written}]\nc: {{d: {written}}}")
 
     assert note_properties(read, (), (), ()) == [
         Property("a", written, written.lower()),
@@ -67,12 +67,12 @@ def test_a_number_prints_as_written(written: str) -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "null", "{}"])
 def test_nothing_is_an_empty_mapping(text: str) -> None:
     """A front matter without a key is empty, not malformed."""
-    assert parse_yaml(text) == {}
+    assert parse_front_matter(text) == {}
 
 
 def test_a_tab_is_a_blank() -> None:
     """YAML allows tabs after a colon, and editors write them before items."""
-    assert parse_yaml("a:\tb\ntags:\n\t- c\n") == {"a": "b", "tags": ["c"]}
+    assert parse_front_matter("a:\tb\ntags:\n\t- c\n") == {"a": "b", "tags": ["c"]}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_tab_is_a_blank() -> None:
 def test_malformed_is_a_short_reason(text: str, reason: str) -> None:
     """Anything that is not a mapping in plain YAML is one ValueError with one short printable line."""
     with pytest.raises(ValueError, match=reason) as caught:
-        parse_yaml(text)
+        parse_front_matter(text)
 
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 160
@@ -134,7 +134,7 @@ def test_bombs_are_refused_quickly(text: str) -> None:
     started = time.process_time()
 
     with pytest.raises(ValueError, match=r"nested too deeply|aliases are not supported"):
-        parse_yaml(text)
+        parse_front_matter(text)
 
     assert time.process_time() - started < 1
 
@@ -143,7 +143,7 @@ def test_bombs_are_refused_quickly(text: str) -> None:
 def test_only_value_errors(text: str) -> None:
     """Whatever the text, the answer is a mapping with text for keys, or a ValueError."""
     try:
-        found = parse_yaml(text)
+        found = parse_front_matter(text)
     except ValueError as error:
         assert str(error).isprintable()
     else:

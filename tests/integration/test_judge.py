@@ -10,7 +10,7 @@ from vault_stores import one_way_in, ways_to_ask
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
@@ -31,7 +31,7 @@ UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles un
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """A few notes on one subject, with vectors."""
     opened = open_vault(str(tmp_path_factory.mktemp("judge") / "vault.db"))
-    update_collection(opened, DiskFiles(), ManualClock(), parse_yaml)(Folder("boat", str(BOAT)))
+    update_collection(opened, DiskFiles(), ManualClock(), parse_front_matter)(Folder("boat", str(BOAT)))
     embed_pending(opened, StaticEmbedder())()
     yield opened
     opened.close()

@@ -12,7 +12,7 @@ from command_line import Invoke
 from file_tree import FileTree
 from wired import enriching, publisher, update_collection
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
@@ -63,7 +63,7 @@ class Writing:
         self.files.write(f"/notes/{path}", f"# Note\n\n{text}.\n".encode(), mtime_ns=self.clock.now_ms())
 
     def update(self) -> None:
-        update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        update_collection(self.vault, self.files, self.clock, parse_front_matter)(Folder("notes", "/notes"))
 
     def id(self, path: str) -> int:
         return self.vault.documents.at("notes", path).id
@@ -198,7 +198,7 @@ def test_names_of_documents_that_nobody_tuned_on() -> None:
     for one in held_out:
         files.write(f"/held/{one['path']}", one["text"].encode(), mtime_ns=1)
     with closing(open_vault(":memory:")) as vault:
-        update_collection(vault, files, clock, parse_yaml)(Folder("held", "/held"))
+        update_collection(vault, files, clock, parse_front_matter)(Folder("held", "/held"))
         enriching(vault, clock)()
         found = {
             document.path: [entity.name for entity in vault.entities.mentions(document.id)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from wired import publisher
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.app.services.documents.lookup import Excerpt, Lookup
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.ports.errors import InvalidInput, NotFound
@@ -26,7 +26,9 @@ def lookup_below(vault: Vault, roots: dict[str, str]) -> Lookup:
 def put(vault: Vault, name: str, source: str | None = None) -> Document:
     collection, _, path = name.partition("/")
     data = (name if source is None else source).encode()
-    parsed = parse_source(data, collection, path, STAMP, now_ms=1_700_000_000_000, parse_yaml=parse_yaml)
+    parsed = parse_source(
+        data, collection, path, STAMP, now_ms=1_700_000_000_000, parse_front_matter=parse_front_matter
+    )
     with vault.transactions.writing():
         document_id = publisher(vault).publish(parsed.document, parsed.body, parsed.fragments)
     saved = vault.documents.get(document_id)

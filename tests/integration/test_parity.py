@@ -15,7 +15,7 @@ from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
@@ -117,7 +117,7 @@ class Judged:
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     place, embedder = tmp_path_factory.mktemp("parity"), StaticEmbedder()
     first = opened(place / "sqlite.sqlite").vault
-    update_collection(first, DiskFiles(), ManualClock(), parse_yaml)(Folder(POOLED, str(NOTES)))
+    update_collection(first, DiskFiles(), ManualClock(), parse_front_matter)(Folder(POOLED, str(NOTES)))
     embed_pending(first, embedder)()
     first.close()
     for backend in OTHERS:
@@ -259,7 +259,7 @@ def test_figures_of_query(judged: Judged) -> None:
 def figures_of(judged: Judged, backend: str) -> dict[str, float]:
     vault = judged.vaults[backend]
     pipeline = query(retrieval_stores(vault), judged.embedder)
-    update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
+    update = update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter)
     asked = tuple(JudgedQuery(text, text, "notes", "") for text in QUESTIONS)
     collection = JudgedCollection(NOTES, asked, {text: {path: 1} for text, path in QUESTIONS.items()}, {})
     report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=False, pooled=True)

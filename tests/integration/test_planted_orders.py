@@ -11,7 +11,7 @@ import pytest
 from wired import memory_writer, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.client.hook_registry import HOOKS
@@ -57,7 +57,7 @@ class PlantedHome:
         for path, text in notes.items():
             (root / path).write_text(text, "utf-8")
         with self.vault() as vault:
-            update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(
+            update_collection(vault, DiskFiles(), SystemClock(), parse_front_matter)(
                 Folder(name, str(root), origin=origin)
             )
 

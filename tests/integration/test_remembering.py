@@ -14,7 +14,7 @@ from command_process import start_process
 from interface_world import InterfaceWorld
 from typer.testing import CliRunner
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.app.interfaces.cli import operations
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.domain.documents.frontmatter import split
@@ -31,7 +31,7 @@ def saved_files(notes: Path, folder: str = INBOX) -> list[Path]:
 
 
 def front_matter(file: Path) -> dict[str, object]:
-    return parse_yaml(split(file.read_text("utf-8")).text)
+    return parse_front_matter(split(file.read_text("utf-8")).text)
 
 
 def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -> None:

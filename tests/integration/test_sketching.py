@@ -11,7 +11,7 @@ from file_tree import FileTree
 from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.models.local import OnnxEmbedder, StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
@@ -42,7 +42,7 @@ class Notes:
     def write(self, **notes: str) -> None:
         for path, text in notes.items():
             self.files.write(f"/notes/{path}", text.encode(), mtime_ns=self.clock.now_ms() * 1_000_000)
-        update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        update_collection(self.vault, self.files, self.clock, parse_front_matter)(Folder("notes", "/notes"))
 
     def ask(self, embedder: OnnxEmbedder, text: str) -> Answer:
         request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE, show_all=True)

@@ -7,7 +7,7 @@ from command_line import Invoke, ask_json, write_notes
 from wired import status, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.vault import Vault
@@ -21,7 +21,7 @@ def index(vault: Vault, root: Path, name: str, sources: dict[str, tuple[str, int
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         os.utime(file, ns=(0, (START_MS - days * DAY_MS) * 1_000_000))
-    update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder(name, str(root / name)))
+    update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter)(Folder(name, str(root / name)))
 
 
 def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:

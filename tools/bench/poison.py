@@ -24,7 +24,7 @@ from typing import NamedTuple
 from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
@@ -101,7 +101,7 @@ class PoisonedHome:
     def take_in(self, name: str, root: Path, origin: Origin = Origin.USER) -> None:
         """Index the notes below *root*."""
         vault = open_vault(str(self._index))
-        update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(
+        update_collection(vault, DiskFiles(), SystemClock(), parse_front_matter)(
             Folder(name, str(root), origin=origin)
         )
         vault.close()

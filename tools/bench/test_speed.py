@@ -18,7 +18,7 @@ from wired import embed_pending, update_collection
 
 import clawmem
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
@@ -50,7 +50,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 
 def updater(vault: Vault) -> UpdateCollection:
     """The real pass over real files."""
-    return update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)
+    return update_collection(vault, DiskFiles(), SystemClock(), parse_front_matter)
 
 
 def test_indexing(vault: Vault, write_notes: WriteNotes) -> None:

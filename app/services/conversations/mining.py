@@ -388,11 +388,8 @@ class SynthesizeFacts:
             notes, links, version = None, dict[str, list[str]](), int(document.hash[:15], 16)
             try:
                 notes, links = self._notes(document)
-            except (
-                InputRefused,
-                ModelAnswerInvalid,
-            ):  # it failed on this conversation, which may be too long
-                pass
+            except (InputRefused, ModelAnswerInvalid):
+                pass  # it failed on this conversation, which may be too long
             except (DailyLimitReached, ModelError) as error:
                 report.llmFailures += isinstance(error, ModelError)
                 report.stopped = str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os.path import abspath, lexists
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from clawmem.app.services.indexing.folders import (
     Folder,
     scan_folder,
 )
-from clawmem.app.services.indexing.source import ParseYaml, parse_source
+from clawmem.app.services.indexing.source import ParseFrontMatter, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import is_current, is_forgotten, parse_virtual_path, source_hash
@@ -72,7 +73,7 @@ class ExplainFile:
     forgotten_texts: ForgottenTexts | None
     files: FileSource
     folders: Sequence[Folder]
-    parse_yaml: ParseYaml
+    parse_front_matter: ParseFrontMatter
 
     def __call__(self, name: str) -> FileStatus:
         """
@@ -157,10 +158,9 @@ class ExplainFile:
             return FileStatus("forgotten", "It was forgotten on request.", remedy)
         try:
             data = self.files.read(folder.root, path)
-            stamp = SourceStamp(len(data), 0)
-            parsed = parse_source(
-                data, folder.name, path, stamp, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract
-            )
+            source = folder.name, path, SourceStamp(len(data), 0)
+            parse = partial(parse_source, parse_front_matter=self.parse_front_matter)
+            parsed = parse(data, *source, now_ms=0, extract=folder.extract)
         except SourceUnreadable as error:
             remedy = f"Correct the file. {UPDATE}"
             return FileStatus("unreadable", f"It cannot be indexed: {error.reason}.", remedy)

@@ -25,7 +25,7 @@ from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
 
 Split = Callable[[str, int], list[Fragment]]  # the fragments of a body that begins on a line of its file
-ParseYaml = Callable[..., Mapping[str, object]]  # of a text and its first line; raises ValueError
+ParseFrontMatter = Callable[..., Mapping[str, object]]  # of a text and its first line; raises ValueError
 
 # Fragment numbers have twenty bits in a vault; a file with more lines is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
@@ -52,7 +52,7 @@ def parse_source(
     stamp: SourceStamp,
     *,
     now_ms: int,
-    parse_yaml: ParseYaml,
+    parse_front_matter: ParseFrontMatter,
     known: Document | None = None,
     trust: Origin = Origin.USER,
     extract: TextExtractor | None = None,
@@ -82,7 +82,7 @@ def parse_source(
         note, front_matter, complaint = Markdown(extracted.body), "", extracted.warning
         declared = Declarations(links=note_links(note) if extracted.has_links else [])
     else:
-        note, front_matter, facts, declared, complaint = _note(data, path, parse_yaml)
+        note, front_matter, facts, declared, complaint = _note(data, path, parse_front_matter)
     if journal := formatted_day(names.file_name(path), journal_format):
         facts = facts._replace(aliases=(*facts.aliases, journal))
     if project and not any(given.name.casefold() == "project" for given in declared.properties):
@@ -151,7 +151,7 @@ def _check_length(size: int, path: str) -> None:
 
 
 def _note(
-    data: bytes, path: str, parse_yaml: ParseYaml
+    data: bytes, path: str, parse_front_matter: ParseFrontMatter
 ) -> tuple[Markdown, str, frontmatter.Facts, Declarations, str | None]:
     """Return the text of a note, its front matter, what that and the text declare, and a problem of the file."""
     text, warning = decode(data, path)
@@ -159,7 +159,7 @@ def _note(
     fence = frontmatter.FENCE if parts.text.startswith(frontmatter.FENCE) else ""
     head = parts.text.removeprefix(fence)
     try:
-        raw = parse_yaml(parts.text) if parts.text else {}
+        raw = parse_front_matter(parts.text) if parts.text else {}
     except ValueError as error:
         # Read it without its malformed lines.
         raw, left_out, faults, first = dict[str, object](), list[int](), list[str](), 2
@@ -169,7 +169,7 @@ def _note(
             for at in [None, *reversed(range(len(lines)))][:MAX_ENTRY_LINES]:
                 part = lines if at is None else lines[:at] + lines[at + 1 :]
                 try:
-                    for key, value in parse_yaml("".join([fence, *part]), first).items():
+                    for key, value in parse_front_matter("".join([fence, *part]), first).items():
                         raw.setdefault(key, value)
                     left_out += [] if at is None else [first + at]
                     break

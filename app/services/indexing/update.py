@@ -27,7 +27,7 @@ from clawmem.app.services.indexing.folders import (
     seems_unmounted,
 )
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
-from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
+from clawmem.app.services.indexing.source import ParsedSource, ParseFrontMatter, parse_source
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents import identity
 from clawmem.domain.documents.links import link_keys, link_targets
@@ -230,7 +230,7 @@ class UpdateCollection:
     captures: CaptureStore
     files: FileSource
     clock: Clock
-    parse_yaml: ParseYaml
+    parse_front_matter: ParseFrontMatter
     forget_again: Callable[[], object] = lambda: None
     roots: Mapping[str, str] = field(default_factory=dict)
 
@@ -450,7 +450,7 @@ class _Pass:
             file.path,
             file.stamp,
             now_ms=self._update.clock.now_ms(),
-            parse_yaml=self._update.parse_yaml,
+            parse_front_matter=self._update.parse_front_matter,
             known=known,
             trust=self._folder.origin,
             extract=self._folder.extract,

@@ -28,7 +28,7 @@ from clawmem.app.services.indexing.folders import (
     seems_unmounted,
 )
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.indexing.source import ParseYaml, decode, parse_source
+from clawmem.app.services.indexing.source import ParseFrontMatter, decode, parse_source
 from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.app.services.maintenance.status import SETTINGS, logged_errors
 from clawmem.app.services.models import NONE
@@ -140,7 +140,7 @@ class Doctor:
     withheld: Callable[..., Collection[int]] = frozenset
     forget_warnings: Callable[[], Sequence[str]] = tuple
     language_advice: Callable[[], str] = str
-    parse_yaml: ParseYaml = dict.fromkeys
+    parse_front_matter: ParseFrontMatter = dict.fromkeys
     embedder: Callable[[], Embedder | None] = lambda: None
     generator: Callable[[], Generator | None] = lambda: None
     reranker: Callable[[], Reranker | None] = lambda: None
@@ -216,7 +216,7 @@ class Doctor:
         for note in self.documents.latest():
             parts = split(front_matter_of(note) if note.front_matter else self.documents.body(note.id) or "")
             try:
-                is_faulty = parts.is_unclosed or facts(self.parse_yaml(parts.text)).faults
+                is_faulty = parts.is_unclosed or facts(self.parse_front_matter(parts.text)).faults
             except ValueError:
                 is_faulty = True
             faulty += [note.display_path] if is_faulty else []
@@ -352,7 +352,7 @@ class Verify:
     forgotten_texts: ForgottenTexts
     files: FileSource
     folders: Sequence[Folder]
-    parse_yaml: ParseYaml
+    parse_front_matter: ParseFrontMatter
 
     def __call__(self) -> list[str]:
         """
@@ -425,10 +425,9 @@ class Verify:
                 if is_current(known, source_hash(data)):
                     continue
                 if known is None or known.inactive is InactiveReason.REMOVED:
-                    parse = partial(
-                        parse_source, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract
-                    )
-                    body = parse(data, folder.name, file.path, file.stamp).body
+                    parse = partial(parse_source, parse_front_matter=self.parse_front_matter)
+                    place = folder.name, file.path, file.stamp
+                    body = parse(data, *place, now_ms=0, extract=folder.extract).body
                     if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
                         yield f"{name} is on disk, but not in the vault."
                 else:

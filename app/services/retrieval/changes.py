@@ -55,9 +55,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     about = {o: {n: notes.corrects(n, passages[o][1]) for n in brief} for o in first}
     for older in sorted(first, key=lambda o: -max(about[o].values(), default=0)):
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
-        if fitting := [
-            n for n in later if about[older].get(n) or notes.changes(n, older, passages[older][0])
-        ]:
+        passage = passages[older][0]
+        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passage)]:
             changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
@@ -152,7 +151,7 @@ class _Notes:
 def _searched(
     stores: RetrievalStores, request: RetrievalRequest, notes: _Notes, older: FragmentKey
 ) -> FragmentKey | None:
-    """Return the line of a newer note that most probably changes *older*: a correction, or with words of it and the question."""
+    """Return the line of a newer note that corrects the fragment *older*, or shares most words with it and the question."""
     old, lexical = notes.document(older.document_id), stores.lexical
     passage, answer = notes.passages(older)
     every = dict.fromkeys((*notes.topic, *content_words(passage)))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.files.transcripts import message_of
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.domain.capture.handoff import next_steps, summary_part
@@ -74,7 +74,14 @@ def prompt(text: str) -> None:
 
 def posted_note(text: str) -> None:
     """A note that is indexed and enriched."""
-    parse_source(text.encode(), "notes", "a.md", SourceStamp(len(text), 1), now_ms=NOW, parse_yaml=parse_yaml)
+    parse_source(
+        text.encode(),
+        "notes",
+        "a.md",
+        SourceStamp(len(text), 1),
+        now_ms=NOW,
+        parse_front_matter=parse_front_matter,
+    )
     names_in("A note", text)
 
 
