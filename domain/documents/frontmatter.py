@@ -12,7 +12,7 @@ from clawmem.domain.text.written_dates import written_time
 # A ruler above a text opens no front matter.
 _UNCLOSED = re.compile(rf"(?:---[ \t]*\r?\n[^\W\d][\w{MARKS} -]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=)(?:\s|\Z)")
 FENCE = "+++\n"
-_RULER = re.compile(r"^(?:---|\.\.\.|(?P<fence>\+\+\+))[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+_RULER = re.compile(r"^(?:---|\.\.\.|(?P<toml>\+\+\+)|(?P<json>[{}]))[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 # The words of keys with dates, in this order: the last ones only say when a note was changed. Others may be added.
 _DATE_WORDS = ("date", "created", "creation", "modified", "updated", "edited")
@@ -45,8 +45,7 @@ MAX_VALUES = 1000
 
 class FrontMatter(NamedTuple):
     """
-    A source split into raw YAML without its fences, or TOML below `FENCE`, the body, and the 1-based line on which the
-    body starts.
+    A source split into raw YAML without its fences, JSON, or TOML below `FENCE`, the body, and its first line, from 1.
 
     ``is_unclosed`` is whether the body begins with front matter that has no end.
     """
@@ -84,19 +83,21 @@ class Facts(NamedTuple):
 
 def split(source: str) -> FrontMatter:
     """
-    Split the YAML block from the start of *source*, or the TOML of Hugo and Zola between two lines ``+++``.
+    Split the YAML block from the start of *source*, or the TOML or JSON of Hugo: between lines ``+++``, or ``{`` and ``}``.
 
     The block starts on line 1 with ``---`` and ends with the next line that is ``---`` or ``...``, without a blank before
     it. Without both, all of *source* is body. A byte order mark is dropped; all else is preserved, line ends too.
     """
     source = source.removeprefix("\ufeff")
     opening = _RULER.match(source)
-    rulers = _RULER.finditer(source, opening.end()) if opening and source[0] != "." else ()
-    closing = next((ruler for ruler in rulers if opening and ruler["fence"] == opening["fence"]), None)
-    if opening is None or closing is None:
+    rulers = _RULER.finditer(source, opening.end()) if opening and source[0] not in ".}" else ()
+    closing = next((ruler for ruler in rulers if opening and ruler.lastgroup == opening.lastgroup), None)
+    # JSON with no text below is a file of data.
+    if opening is None or closing is None or (opening["json"] and not source[closing.end() :].strip()):
         return FrontMatter("", source, 1, is_unclosed=bool(_UNCLOSED.match(source)))
-    text, fence = source[opening.end() : closing.start()], FENCE if opening["fence"] else ""
-    return FrontMatter(fence + text, source[closing.end() :], text.count("\n") + 3)
+    text = source[opening.end() : closing.start()]
+    whole = {"toml": f"{FENCE}{text}", "json": f"{{{text}}}"}.get(opening.lastgroup or "", text)
+    return FrontMatter(whole, source[closing.end() :], text.count("\n") + 3)
 
 
 def facts(raw: Mapping[str, object]) -> Facts:

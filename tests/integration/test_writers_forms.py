@@ -12,11 +12,12 @@ from command_line import Invoke, ask_json, write_notes
 
 
 def test_a_bad_line_of_front_matter_is_lost_alone(invoke: Invoke, tmp_path: Path) -> None:
-    """The message names the line; other keys, and the other values of a list, count."""
+    """The message names the line; other keys, the other values of a list, and keys without a blank after the colon count."""
     notes = {
         "open.md": "---\ntitle: Larch\ntags: [a, b\ndate: 2024-05-05\n---\nText.\n",
         "tab.md": "---\ntitle: Birch\n\tfoo: bar\nlast modified: 2024-5-5\n---\nText.\n",
         "list.md": "---\ntags:\n- one\n- @two\n- three\n---\nText.\n",
+        "near.md": "---\nprivate:true\ntitle:Alder\ndate:2024-05-05\n---\nText.\n",
     }
     write_notes(tmp_path / "v", notes)
 
@@ -26,12 +27,13 @@ def test_a_bad_line_of_front_matter_is_lost_alone(invoke: Invoke, tmp_path: Path
         line.split(": ")[0].strip(): line.rsplit(" ", 1)[1] for line in read.splitlines() if "in line" in line
     } == {"v/list.md": "4.", "v/open.md": "3.", "v/tab.md": "3."}
     listed = {one["title"]: one["authored_at"][:10] for one in ask_json(invoke, "list")["documents"]}
-    assert (listed["Larch"], listed["Birch"]) == ("2024-05-05", "2024-05-05")
+    assert {listed[title] for title in ("Larch", "Birch", "Alder")} == {"2024-05-05"}
+    assert "v/near.md" in invoke("list", "--where", "private=true").stdout
     assert invoke("list", "--tag", "three").stdout.count("v/list.md") == 1
 
 
-def test_front_matter_in_toml(invoke: Invoke, tmp_path: Path) -> None:
-    """Hugo's and Zola's counts like YAML, tables too; a bad line is lost alone, an export keeps it, and ``+++`` may be text."""
+def test_front_matter_of_hugo(invoke: Invoke, tmp_path: Path) -> None:
+    """TOML and JSON count like YAML, tables too; a bad line is lost alone, an export keeps it, and ``+++`` may be text."""
     locker = '+++\ntitle = "Locker"\ndate = 2024-05-03\ntags = ["gym", "code"]\nprivate = true\n+++\n'
     notes = {
         "locker.md": f"{locker}The locker at the gym has code 4711.\n",
@@ -39,6 +41,8 @@ def test_front_matter_in_toml(invoke: Invoke, tmp_path: Path) -> None:
         "bad.md": '+++\ntitle = "Clamp"\ndate = 2024-13-45\nprivate = true\n+++\nThe clamp slips.\n',
         "plane.md": '+++\ntitle = "Plane"\nshelf = "north"\n+++\nThe number five plane.\n',
         "open.md": '+++\ntitle = "Vise"\n\nThe vise.\n',
+        "json.md": '{\n  "title": "Bolt",\n  "date" "2024-05-04",\n  "private": true\n}\n\nThe gym bolt code.\n',
+        "data.md": '{\n  "private": true\n}\n',
         "text.md": "+++\n---\n\nOf three plus signs.\n",
         "yaml.md": "---\nkey: a\n+++\nsum: a = b\n---\nText.\n",
     }
@@ -46,14 +50,14 @@ def test_front_matter_in_toml(invoke: Invoke, tmp_path: Path) -> None:
 
     read = invoke("bootstrap", tmp_path / "v").stdout
 
-    assert "v/bad.md: front matter left out in line 3: " in read
+    assert all(f"v/{name}.md: front matter left out in line 3: " in read for name in ("bad", "json"))
     assert "v/open.md: front matter taken as text: it has no line +++ at its end" in read
     assert "v/text.md" not in read
     listed = {one["title"]: one["authored_at"][:10] for one in ask_json(invoke, "list")["documents"]}
     assert listed["Locker"] == "2024-05-03"
     assert invoke("surface", "gym locker code").stdout == ""
     private = ask_json(invoke, "list", "--where", "private=true")["documents"]
-    assert {one["file"] for one in private} == {"v/locker.md", "v/bad.md"}
+    assert {one["file"] for one in private} == {"v/locker.md", "v/bad.md", "v/json.md"}
     assert "v/jig.md" in invoke("list", "--tag", "wood").stdout
     assert invoke("list", "--tasks").stdout.splitlines()[1].split() == ["Sand", "it", "v/jig.md", "8"]
     best = ask_json(invoke, "query", "what is the shelf of the plane")["results"][0]

@@ -161,10 +161,11 @@ def _note(
     try:
         raw = parse_front_matter(parts.text) if parts.text else {}
     except ValueError as error:
-        # Read it without its malformed lines.
+        # Read it without its malformed lines, and ``key:value`` as ``key: value``.
         raw, left_out, faults, first = dict[str, object](), list[int](), list[str](), 2
         # The keys, each with its value, whose lines begin with a blank, a hyphen or a bracket.
-        for entry in re.split(r"^(?=[^\s#\]}-])", head, flags=re.MULTILINE):
+        text_of_keys = re.sub(r"^([^\W\d][\w-]*):(?=[^\s:/])", r"\1: ", head, flags=re.MULTILINE)
+        for entry in re.split(r"^(?=[^\s#\]}-])", text_of_keys, flags=re.MULTILINE):
             lines = entry.splitlines(keepends=True)
             for at in [None, *reversed(range(len(lines)))][:MAX_ENTRY_LINES]:
                 part = lines if at is None else lines[:at] + lines[at + 1 :]
