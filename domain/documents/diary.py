@@ -53,12 +53,7 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
 
 
 def diary_path(at_ms: int, topic: str, zone: tzinfo = UTC) -> str:
-    """
-    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in *zone*.
-
-    The topic keeps its letters and digits in lower case; every other run of characters becomes one hyphen, so the
-    topic cannot name another folder.
-    """
+    """Return ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in *zone*; the topic has letters, digits and hyphens alone."""
     moment = datetime.fromtimestamp(at_ms // 1000, zone)
     name = slug(topic)[:60].strip("-") or TOPIC
     return f"{DIARY}/{moment:%Y-%m-%d-%H%M%S}{at_ms % 1000:03}-{name}.md"

@@ -213,9 +213,7 @@ def content_type(declared: str | None, path: str) -> str:
     is_index = file == "index.md" or "index" in folders
     of_folders = set(words("/".join(folders)))
     of_path = {*of_folders, *words(file), *(["hub"] if is_index else [])}
-    matches = (
-        name
-        for name, listed in RULES.items()
-        if not (of_folders if name in OF_FOLDERS else of_path).isdisjoint(listed.split())
-    )
-    return next(matches, "note")
+    for name, listed in RULES.items():
+        if {*listed.split()} & (of_folders if name in OF_FOLDERS else of_path):
+            return name
+    return "note"

@@ -20,7 +20,7 @@ MAX_LINKS = 10_000  # of one note; a note with more is a generated list
 
 _ID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _LINK = re.compile(
-    r"(?<![#\\])(?P<embed>!?)\[\[(?P<wiki>(?:(?!\]\]|\[\[)[^\n])+)\]\]"
+    r"(?<![#\\{])(?P<embed>!?)\[\[(?P<wiki>(?:(?!\]\]|\[\[)[^\n])+)\]\]"
     r"|(?<!\\)(?P<image>!?)\[(?P<text>[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]"
     r"(?:\(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<plain>[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+[\"'(][^\n]*?[\"')])?\s*\)"
     r"|\[(?P<label>[^\[\]\n]*)\])|(?<![\\\[])\[(?P<short>[^\[\]\n]+)\](?![\[(:\]])"
@@ -60,6 +60,11 @@ def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
                 ends = _SENTENCE_END.finditer(note.prose, block.start, block.end)
                 bounds = [block.start, *(end.end() for end in ends), block.end]
             links += _read(match, note.line_at(match.start()), note.body, bounds, targets)
+    is_reversed = {"id", "desc"} <= {line.partition(":")[0] for line in front_matter.split("\n")}
+    for at, link in enumerate(links) if is_reversed else ():  # Dendron writes [[text|target]]
+        if link.kind is LinkKind.WIKILINK and link.shown:
+            target, part = with_part(link.shown)
+            links[at] = link._replace(target=target, key=link_keys(target)[0], part=part, shown=link.target)
     return links[:MAX_LINKS]
 
 
@@ -74,10 +79,8 @@ def _read(
         name, _, shown = match["wiki"].replace("\\|", "|").partition("|")
         target, part = with_part(name)
     else:
-        kind, shown = (
-            LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN,
-            match["text"] or match["short"] or "",
-        )
+        kind = LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN
+        shown = match["text"] or match["short"] or ""
         written = match["angled"] or match["plain"] or targets.get(folded(match["label"] or shown), "")
         target, part = ("", "") if _SCHEME.match(written) else map(unquote, with_part(written, marks="#"))
     if target:
@@ -121,7 +124,8 @@ def part_line(part: str, note: Markdown) -> int | None:
         return note.line_at(match.end()) if match else None
     wanted = [words(name) for name in part.split("#") if name.strip()]
     for heading in note.headings:
-        if wanted and words(heading.label) == wanted[0]:
+        names = re.findall(r"#([^\s#{}]+)", note.body[heading.start : heading.end])  # of "Text {#name}"
+        if wanted and wanted[0] in map(words, (heading.label, *names)):
             wanted = wanted[1:]
             if not wanted:
                 return heading.start_line

@@ -15,7 +15,7 @@ from clawmem.ports.records import Document
 OWN_COLLECTION = "_clawmem"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
-READABLE = tuple(".md .markdown .mdx .qmd .rmd .org .rst .adoc .txt .canvas .pdf .docx .htm .html".split())
+READABLE = ".md .markdown .mdx .qmd .rmd .org .rst .adoc .txt .csv .canvas .pdf .docx .htm .html"
 LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 

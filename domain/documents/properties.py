@@ -48,8 +48,9 @@ _TAG = re.compile(
 )
 _NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
 _TASK = re.compile(
-    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ /]\]|(?:TODO|DOING|NOW|LATER|WAIT(?:ING)?|IN-PROGRESS|STARTED)\b"
-    r"|(?P<closed>\[[xX-]\]|(?:DONE|CANCELL?ED)\b))[ \t]+(?P<text>\S[^\n]*)"
+    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\{\{)?(?:\[\[)?"  # {{[[TODO]]}} in Roam
+    r"(?:\[[ /]\]|(?:TODO|DOING|NOW|LATER|WAIT(?:ING)?|IN-PROGRESS|STARTED)\b"
+    r"|(?P<closed>\[[xX-]\]|(?:DONE|CANCELL?ED)\b))(?:\]\])?(?:\}\})?[ \t]+(?P<text>\S[^\n]*)"
     r"(?P<below>(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*)",
     re.MULTILINE,
 )

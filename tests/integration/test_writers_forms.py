@@ -106,6 +106,30 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     assert "a/b/c" in days and days["Reading: Q?"] == "2026-03-05"
 
 
+def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
+    """Links of Dendron begin with their text, headings of Pandoc end with attributes, and Roam wraps its tasks."""
+    dendron = "---\nid: k3j2\ntitle: Sail\ndesc: ''\n---\n[[Where it is|dev.sail.maker#loft]]\n"
+    notes = {
+        "dev.sail.md": dendron,
+        "dev.sail.maker.md": "## Loft\n\nIn Kappeln.\n",
+        "guide.md": "# Guide {#top .wide}\n\n## Set it up {: #install }\n\nRun it. [up](guide.md#top)\n",
+        "start.md": "[a](guide.md#install) [b](guide.md#set-it-up) [[Where it is|dev.sail.maker]]\n",
+        "roam.md": "- {{[[TODO]]}} fix the winch\n- {{[[DONE]]}} oil the block\n",
+        ".Far.md.icloud": "bplist",
+        "Books 0f3a_all.csv": "Name\nStoner\n",
+    }
+    write_notes(tmp_path / "v", notes)
+
+    read = invoke("bootstrap", tmp_path / "v").stdout
+
+    assert "1 by iCloud, which has not downloaded them" in read and "(.csv)" in read
+    broken = ask_json(invoke, "links", "--broken")["links"]
+    assert [(one["written"], one["line"]) for one in broken] == [("Where it is", 1)]
+    assert ask_json(invoke, "links", "v/dev.sail.md")["links"][0]["target_line"] == 1
+    assert [one["text"] for one in ask_json(invoke, "list", "--tasks")["tasks"]] == ["fix the winch"]
+    assert ask_json(invoke, "get", "v/guide.md")["title"] == "Guide"
+
+
 @pytest.mark.parametrize(
     "zone", ["Pacific/Pago_Pago", "Asia/Tokyo", "America/Havana"]
 )  # a day of the first begins 20 hours after that of the second; in Havana 8 March begins at 1 o'clock

@@ -284,7 +284,9 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
             return False
         if matches(path):
             return not rules.counted(path, is_folder=False)
-        if path.lower().endswith(READABLE) and not rules.rule(path, is_folder=False):
+        if path.endswith(".icloud"):
+            rules.counts["iCloud, which has not downloaded them"] += 1
+        if path.lower().endswith(tuple(READABLE.split())) and not rules.rule(path, is_folder=False):
             rules.counts[f"the pattern {folder.pattern} ({PurePath(path).suffix})"] += 1
         return False
 
