@@ -50,6 +50,8 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
     ("args", "code", "said"),
     [
         (("serch",), 2, "Did you mean 'search'"),
+        (("delete", "a.md"), 2, "No such command 'delete'. Run: clawmem --help"),
+        (("index", "notes"), 2, "Did you mean 'bootstrap'"),
         (("tasks",), 2, "Did you mean 'list --tasks'?"),
         (("multi-get", "a", "b"), 2, "Did you mean 'get'?"),
         (("collection", "ad"), 2, "Did you mean 'add'?"),

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import islice, pairwise
@@ -28,6 +29,7 @@ from clawmem.app.operations.output import encodable
 from clawmem.app.operations.table import VERBS, all_operations
 from clawmem.app.settings.model import fault_of
 from clawmem.app.version import VERSION
+from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError, FileUnusable, InvalidInput
 
 JSON, ALONE = "--json", "--alone"
@@ -57,6 +59,7 @@ EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 STDOUT = 1
+LEAST_LIKE = 0.75  # similarity of a slip to a command: "serch", but not "delete" and "reflect"
 INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
 
 
@@ -123,19 +126,23 @@ class CommandLine(Verbs):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args[:1] == ["help"]:
             args = [*(text for text in args[1:] if text not in ("help", "--all")), "--help"]
-        self.commands = cast(Any, dict.fromkeys(self.list_commands(ctx)))  # for suggestions
         front, rest = parted(args)
         return super().parse_args(ctx, front + rest)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if not self.get_command(
-            ctx, args[0]
-        ):  # the name of an operation, or of what one returns, such as "tasks"
-            name = args[0].replace("-", "_").casefold()
-            operations = [each for each in all_operations() if name in (each.name, each.items)]
-            if lines := ", ".join(repr(command.line) for each in operations for command in each.commands):
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {lines}?")
-        return super().resolve_command(ctx, args)
+        if self.get_command(ctx, args[0]):
+            return super().resolve_command(ctx, args)
+        # The name of an operation, or of what one returns, such as "tasks"; a slip; a word that describes a command.
+        verbs, name = self.list_commands(ctx), args[0].replace("-", "_").casefold()
+        operations = [each for each in all_operations() if name in (each.name, each.items)]
+        near = [command.line for each in operations for command in each.commands]
+        near = near or get_close_matches(args[0], verbs, 3, LEAST_LIKE)
+        near = (
+            near
+            or [verb for verb in verbs if name in words(_command_named(verb).get_short_help_str(200))][:3]
+        )
+        hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        ctx.fail(f"No such command {args[0]!r}.{hint}")
 
     @_ending_with_the_reader()
     def invoke(self, ctx: Any) -> Any:
