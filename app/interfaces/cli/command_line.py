@@ -130,19 +130,24 @@ class CommandLine(Verbs):
         return super().parse_args(ctx, front + rest)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if self.get_command(ctx, args[0]):
-            return super().resolve_command(ctx, args)
-        # The name of an operation, or of what one returns, such as "tasks"; a slip; a word that describes a command.
-        verbs, name = self.list_commands(ctx), args[0].replace("-", "_").casefold()
+        if not self.get_command(ctx, args[0]):
+            near = ", ".join(map(repr, self._commands_like(args[0])))
+            ctx.fail(f"No such command {args[0]!r}.{f' Did you mean {near}?' if near else ''}")
+        return super().resolve_command(ctx, args)
+
+    def _commands_like(self, word: str) -> list[str]:
+        """Return commands of the operation *word* or of what it returns, or of a like name, or that it describes."""
+        verbs, name = (
+            [verb for group in GROUPS.values() for verb in group.split()],
+            word.replace("-", "_").casefold(),
+        )
         operations = [each for each in all_operations() if name in (each.name, each.items)]
-        near = [command.line for each in operations for command in each.commands]
-        near = near or get_close_matches(args[0], verbs, 3, LEAST_LIKE)
-        near = (
-            near
+        lines = [command.line for each in operations for command in each.commands]
+        lines = lines or get_close_matches(word, verbs, 3, LEAST_LIKE)
+        return (
+            lines
             or [verb for verb in verbs if name in words(_command_named(verb).get_short_help_str(200))][:3]
         )
-        hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
-        ctx.fail(f"No such command {args[0]!r}.{hint}")
 
     @_ending_with_the_reader()
     def invoke(self, ctx: Any) -> Any:
