@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.text.words import MARKS, words
-from clawmem.domain.text.written_dates import written_time
+from clawmem.domain.text.written_dates import date_rank, written_time
 
 # A ruler above a text opens no front matter.
 _UNCLOSED = re.compile(rf"(?:---[ \t]*\r?\n[^\W\d][\w{MARKS} -]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=)(?:\s|\Z)")
 FENCE = "+++\n"
 _RULER = re.compile(r"^(?:---|\.\.\.|(?P<toml>\+\+\+)|(?P<json>[{}]))[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
-# The words of keys with dates, in this order: the last ones only say when a note was changed. Others may be added.
-_DATE_WORDS = ("date", "created", "creation", "modified", "updated", "edited")
-_ADDED = frozenset({"date", "time", "last", "at", "on"})
 
 # Capture writes observations; they are never inferred from a path.
 TYPES = tuple(
@@ -108,7 +105,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     the content type where it names one of `TYPES` and there is no ``content_type``.
 
     A title and a content type must be strings. A date is what `written_dates.written_time` accepts, of the first key
-    with one of `_DATE_WORDS`. Tags and aliases are a list or a comma-separated string, tags also a string with
+    that `written_dates.date_rank` knows. Tags and aliases are a list or a comma-separated string, tags also a string with
     blanks; duplicates count once. Addresses of notes are a string or a list of strings. Only ``true`` pins. Scalars are
     printed the YAML way (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values are read.
     """
@@ -117,10 +114,10 @@ def facts(raw: Mapping[str, object]) -> Facts:
     known: dict[str, object] = {}
     for key, value in raw.items():
         known.setdefault(re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", key.strip()).casefold(), value)
-    names = {key: " ".join({*key.split("_")} - _ADDED) or key for key in known}
+    known.pop("data", None)  # a date in texts alone
     dates: dict[str, str | None] = {}
-    dated = (key for key, value in known.items() if names[key] in _DATE_WORDS and not isinstance(value, bool))
-    for key in sorted(dated, key=lambda key: _DATE_WORDS.index(names[key])):
+    dated = (key for key, value in known.items() if date_rank(key) >= 0 and not isinstance(value, bool))
+    for key in sorted(dated, key=date_rank):
         text = next(iter(values(known[key])), "")
         time = written_time(text)
         dates[key] = None if time is None else iso_utc(time) if parse_iso(text) is None else text

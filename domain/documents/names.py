@@ -22,14 +22,16 @@ EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
 def title(declared: str | None, note: Markdown, path: str) -> str:
     """
-    Return the title of a document: *declared*, else its first heading of level 1, else its file name without .md or .txt.
+    Return the title of a document: *declared*, else that of a first line ``Title: ...``, its first heading of level 1, or
+    its file name without .md or .txt.
 
     Empty and blank sources are skipped. The result is one line, trimmed, at most `LONGEST_TITLE` characters long and never
     empty: a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
     """
     heading = next((heading.label for heading in note.headings if heading.level == 1), "")
     page = unquote(file_name(path).replace("___", "/"))  # as Logseq names its files
-    names = (declared or "", heading, page, path.rstrip("/").rpartition("/")[2])
+    stated = re.match(r"\s*title:[ \t]+(\S.*)", note.body, re.IGNORECASE)  # of MultiMarkdown
+    names = (declared or "", stated[1] if stated else "", heading, page, path.rstrip("/").rpartition("/")[2])
     chosen = next(filter(None, (" ".join(name.split()) for name in names)), "Untitled")
     return chosen if len(chosen) <= LONGEST_TITLE else f"{chosen[: LONGEST_TITLE - 1].rstrip()}…"
 

@@ -11,7 +11,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name, folded
 from clawmem.domain.text.likeness import without_conflict
 from clawmem.domain.text.words import MARKS
-from clawmem.domain.text.written_dates import day_in, day_named
+from clawmem.domain.text.written_dates import day_in, day_named, opening_fields
 from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
@@ -102,9 +102,11 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     Each tag is a field ``tags``, each alias a field ``aliases``.
     The day of a task that is not finished is its field ``due`` or ``scheduled``; that of a finished one is no field.
     """
+    lists = (text for name, text in opening_fields(note.body) if name.casefold() in TAG_PROPERTIES)
+    fields = [(TAGS, tag.strip("[] ")) for text in lists for tag in text.split(",") if "#" not in tag]
     if not any(map(note.body.lower().__contains__, _FIELD_MARKS)):
-        return []
-    fields, closed = list[tuple[str, str]](), list[tuple[int, int]]()
+        return fields
+    closed = list[tuple[int, int]]()
     for task in _TASK.finditer(note.prose):
         if task["closed"]:
             closed.append(task.span())

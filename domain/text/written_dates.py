@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, tzinfo
-from itertools import chain
+from itertools import chain, islice
+from operator import itemgetter
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, WEEKDAYS, any_of
@@ -31,7 +32,9 @@ _FORMS = (
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
 _DAYS, _OF_NAMES, _OF_FOLDERS = _DATES[:-4], _DATES[:-2], _DATES[-1:]  # "Budget May 2024" names a subject
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
-_LABELS = ("date", "datum", "fecha", "data")  # before the day that opens a text
+# The words of names of dates, in this order: the last ones only say when a text was changed. Others may be added.
+_DATE_WORDS = tuple("date datum fecha data created creation modified updated edited".split())
+_ADDED = frozenset({"date", "time", "last", "at", "on"})
 _WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? |,? (?:{any_of(WEEKDAYS)})\Z", re.IGNORECASE)
 
 
@@ -96,18 +99,36 @@ def day_in(text: str) -> str:
     return next((iso_utc(day)[:10] for day in _days(text, _DAYS)), "")
 
 
+def opening_fields(body: str) -> Iterator[tuple[str, str]]:
+    """Yield names and values of the lines ``Name: value`` that open a text below its title, also as items of a list."""
+    lines = islice((line for line in body[:9000].splitlines() if line.strip() and line[0] != "#"), 20)
+    form = r"[-*+>_\s]*([^\W\d][^:\n]{0,40}):[*_]*\s+(.*)"
+    for line in lines:
+        if not (field := re.match(form, line[:200])):
+            return
+        yield field[1].strip("*_ "), field[2].strip("*_ ")
+
+
+def date_rank(name: str) -> int:
+    """Return the rank of the property *name* among those that say when a text was written, 0 the best; -1 for others."""
+    words = name.casefold().replace(" ", "_").split("_")
+    word = next((word for word in words if word not in _ADDED), words[0])
+    return _DATE_WORDS.index(word) if word in _DATE_WORDS and {*words} <= {word, *_ADDED} else -1
+
+
 def day_at_opening(body: str, latest_ms: int) -> str:
     """
     Return the day that opens a text, as ``YYYY-MM-DD``; empty if it opens otherwise, or with a day after *latest_ms*.
 
-    That is a date before the other words of the first line below the title, also after a weekday, a short word or
-    "Date:" ("Mo 3.8.26"), or at the end of the line, as of a letter ("Leipzig, 16 Feb 2026"). Here a year may have two
-    digits. Items of lists and links to days are none.
+    That is a date before the other words of the first line below the title, also after a weekday or a short word
+    ("Mo 3.8.26"), or at the end of the line, as of a letter ("Leipzig, 16 Feb 2026"). Here a year may have two digits.
+    Items of lists and links to days are none. Of lines such as "Created: 16 Feb 2026", as MultiMarkdown and exports
+    write them first, it is the best by `date_rank`.
     """
     line = next(filter(str.strip, (line for line in body.splitlines() if not line.startswith("#"))), "")[:200]
-    start = line.strip().lstrip("*_>(") if not line.lstrip().startswith(("- ", "* ", "+ ")) else ""
-    label, _, rest = start.partition(": ")
-    start = _WEEKDAY.sub("", rest if label.strip("*_").casefold() in _LABELS else start)
+    fields = [(date_rank(name), value) for name, value in opening_fields(body) if date_rank(name) >= 0]
+    line = min(fields, key=itemgetter(0))[1] if fields else line.strip()
+    start = _WEEKDAY.sub("", line.lstrip("*_>(")) if not line.startswith(("- ", "* ", "+ ")) else ""
     first, blank, rest = start.partition(" ")
     starts = (
         (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[:1].isdecimal() else (start,)

@@ -107,7 +107,7 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
-    """Links of Dendron begin with their text, headings of Pandoc end with attributes, and Roam wraps its tasks."""
+    """Dendron's links begin with their text, Pandoc's headings end with attributes, fields may open a text without rulers."""
     dendron = "---\nid: k3j2\ntitle: Sail\ndesc: ''\n---\n[[Where it is|dev.sail.maker#loft]]\n"
     notes = {
         "dev.sail.md": dendron,
@@ -115,6 +115,9 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
         "guide.md": "# Guide {#top .wide}\n\n## Set it up {: #install }\n\nRun it. [up](guide.md#top)\n",
         "start.md": "[a](guide.md#install) [b](guide.md#set-it-up) [[Where it is|dev.sail.maker]]\n",
         "roam.md": "- {{[[TODO]]}} fix the winch\n- {{[[DONE]]}} oil the block\n",
+        "mast.md": "Title: Mast repair\nDate: 2023-05-06\nTags: rig, spars\n\nOf a MultiMarkdown file.\n",
+        "Rig 0f3a.md": "# Rig\n\nLast edited: March 6, 2023 10:12 AM\nCreated: May 6, 2023 9:01 PM\nTags: rig\n\nOf Notion.\n",
+        "Ann.md": "# Ann\nTitle: Professor\nBirth date: 3 May 1970\n",
         ".Far.md.icloud": "bplist",
         "Books 0f3a_all.csv": "Name\nStoner\n",
     }
@@ -128,6 +131,13 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
     assert ask_json(invoke, "links", "v/dev.sail.md")["links"][0]["target_line"] == 1
     assert [one["text"] for one in ask_json(invoke, "list", "--tasks")["tasks"]] == ["fix the winch"]
     assert ask_json(invoke, "get", "v/guide.md")["title"] == "Guide"
+    dated = ask_json(invoke, "list", "--tag", "rig")["documents"]
+    assert {(one["title"], one["authored_at"][:10]) for one in dated} == {
+        ("Mast repair", "2023-05-06"),
+        ("Rig", "2023-05-06"),
+    }
+    ann = ask_json(invoke, "get", "v/Ann.md")
+    assert (ann["title"], ann["authored_at"][:2]) == ("Ann", "20")
 
 
 @pytest.mark.parametrize(
