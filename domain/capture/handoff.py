@@ -7,13 +7,14 @@ from clawmem.domain.briefing.blocks import shortened
 from clawmem.domain.capture.cues import Kind, sentences, spoken_text
 from clawmem.domain.capture.notes import Note, flat
 from clawmem.domain.knowledge.llm_answer import TEXTS, ModelTask, object_schema
+from clawmem.domain.retrieval.question import Question
+from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.text.words import words
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MOST_FILES = 20
 MOST_ITEMS = 10
-REQUEST_CHARS = 500
-STEP_CHARS = 500
+ITEM_CHARS = 500
 
 SECTIONS = {
     "request": "Request",
@@ -46,15 +47,17 @@ def by_rules(
     """
     Return the sections of a handoff of *messages* with these *notes* by rules alone, sentences in order.
 
-    A decision that is one of the next *steps* is listed among them only.
+    A decision that is one of the next *steps* is listed among them only. Thanks, and questions where work stopped, are
+    no requests.
     """
-    prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
+    spoken = (m.text for m in messages if m.speaker is Speaker.USER and not why_skip(m.text))
+    prompts = [text for text in spoken if Question(text[:ITEM_CHARS], 0).stopped_topic != frozenset()]
     decisions = [note.quote for note in notes if note.kind is Kind.DECISION]
     done = [text for text in decisions if not any(flat(step) in flat(text) for step in steps)]
     written = files_written(messages)
     read = dict.fromkeys(file.path for message in messages for file in message.files)
     return {
-        "request": [shortened(text, REQUEST_CHARS) for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
+        "request": [shortened(text, ITEM_CHARS) for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
         "investigated": [f"Read {path}" for path in read if path not in written][:MOST_ITEMS],
         "learned": [note.quote for note in notes if note.kind is not Kind.DECISION][-MOST_ITEMS:],
         "done": done[-MOST_ITEMS:],
@@ -174,13 +177,10 @@ def next_steps(text: str) -> Iterator[str]:
                 is_listed = label is not None and not step
                 if label or (_STATED.search(sentence) and not sentence.endswith("?")):
                     steps.append(step)
-        yield from (step[:STEP_CHARS].strip() for step in steps if flat(step) not in _NONE)
+        yield from (step[:ITEM_CHARS].strip() for step in steps if flat(step) not in _NONE)
 
-
-# -- compaction ---------------------------------------------------------------------------------------
 
 MESSAGES = 200  # the latest messages
-LONGEST_PATH = 300
 # A tag within backticks is a quotation, not markup.
 _SCRATCHPAD = re.compile(r"(?is)(?<!`)<analysis\b[^<>]*>.*?(?:</analysis\s*>|(?=(?<!`)<summary\b)|\Z)")
 _SUMMARY = re.compile(r"(?<!`)<summary\b[^<>]*>(.*?)(?:(?<!`)</summary\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -194,12 +194,12 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     then latest first. The result is empty if there is nothing to save.
     """
     prompts = [message.text for message in recent if message.speaker is Speaker.USER and message.text]
-    request = "".join(prompts[-1:])[:REQUEST_CHARS]
+    request = "".join(prompts[-1:])[:ITEM_CHARS]
     wanted = {word for word in words(request) if len(word) > 3}
     decisions = [note.quote for note in reversed(notes) if note.kind is Kind.DECISION]
     decisions.sort(key=lambda sentence: -len(wanted.intersection(words(sentence))))
     latest = (sentence for message in recent[-20:] for sentence in sentences(message.text))
-    paths = [path for path in files_written(recent) if 10 <= len(path) <= LONGEST_PATH]
+    paths = [path for path in files_written(recent) if 10 <= len(path) <= 300]
     sections = {
         "Last User Request": request,
         "Key Decisions This Session": _items(sentence[:150] for sentence in decisions[:15]),

@@ -166,8 +166,11 @@ def _words(pattern: str) -> re.Pattern[str]:
 _TIMELINE = _words(
     r"""(?:last|prior|previous|cross|recent)[\s-](?:\w+\s)?sessions? | yesterday | last\s+time\s+we | from\s+last\s+time
     | hand-?offs? | what\s+happened\s+last | what\s+did\s+we\s+do | earlier\s+today | this\s+morning
-    | what\s+we\s+discussed | when\s+we\s+last | last\s+thing\s+(?:we|i|you)\s+did | catch\s+me\s+up
-    | (?:left|leave)\s+off | what(?:['’]?s|\s+is)\s+next\b(?=\W*\Z) | where\s+(?:were\s+we|was\s+i|did\s+(?:we|i)\s+stop) | what\s+(?:were\s+we|was\s+i)\s+(?:doing|working)"""
+    | what\s+we\s+discussed | when\s+we\s+last | last\s+thing\s+(?:we|i|you)\s+did | (?:catch|bring)\s+me\s+up
+    | (?:left|leave)\s+off | what(?:['’]?s|\s+is)\s+next\b(?=\W*\Z) | where\s+(?:were\s+we|was\s+i|did\s+(?:we|i)\s+stop)
+    | (?:where\s+(?:we\s+were|i\s+was|are\s+we) | wo\s+(?:waren\s+wir|wir\s+waren|war\s+ich)(?:\s+gerade)?)(?=\W*\Z)
+    | what\s+(?:were\s+we|was\s+i|have\s+(?:we|i)\s+been)\s+(?:doing|working)
+    | was\s+(?:haben\s+wir|habe\s+ich)\s+zuletzt | woran\s+(?:\w+\s+){2,3}gearbeitet"""
 )
 _CAUSAL = re.compile(
     r"""\A\W*why\b | \b(?:why\s+(?:did|was|were) | what\s+(?:caused|led\s+to) | reasons?\s+(?:for|why) | decided\s+to

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.intent import Classification, classify_intent
+from clawmem.domain.retrieval.planning import Route, route
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
 from clawmem.domain.text.dates import TimeRange, coming_days, temporal_range
@@ -52,12 +53,15 @@ _LEAVING_OFF = frozenset(
     leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
     handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately
     today here end ended give let load open please read say says show tell yesterday weiter weitermachen mach haben mal
-    stand lass fass zusammen
+    stand lass fass zusammen remind bring speed gib woran zuletzt gerade gearbeitet überblick zusammenfassung
     """.split()
 )
+# Also a request to continue alone, or up to a named time.
 _STOPPED = re.compile(
     r"\bwhere (?:\w+ )?(?:we|i) (?:\w+ )?(?:stop(?:ped)?|(?:leave|left) off)\b|\bwo\b.{0,40}\b(?:stehen ?geblieben|aufgehört)\b"
-    r"|\b(?:last|latest|previous|letzte\w*|vorige\w*) (?:hand-?(?:off|over)|session|conversation|chat|übergabe|sitzung|gespräch)\b",
+    r"|\b(?:last|latest|previous|letzte\w*|vorige\w*) (?:hand-?(?:off|over)|session|conversation|chat|übergabe|sitzung|gespräch)\b"
+    r"|\boù en (?:étions-nous|étais-je)\b|^\W*(?:(?:okay|ok|so|please|let'?s|bitte|lass uns)\W+)*(?:continue|resume|carry on|"
+    r"pick (?:it )?up|(?:mach |machen wir )?weiter(?:machen)?)(?: the)?(?: work)?(?: from| with| mit| von)?\W*\Z",
     re.IGNORECASE,
 )
 
@@ -191,16 +195,14 @@ class Question:
         return TaskQuestion((days[0], days[1]) if days else None, topic)
 
     @cached_property
-    def is_handoff_asked(self) -> bool:
-        """Whether the text asks where work stopped or how to continue, and names neither a topic nor a time."""
-        return self.named_time is None and _LEAVING_OFF.issuperset(self.topic)
-
-    @cached_property
     def stopped_topic(self) -> frozenset[str] | None:
-        """The topic of a question where the last session stopped, empty for all of it; ``None`` for any other text."""
-        stopped = _STOPPED.search(self.text)
-        rest = stopped and replace(self, text=f"{self.text[: stopped.start()]} {self.text[stopped.end() :]}")
-        return frozenset(rest.topic) - _LEAVING_OFF if rest else None
+        """The topic of a question where work stopped or how to continue, empty for all of it; ``None`` for other texts."""
+        named = self.named_time
+        if stopped := _STOPPED.search(self.text) or (named and _STOPPED.search(self.text[: named.start])):
+            rest = replace(self, text=f"{self.text[: stopped.start()]} {self.text[stopped.end() :]}")
+            return frozenset(rest.topic) - _LEAVING_OFF
+        is_general = named is None and _LEAVING_OFF.issuperset(self.topic)
+        return frozenset() if is_general and route(self.text) is Route.TIMELINE else None
 
     @cached_property
     def version(self) -> Wanted:

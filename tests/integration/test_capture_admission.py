@@ -176,6 +176,12 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
         "Was stand in der letzten Übergabe?",
         "Let's pick up where we left off.",
         "give me a recap of the previous session",
+        "remind me where we were",
+        "what was I doing?",
+        "wo waren wir gerade?",
+        "Woran haben wir zuletzt gearbeitet?",
+        "let's continue from yesterday",
+        "weiter mit gestern",
         "where did we leave off with the exporter",
         "where did we leave off with the attic",
     )
@@ -190,10 +196,40 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
     sessions.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
     answers = blocks("cccc")
 
-    assert ["wire the exporter" in block for block in answers] == [True] * 8 + [False]
+    assert ["wire the exporter" in block for block in answers] == [True] * 14 + [False]
     assert not any("<facts>" in block for block in answers)
     own = {"session_id": "aaaa0000", "prompt": prompts[0]}
     assert sessions.hook("context-surfacing", "UserPromptSubmit", **own) == ""
+    found = ask_json(sessions.invoke, "query", "--mode", "auto", "wo waren wir stehengeblieben")["results"]
+    assert found[0]["content_type"] == "handoff"
+
+
+def test_a_step_that_remains_is_handed_on(sessions: SessionHome) -> None:
+    """Though the session was told of it; not by a mere recap. Of a day, the handoff until then; its own, it knows."""
+
+    def where(session_id: str, prompt: str = "where were we?") -> str:
+        return sessions.hook("context-surfacing", "UserPromptSubmit", session_id=session_id, prompt=prompt)
+
+    steps = "Next steps:\n- Wire the exporter.\n- Document the columns."
+    sessions.end("aaaa0000", (DECIDED, steps))
+    assert "Document the columns." in where("bbbb0000")
+    turns = [("where were we?", steps)]
+    sessions.end("bbbb0000", *turns)
+    assert len([path for path in sessions.kept() if "/handoffs/" in path]) == 1
+
+    turns += [
+        ("Wire it.", steps.replace("- Wire the exporter.", "- Tag it.")),
+        ("Thanks!", "You're welcome."),
+    ]
+    sessions.end("bbbb0000", *turns[:2])
+    sessions.end("bbbb0000", *turns)
+
+    [handoff] = [text for text in sessions.kept().values() if "Wire it." in text]
+    assert section(handoff, "Next Session Should") == ["Tag it.", "Document the columns."]
+    assert section(handoff, "Request") == ["Wire it."]
+    assert "Tag it." in where("cccc0000") and where("bbbb0000") == ""
+    assert "Wire the exporter." in where("bbbb0000", "what was the last handoff?")
+    assert where("cccc0000", "where did we leave off in March 2020?") == ""
 
 
 def test_what_a_session_stored_does_not_answer_what_was_done(sessions: SessionHome) -> None:

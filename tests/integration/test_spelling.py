@@ -14,8 +14,8 @@ NOTES = {
     "garden.md": "# Garden\n\nThe beans stand behind the mill. What grows, grows.\n",
     "rudern.md": "# Rudern\n\nDas Training ist donnerstags um sieben am Bootshaus, das Ruder liegt im Keller.\n",
     "soup.md": "# Soupe de montage\n\nLe montage dure deux jours; on mange la soupe.\n",
-    "tent.md": "# Tent\n\nFor the montage bring stakes.\n",
-    "maria.md": "# Maria\n\nMaria keeps the spare key.\n",
+    "tent.md": "# Tent\n\nFor the montage bring stakes; it is in the shed.\n",
+    "maria.md": "# Maria\n\nMaria is the one who keeps the spare key, and it is in her shed.\n",
 }
 
 
@@ -39,7 +39,13 @@ def test_a_compound_is_read_as_its_words(indexed: Invoke) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["where is the schedule of the choir", "who sells wheat", "does Marta keep a key", "which mortgage"],
+    [
+        "where is the schedule of the choir",
+        "who sells wheat",
+        "does Marta keep a key",
+        "which mortgage",
+        "geht Maria ins Kino",
+    ],
 )
 def test_other_words_are_left_alone(indexed: Invoke, question: str) -> None:
     """Known words are not corrected, nor those that differ from a word of the vault by another letter or more."""

@@ -108,9 +108,9 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
         if turns.seen(event.prompt, now_ms, settings.dedupe_seconds):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return ""
-        project, question = project_of(event.cwd), Question(event.prompt, now_ms)
+        project, question = project_of(event.cwd), Question(event.prompt, now_ms, services.clock.zone())
         if (topic := question.stopped_topic) is not None:
-            handoff = services.briefings.where_stopped(topic, project, event.session_id)
+            handoff = services.briefings.where_stopped(question, project, event.session_id)
             if handoff or not topic:
                 from clawmem.app.interfaces.hooks.sessions import inject_text
 

@@ -45,10 +45,12 @@ from clawmem.domain.capture.handoff import outcome_first
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import idle_days
+from clawmem.domain.retrieval.question import Question
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part, redact_parts
 from clawmem.domain.surfacing.filters import is_hidden
 from clawmem.domain.text.likeness import has_words
+from clawmem.domain.text.vocabulary import FORMER, NEWEST
 from clawmem.domain.text.words import token_count, words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
@@ -195,13 +197,18 @@ class Briefings:
             SESSION_TOKENS,
         )
 
-    def where_stopped(self, topic: Collection[str], project: str = "", session_id: str = "") -> str:
+    def where_stopped(self, question: Question, project: str = "", session_id: str = "") -> str:
         """
-        Return the block ``<vault-session>`` with the last handoff of *project* with the words of *topic*; empty without one.
+        Return the block ``<vault-session>`` with the last handoff of *project* that *question* asks for; empty without one.
 
-        A session knows its own handoff.
+        A session knows its own handoff. If that is the last one, an earlier one is only meant by "last" or "previous".
         """
-        last = self._handoff(self._shown(project, session_id), topic)
+        topic, named = question.stopped_topic, question.named_time
+        names_last = not (NEWEST | FORMER).isdisjoint(words(question.text))
+        notes = self._shown(project, session_id if topic or names_last else "")
+        if named and (until := named.authored_until):
+            notes = [note for note in notes if note.authored_at < until]
+        last = self._handoff(notes, topic or (), session_id)
         return block("vault-session", "From the vault, for information:", [last], SESSION_TOKENS)
 
     def staleness(self) -> str:
@@ -386,13 +393,15 @@ class Briefings:
             )
         ]
 
-    def _handoff(self, documents: Sequence[Document], topic: Collection[str] = ()) -> str:
+    def _handoff(self, documents: Sequence[Document], topic: Collection[str] = (), own: str = "") -> str:
         # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
         handoffs = [document for document in documents if document.content_type == "handoff"]
         handoffs.sort(key=lambda note: not note.has_own_date)
         bodies = self.documents.bodies([note.id for note in handoffs if topic])
         about = [note for note in handoffs if all(has_words([*topic], bodies.get(note.id, "")))]
         for last, mark in without_replaced(self.documents, self.successions, about[:1]):
+            if own and session_key(own) in last.path:
+                return ""
             noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
             heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
             body = safe(outcome_first(self.documents.body(last.id) or ""))

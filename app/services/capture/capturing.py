@@ -263,13 +263,13 @@ class SessionCapture:
             VaultError: nothing was stored.
         """
         messages = self.transcripts.read(session.transcript).messages
-        known = self.sessions.get(session.id)
-        place = (known.handoff_path or "") if known else ""
-        stored = self.documents.at(COLLECTION, place.removeprefix(f"{COLLECTION}/"))
-        own = (self.documents.body(stored.id) or "") if stored else ""
-        steps = [  # an echo that the stored handoff contains is original
-            step for step in handoff.remaining_steps(messages) if not self.is_echo(step) or step in own
-        ]
+        own, *others = map(self._handoff_of, (self.sessions.get(session.id), *self.sessions.recent(10)))
+        last = [*handoff.next_steps(messages[-1].text)] if messages else []
+        # An echo that the stored handoff contains is original. One of another remains if the last answer names it.
+        named = handoff.remaining_steps(messages)
+        repeated = [step for step in named if self.is_echo(step) and step not in own]
+        remaining = [step for step in repeated if step in last and any(step in body for body in others)]
+        steps = [step for step in named if step not in repeated or step in remaining]
         plain = handoff.by_rules(messages, self._in_force(messages), steps)
         sections, origin = plain, Origin.ASSISTANT
         if self.generator is not None:
@@ -284,7 +284,8 @@ class SessionCapture:
                     for name, items in value.items()
                 }
                 sections, origin = handoff.by_model(written, plain, steps), Origin.MODEL
-        is_kept = handoff.is_worth_keeping(sections, plain)
+        new = [step for step in sections.get("next", ()) if step not in remaining]
+        is_kept = handoff.is_worth_keeping({**sections, "next": new}, {**plain, "next": new})
         now = iso_utc(self.clock.now_ms())
         moments = sorted(iso_utc(at) for message in messages if (at := parse_iso(message.at)) is not None)
         ended_at = min(moments[-1], now) if moments else now
@@ -312,6 +313,11 @@ class SessionCapture:
             )
             self.sessions.save(changed)
 
+    def _handoff_of(self, entry: SessionRecord | None) -> str:
+        path = (entry.handoff_path or "") if entry else ""
+        document = self.documents.at(COLLECTION, path.removeprefix(f"{COLLECTION}/"))
+        return (self.documents.body(document.id) or "") if document else ""
+
     def _store_handoff(
         self, path: str, title: str, body: str, at: str, session: Session, origin: Origin
     ) -> int:
@@ -331,11 +337,8 @@ class SessionCapture:
             for note in notes_by_rules(messages)
             if not self.is_echo(note.quote) or self.captures.is_known(source(note.message.id, note.quote))
         ]
-        return [
-            note
-            for place, note in enumerate(original)
-            if not any(revises(later, note) for later in original[place + 1 :])
-        ]
+        numbered = enumerate(original, start=1)
+        return [note for at, note in numbered if not any(revises(later, note) for later in original[at:])]
 
     def summarize(self, session: Session, summary: str) -> int:
         """

@@ -147,7 +147,14 @@ class Remember:
             document, line = (None, 0) if anyway else self._known(text, past)
             is_longer = document is not None and is_longer_note(text, self.documents.body(document.id) or "")
             if document and past and replaced and document.id != past.id:
-                if not is_longer and self._supersede_in(replaced, document, folder, inbox):
+                is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
+                change = partial(with_supersession, superseded=replaced)
+                if (
+                    not is_longer
+                    and is_saved_here
+                    and self.new_files.rewrite(folder.root, document.path, change)
+                ):
+                    self.update(replace(folder, only=frozenset([document.path])))
                     place = place_of(self.documents, document)
                     return SavedNote(**place, action="saved", supersedes=past.display_path)
             elif document:
@@ -165,11 +172,8 @@ class Remember:
             content = note_text(text, title, tags, created, replaced, properties)
             remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
             # A record of a file that is gone, such as a forgotten note, keeps its place.
-            free = (
-                name
-                for name in file_names(redact(title), f"{created:%Y-%m-%d}")
-                if self.documents.at(folder.name, f"{inbox}/{name}") is None
-            )
+            names = file_names(redact(title), f"{created:%Y-%m-%d}")
+            free = (name for name in names if self.documents.at(folder.name, f"{inbox}/{name}") is None)
             saved = self._indexed(folder, self.new_files.create(folder.root, inbox, free, content))
         if past:
             remarks.append("To take the supersession back, delete the line supersedes in the new file.")
@@ -218,10 +222,9 @@ class Remember:
         chosen = known[name] if name else home or own[0]
         below = inbox.relative_to(home.root) if home else inbox
         if is_excluded(below.as_posix()):
-            message = (
+            raise ConfigError(
                 f"inbox: {self.inbox} is a folder that is not read. Set inbox: FOLDER in the config file."
             )
-            raise ConfigError(message)
         return chosen, FOLDER if not self.inbox or home not in (None, chosen) else below.as_posix()
 
     def _superseded(self, address: str, folder: Folder, option: str) -> Document | None:
@@ -238,15 +241,6 @@ class Remember:
             message = f"A note cannot name {document.display_path} by its path. Rename that file."
             raise InvalidInput("NOT_SAVED", message)
         return document
-
-    def _supersede_in(self, replaced: str, document: Document, folder: Folder, inbox: str) -> bool:
-        """Write *replaced* into the file of *document* if that was saved in the inbox; return whether it was."""
-        is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
-        change = partial(with_supersession, superseded=replaced)
-        if is_saved_here and self.new_files.rewrite(folder.root, document.path, change):
-            self.update(replace(folder, only=frozenset([document.path])))
-            return True
-        return False
 
     def _current(self, query: LexicalQuery) -> Iterator[tuple[Document, str]]:
         """Yield the verified notes that *query* finds and that nothing supersedes, with their bodies."""

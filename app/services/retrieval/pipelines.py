@@ -55,7 +55,7 @@ from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
 from clawmem.domain.text import spelling
 from clawmem.domain.text.dates import days_text
-from clawmem.domain.text.words import search_text, words
+from clawmem.domain.text.words import FUNCTION_FORMS, search_text, words
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
@@ -86,7 +86,7 @@ class Pipeline:
                 question = request.question
                 topic = frozenset(map(search_text, question.topic))
                 # Beside a named time, words such as "passiert" are no misspelt words of notes.
-                every = question.forms.relaxed.terms
+                every = (t for t in question.forms.relaxed.terms if FUNCTION_FORMS.get(t.text[:-2]) != t.text)
                 terms = [term for term in every if not question.named_time or term.text in topic]
                 unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
                 for word, near in islice(unknown.items(), spelling.MOST_CORRECTED):

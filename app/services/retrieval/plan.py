@@ -89,19 +89,14 @@ class QueryPlan:
     def by_kind(self) -> Mapping[ClauseKind, Pipeline]:
         """The steps of the clauses of each kind."""
         stores, embedder = self.stores, self.embedder
-        likely = partial(confidence, stores.lexical, None)
+        fused: dict[str, Stage] = {"fuse": fuse, "confidence": partial(confidence, stores.lexical, None)}
         steps: dict[ClauseKind, dict[str, Stage]] = {
-            ClauseKind.LEXICAL: {
-                "search": retrieval(stores, None, ["lexical"]),
-                "fuse": fuse,
-                "confidence": likely,
-            },
+            ClauseKind.LEXICAL: {"search": retrieval(stores, None, ["lexical"]), **fused},
             ClauseKind.VECTOR: {"search": nearest_vectors(stores, embedder), "nearest": nearest},
             ClauseKind.GRAPH: {
                 "classify": partial(classify, stores.answers, None, None),
                 "search": retrieval(stores, embedder, ["lexical", "vector"]),
-                "fuse": fuse,
-                "confidence": likely,
+                **fused,
                 "graph": partial(follow_relations, stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
             },
         }
@@ -196,7 +191,8 @@ class MemoryRetrieve:
         A search by meaning becomes one by words if no vector is near enough or vectors cannot be searched. Before a
         timeline comes the newest handoff, with its next steps as the snippet, if it is asked for.
         """
-        chosen = mode or planning.route(request.question.text)
+        is_stop_asked = request.question.stopped_topic == frozenset()
+        chosen = mode or (Route.TIMELINE if is_stop_asked else planning.route(request.question.text))
         name = PIPELINES[chosen]
         if name == VSEARCH and request.floor:
             name = QUERY  # a floor needs lexical evidence
@@ -215,20 +211,16 @@ class MemoryRetrieve:
             answer = self.pipelines[name]()(request)
         if chosen is not Route.TIMELINE:
             return replace(answer, mode=chosen)
-        if request.question.is_handoff_asked and not (request.content_types or request.floor):
+        if is_stop_asked and not (request.question.named_time or request.content_types or request.floor):
             for_handoff = request.asking("what is the latest handoff")._replace(
                 content_types=frozenset({"handoff"}), limit=1
             )
             for newest in self.pipelines[QUERY]()(for_handoff).results:
                 others = [result for result in answer.results if result.document.id != newest.document.id]
                 answer.trace.note("the newest handoff first")
-                answer = replace(
-                    answer,
-                    results=(replace(newest, words=NEXT_WORDS, span=None, purpose=()), *others)[
-                        : request.limit
-                    ],
-                    answered=max(answer.answered or 0.0, newest.confidence or 0.0),
-                )
+                results = (replace(newest, words=NEXT_WORDS, span=None, purpose=()), *others)[: request.limit]
+                likeliest = max(answer.answered or 0.0, newest.confidence or 0.0)
+                answer = replace(answer, results=results, answered=likeliest)
         until = rewind_request(request).scope.authored_until
         sessions = tuple(sessions_with_outcome_first(self.sessions, self.documents, request.limit, until))
         if not sessions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.capture.handoff import STEP_CHARS, is_worth_keeping, next_steps, remaining_steps
+from clawmem.domain.capture.handoff import ITEM_CHARS, is_worth_keeping, next_steps, remaining_steps
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT
@@ -19,7 +19,7 @@ def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
 def test_any_text_is_read(text: str) -> None:
     """Whatever stands there, a step is a text on one line, and no longer than may be."""
     for step in next_steps(text):
-        assert 0 < len(step) <= STEP_CHARS
+        assert 0 < len(step) <= ITEM_CHARS
         assert "\n" not in step
 
 

@@ -24,9 +24,9 @@ def test_another_moment_names_another_time() -> None:
 def test_another_text_keeps_the_moment() -> None:
     """A part of a question is asked at the moment of the question, and read anew."""
     asked = Question("where did we leave off", NOW_MS)
-    assert asked.is_handoff_asked
+    assert asked.stopped_topic == frozenset()
 
     part = replace(asked, text="where did we leave off with the roof")
 
-    assert not part.is_handoff_asked
+    assert part.stopped_topic == {"roof"}
     assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
