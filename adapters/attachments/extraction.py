@@ -91,9 +91,7 @@ def read_docx(data: bytes) -> ExtractedText:
         DamagedFile: it is encrypted or too large; mammoth raises others for damaged files. ExtraMissing: there is no mammoth.
     """
     if data.startswith(b"\xd0\xcf\x11\xe0"):
-        raise DamagedFile(
-            "it is encrypted or of an old version of Word; save a copy as .docx without a password"
-        )
+        raise DamagedFile("it is encrypted or of an old version of Word; save it as .docx without a password")
     mammoth = _imported("mammoth")
     with ZipFile(BytesIO(data)) as archive:
         parts = [part for part in archive.infolist() if part.filename.endswith((".xml", ".rels"))]

@@ -91,6 +91,7 @@ def read_json(member: Member) -> Iterator[ImportedConversation]:
     rest, fault = [], None
     try:
         for number, record in enumerate(member.objects()):
+            record = Record({**record, **record.object("chat")})  # of Open WebUI
             about = record.object("info") or record.object("session") or record  # of OpenCode, of early Codex
             # The last two of Codex, ShareGPT.
             lists = map(record.objects, ("messages", "items", "conversations"))

@@ -201,9 +201,7 @@ def read_chatgpt(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     for chat in member.objects():
         title = chat.text("title", "conversation_id", "id") or "without a title"
         if not isinstance(chat.get("mapping"), dict):
-            yield ReadFault(
-                member.file.path, f"the conversation {title} is damaged, its mapping is no object"
-            )
+            yield ReadFault(member.file.path, f"the conversation {title} is damaged, without a mapping")
             continue
         nodes = {name: Record(node) for name, node in chat["mapping"].items()}
         before = {name: node.text("parent") for name, node in nodes.items()}
@@ -294,7 +292,7 @@ def read_conversations(member: Member) -> Iterator[ImportedConversation]:
 def _message(message: Record) -> ImportedMessage:
     texts = []
     for block in message.objects("content"):
-        if block.get("type") == "text":
+        if block.get("type") in ("text", "voice_note"):
             texts.append(block.text("text"))
         elif block.get("type") == "tool_use" and block.get("name") in _WRITERS:
             written = block.object("input")  # a document, or its new part
@@ -365,15 +363,14 @@ class DiskExports(ConversationExports):
     def __init__(self, read_messages: ReadMessages, decode: chats.Decode) -> None:
         self._database = Format("agent", read_database)
         self._text = Format("text", partial(chats.read_text, decode))
+
+        def session(source: str, mark: str) -> Format:
+            return Format(source, partial(read_session, source, read_messages), mark)
+
         self._formats = [
-            *(
-                Format(source, partial(read_session, source, read_messages), mark)
-                for source, mark in (
-                    ("codex", r'"type"\s*:\s*"(?:session_meta|response_item)"'),
-                    ("gemini-cli", r'"projectHash"\s*:|\A\s*\{\s*"sessionId"\s*:[^{}]*"startTime"\s*:'),
-                    ("claude-code", r'"sessionId"\s*:'),
-                )
-            ),
+            session("codex", r'"type"\s*:\s*"(?:session_meta|response_item)"'),
+            session("gemini-cli", r'"projectHash"\s*:|\A\s*\{\s*"sessionId"\s*:[^{}]*"startTime"\s*:'),
+            session("claude-code", r'"sessionId"\s*:'),
             Format("chatgpt", read_chatgpt, r'"mapping"\s*:\s*\{'),
             Format("claude.ai", read_conversations, r'"chat_messages"\s*:'),
             Format("claude.ai", read_projects, r'"docs"\s*:\s*\['),
@@ -455,12 +452,10 @@ class DiskExports(ConversationExports):
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9
                 has_text = False
                 for part in file_format.read(member):
-                    if isinstance(
-                        part, ImportedConversation
-                    ):  # the time of the file is that of what has none
-                        has_text |= bool(part.content_type) or any(
-                            line.text.strip() for line in part.messages
-                        )
+                    if isinstance(part, ImportedConversation):
+                        # The time of the file is that of what has none.
+                        texts = "".join(message.text for message in part.messages)
+                        has_text |= bool(part.content_type or texts.strip())
                         has_times = any(message.at is not None for message in part.messages)
                         started = written if part.started is None else part.started
                         updated = written if part.updated is None and not has_times else part.updated
@@ -476,6 +471,4 @@ class DiskExports(ConversationExports):
                 if is_foreign:
                     yield FileFinished(member.file)
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
-                yield ReadFault(
-                    member.file.path, f"it has an unexpected form ({type(error).__name__}: {error})"
-                )
+                yield ReadFault(member.file.path, f"its form is unexpected ({type(error).__name__}: {error})")

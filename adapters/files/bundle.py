@@ -75,9 +75,7 @@ class ZipBundleReader:
         self._zip = self._open.enter_context(ZipFile(self._file))
         self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         if MANIFEST not in self._entries:
-            raise BundleDamaged(
-                self.location, "it has no manifest of a bundle", ELSEWHERE, code="NOT_A_BUNDLE"
-            )
+            raise BundleDamaged(self.location, "it has no bundle manifest", ELSEWHERE, code="NOT_A_BUNDLE")
         size, unpacked = self._file.stat().st_size, sum(entry.file_size for entry in self._entries.values())
         if unpacked > max(ANY_GROWTH, MOST_GROWTH * size):
             reason = f"its {size:,} bytes unpack to {unpacked:,}, which no export of notes does"

@@ -136,9 +136,7 @@ class DiskFiles:
                 if status.st_size > MAX_FILE:
                     raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
                 if not self.hard_links and status.st_nlink > 1:
-                    raise PermissionError(
-                        errno.EACCES, "it has hard links, which may be files of other folders"
-                    )
+                    raise PermissionError(errno.EACCES, "it has hard links, maybe files of other folders")
                 return file.read()
         except (FileNotFoundError, NotADirectoryError) as error:
             raise SourceMissing(_printable(path), "it is gone") from error

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -64,10 +64,8 @@ class DiskTranscripts:
                 if size > LARGEST:
                     raise SourceUnreadable(path, f"it has {size} bytes, {LARGEST} are the most")
                 file.seek(max(0, since.offset - 1))
-                start = (
-                    since if not since.offset or file.read(1) == b"\n" else BEGINNING
-                )  # it was written again
-                begin = _line_after(file, start, size - LONGEST_PART)
+                is_same = not since.offset or file.read(1) == b"\n"  # else it was written again
+                begin = _line_after(file, since if is_same else BEGINNING, size - LONGEST_PART)
                 file.seek(begin.offset)
                 lines = iter(lambda: file.readline(size - file.tell()), b"")
                 return _collected(takewhile(lambda line: line.endswith(b"\n"), lines), begin, path)
@@ -99,10 +97,18 @@ def _line_after(file: BinaryIO, since: Cursor, start: int) -> Cursor:
 
 
 def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> TranscriptPart:
-    """Return the messages on *lines*; several lines with the same id become one message."""
+    """
+    Return the messages on *lines* that the user did not take back; several lines with the same id become one message.
+
+    A prompt in Claude Code names the line that it follows; it takes back what is between, if that has a prompt.
+    """
     number, offset, unreadable = start.line, start.offset, 0
     messages: dict[tuple[bool, str], TranscriptMessage] = {}
+    last, places = b"", dict[bytes, int]()  # numbers of messages up to each line
     for line in lines:
+        places[last] = len(messages)
+        names: dict[bytes, bytes] = dict(re.findall(rb'"(parentUuid|uuid)":\s*"([^"]+)"', line))
+        last = names.get(b"uuid") or b""
         number += 1
         offset += len(line)
         try:
@@ -115,6 +121,9 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
                     if message.speaker is Speaker.USER or not message.text or message.text not in summary
                 }
                 continue
+            if b'"$rewindTo"' in line[:20] or b'"thread_rolled_back"' in line[:200]:
+                messages = dict(islice(messages.items(), _return_of(line, [*messages.values()])))
+                continue
             message, is_sidechain = message_of(line, number, transcript)
         except NotConversation:
             continue
@@ -122,6 +131,10 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
             unreadable += line.endswith(b"\n")
             continue
         key = (is_sidechain, message.id)
+        if message.speaker is Speaker.USER and not is_sidechain and key not in messages:
+            place = places.get(names.get(b"parentUuid") or last, number)
+            if any(other.speaker is Speaker.USER for other in islice(messages.values(), place, None)):
+                messages = dict(islice(messages.items(), place))
         if first := messages.get(key):  # a line that a resumed session copied adds nothing
             text, files = first.text, tuple(dict.fromkeys((*first.files, *message.files)))
             if message.speaker is not Speaker.USER and message.text not in text.split("\n\n"):
@@ -231,6 +244,16 @@ def _codex_summary(line: bytes) -> str:
     history = _objects(payload.get("replacement_history") if isinstance(payload, dict) else None)
     blocks = (block for message in history for block in _objects(message.get("content")))
     return "\n\n".join([_text(payload, "message"), *(_text(block, "text") for block in blocks)])
+
+
+def _return_of(line: bytes, messages: Sequence[TranscriptMessage]) -> int:
+    """Return the number of *messages* before those that the user takes back on this line of Gemini CLI or Codex."""
+    turns = re.search(rb'"num_turns":\s*([1-9]\d{0,5})', line)
+    if turns:
+        prompts = (place for place, message in enumerate(messages) if message.speaker is Speaker.USER)
+        return [0, *prompts][-int(turns[1]) :][0]
+    name = _text(read_json(line), "$rewindTo")
+    return next((place for place, message in enumerate(messages) if message.id == name), len(messages))
 
 
 def _gemini_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:

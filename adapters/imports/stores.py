@@ -183,9 +183,7 @@ def clawmem_original(place: Path) -> Memories:
     """Yield every served document; archived, forgotten and invalidated ones have no counterpart."""
     with database(file_in(place, "index.sqlite", "clawmem.sqlite")) as store:
         if has_table(store, "acts"):
-            raise NoStore(
-                "it is a vault of this clawmem; to copy one, run: clawmem export, then import bundle"
-            )
+            raise NoStore("it is a vault of this clawmem; to copy it: clawmem export, then import bundle")
         has_facts, has_relations = has_table(store, "entity_triples"), has_table(store, "memory_relations")
         for row in store.execute(_DOCUMENTS):
             if not row["active"] or row.get("invalidated_at"):
@@ -234,9 +232,7 @@ _DATES = ("created", "created_at", "date", "modified", "updated")
 def _markdown(selects: Callable[[Path], bool], place: Path, marks: frozenset[str] = frozenset()) -> Memories:
     """Yield every Markdown file below *place* that *selects* accepts; one must have a field of *marks*, if any."""
     if not place.is_dir():
-        raise NoStore(
-            "it is a file, and its folder is needed" if place.exists() else "there is no such folder"
-        )
+        raise NoStore("it is a file, and its folder is needed" if place.exists() else "no such folder exists")
     closed, listed = list[OSError](), os.walk(place, onerror=lambda error: closed.append(error))
     files = (Path(folder, name) for folder, _, names in listed for name in names if name.endswith(".md"))
     paths = sorted(file.relative_to(place) for file in files if file.is_file() and not file.is_symlink())
@@ -301,9 +297,7 @@ basic_memory = partial(_markdown, lambda path: True, marks=frozenset({"permalink
 def openclaw(place: Path) -> Memories:
     """Yield the memory files of a workspace; files in folders of other names are not read."""
     if place.is_dir() and not any((place / name).exists() for name in ("MEMORY.md", "memory.md", "memory")):
-        raise NoStore(
-            "a workspace of OpenClaw has MEMORY.md or memory/ directly in it, this folder has neither"
-        )
+        raise NoStore("a workspace of OpenClaw has MEMORY.md or memory/ directly in it; here is neither")
     return _markdown(lambda path: path.parts[0] in ("MEMORY.md", "memory.md", "memory"), place)
 
 

@@ -171,9 +171,7 @@ def inspect(path: Path, role: str) -> dict[str, Any]:
     is_encoder = pooling in (1, 2, 3) or any(part in architecture for part in ("bert", "embedding"))
     kind = RERANK if ranks else EMBED if is_encoder else GENERATE
     if kind != role:
-        raise ConfigError(
-            f"This is a model to {kind} ({architecture}), not to {role}. Nothing was installed."
-        )
+        raise ConfigError(f"It is a model to {kind} ({architecture}), not to {role}. Nothing was installed.")
     load(path, role, facts["context"], token_hex())
     return facts
 

@@ -170,9 +170,7 @@ def embeddings_in(answer: Json, count: int) -> list[Any]:
 def scores_in(answer: Json, count: int) -> list[float]:
     """Return the scores of *count* documents in their order, unscaled. Raises the errors of `embeddings_in`."""
     entries = _in_order(answer["results"] if "results" in answer else answer["data"], count)
-    scores = [
-        float(entry["relevance_score"] if "relevance_score" in entry else entry["score"]) for entry in entries
-    ]
+    scores = [float(entry.get("relevance_score", entry.get("score"))) for entry in entries]
     if not all(map(math.isfinite, scores)):
         raise ValueError("a score is not finite")
     return scores

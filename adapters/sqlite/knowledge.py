@@ -88,10 +88,8 @@ class SqliteEntities(Store):
             if gone is None or entity_id == into.id:
                 return False
             self._db.write(_SAVE_ENTITY, astuple(into)[:3])
-            mentioning = self._db.write(
-                "delete from mentions where entity = ? returning document_id", (gone,)
-            )
-            self._db.write_many(_MENTION, [(document_id, into.id) for (document_id,) in mentioning])
+            notes = self._db.write("delete from mentions where entity = ? returning document_id", (gone,))
+            self._db.write_many(_MENTION, [(document_id, into.id) for (document_id,) in notes])
             moved = {"gone": gone, "into": self._db.value(_KEY, (into.id,))}
             for sql in _MOVE:
                 self._db.write(sql, moved)

@@ -52,9 +52,7 @@ def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     if isinstance(error, OverflowError):
         return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
-        return InvalidInput(
-            "INVALID_INPUT", "It refers to a document that does not exist. Nothing was stored."
-        )
+        return InvalidInput("INVALID_INPUT", "It refers to no existing document. Nothing was stored.")
     if getattr(error, "extendedresult", 0) in (apsw.SQLITE_CONSTRAINT_CHECK, apsw.SQLITE_CONSTRAINT_NOTNULL):
         return InvalidInput("OUT_OF_BOUNDS", f"A value is not allowed: {message}. Nothing was stored.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):

@@ -272,10 +272,8 @@ def ranked(searcher: Searcher, query: LexicalQuery, limit: int, scope: Scope) ->
     lengths = searcher.aggregate(Query.all_query(), {"average": {"avg": {"field": LENGTH}}})
     average = lengths["average"]["value"] or 1.0
     hits = []
-    keys = searcher.fast_field_values(KEY, addresses)
-    for key, length, address in zip(
-        keys, searcher.fast_field_values(LENGTH, addresses), addresses, strict=True
-    ):
+    keys, counts = (searcher.fast_field_values(name, addresses) for name in (KEY, LENGTH))
+    for key, length, address in zip(keys, counts, addresses, strict=True):
         text = "\n".join(searcher.doc(address)[WORDS])
         norm = K1 * (1 - B + B * int(length or 0) / average)
         score = 0.0

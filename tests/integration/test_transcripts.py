@@ -241,7 +241,7 @@ def test_a_session_of_gemini(transcript: Path) -> None:
         {"id": "2", "type": "info", "content": "Update available."},
         {"id": "3", "type": "gemini", "content": "Saved.", "thoughts": []},
         {"id": "3", "type": "gemini", "content": "Saved.", "toolCalls": [call]},
-        {"$rewindTo": "3"},
+        {"$rewindTo": "9"},
     ]
     transcript.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
