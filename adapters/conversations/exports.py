@@ -120,9 +120,8 @@ def read_database(member: Member) -> Conversations:
             database.set_busy_timeout(2_000)  # an agent writes for milliseconds
             names = {name for (name,) in database.execute("select name from sqlite_schema")}
             if "transcript_events" in names:  # of OpenClaw
-                for (name,) in database.execute(
-                    "select distinct session_id from transcript_events order by 1"
-                ):
+                sessions = database.execute("select distinct session_id from transcript_events order by 1")
+                for (name,) in sessions:
                     events = database.execute(_EVENTS, (name,))
                     yield from read_openclaw(member, (f"{event}\n".encode() for (event,) in events), name)
             elif names.issuperset(("session", "message", "part")):

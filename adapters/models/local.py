@@ -337,9 +337,8 @@ def collect(source: Path, folder: Path, role: str) -> dict[str, Any]:
                 ZipFile(source).extractall(unpacked)
             place = source if source.is_dir() else Path(unpacked)
             for model in sorted(place.rglob(MODEL)):
-                tokenizer = next(
-                    iter(sorted(model.parent.rglob(TOKENIZER)) or sorted(place.rglob(TOKENIZER)))
-                )
+                near = sorted(model.parent.rglob(TOKENIZER))
+                tokenizer = next(iter(near or sorted(place.rglob(TOKENIZER))))
                 shutil.copyfile(model, folder / MODEL)
                 shutil.copyfile(tokenizer, folder / TOKENIZER)
                 with suppress(ConfigError):

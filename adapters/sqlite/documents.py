@@ -284,9 +284,7 @@ class SqliteDocuments(Store):
     def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         within, bindings = condition(scope, "inactive is null")
         tagged = f"(select tags from documents where {within}) as tagged, json_each(tagged.tags) as tag"
-        return dict(
-            self._db.rows(f"select tag.value, count(*) from {tagged} group by 1 order by 1", bindings)
-        )
+        return dict(self._db.rows(f"select tag.value, count() from {tagged} group by 1 order by 1", bindings))
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         sql = "where id > ? and inactive is null order by id limit ?"

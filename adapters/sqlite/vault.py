@@ -160,9 +160,7 @@ class SqliteStorage:
         except VaultDamaged as error:
             results = [error.reason]
         if results == ["ok"]:
-            faults = [
-                f"dangling reference in {table}" for table in self.db.values("pragma foreign_key_check")
-            ]
+            faults = [f"dangling reference in {name}" for name in self.db.values("pragma foreign_key_check")]
             if self.db.value(_NAMES_DIFFER):
                 faults.append("The index of entity names differs from the records")
             return faults

@@ -175,57 +175,26 @@ def test_a_name_that_is_no_text_loses_that_file_alone(invoke: Invoke, tmp_path: 
 
 def test_exchanges_that_the_user_took_back(invoke: Invoke, tmp_path: Path) -> None:
     """Gemini CLI goes back to a message, Codex by turns, and a prompt of Claude Code to the line that it follows."""
-    texts = [
-        "Which rope?",
-        "Dyneema, eight millimetres.",
-        "LLAMA in the garden?",
-        "LLAMAS eat hay.",
-        "Which shackle?",
-    ]
-    roles = ["user", "gemini", "user", "gemini", "user"]
-    gemini: list[dict[str, Any]] = [
-        {"sessionId": "g", "projectHash": "h", "startTime": "2026-10-01T10:00:00Z"}
-    ]
-    gemini += [{"id": f"{n}", "type": roles[n], "content": text} for n, text in enumerate(texts)]
-    gemini.insert(5, {"$rewindTo": "2"})
-    codex: list[dict[str, Any]] = [{"type": "session_meta", "payload": {"id": "c"}}]
-    for role, text in zip(roles, texts, strict=True):
-        kind, speaker = ("input_text", "user") if role == "user" else ("output_text", "assistant")
-        message = {"type": "message", "role": speaker, "content": [{"type": kind, "text": text}]}
-        codex.append({"type": "response_item", "payload": message})
-    codex.insert(5, {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}})
-    claude = [
-        {
-            "parentUuid": parent,
-            "uuid": f"u{n}",
-            "sessionId": "s",
-            "type": role,
-            "message": {"role": role, "content": text},
-        }
-        for n, (parent, role, text) in enumerate(
-            zip((None, "u0", "u1", "u2", "u1"), ("user", "assistant") * 3, texts, strict=False)
-        )
-    ]
-    claude[1]["message"]["content"] = [{"type": "text", "text": texts[1]}]
-    claude[3]["message"]["content"] = [{"type": "text", "text": texts[3]}]
-    webui = [
-        {
-            "id": "w",
-            "chat": {
-                "title": "Bilge",
-                "messages": [{"role": "user", "content": "How big is the bilge of it?"}],
-            },
-        }
-    ]
-    sessions = {"gemini.jsonl": gemini, "codex.jsonl": codex, "claude.jsonl": claude}
-    write_notes(tmp_path / "in", {name: json_lines(rows) for name, rows in sessions.items()})
-    write_notes(tmp_path / "in", {"webui.json": json.dumps(webui)})
+    turns = ["Which rope?", "Dyneema.", "LLAMA in the garden?", "LLAMAS eat hay.", "Which shackle?"]
+    codex, claude = [{"type": "session_meta"}], []
+    gemini: list[Any] = [{"sessionId": "g", "projectHash": "h"}]
+    for n, (text, role) in enumerate(
+        zip(turns, ("user", "assistant", "user", "assistant", "user"), strict=True)
+    ):
+        if n == 4:
+            gemini.append({"$rewindTo": "2"})
+            codex.append({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}})
+        gemini.append({"id": str(n), "type": role.replace("assistant", "gemini"), "content": text})
+        message = {"role": role, "content": [{"type": "input_text", "text": text}]}
+        codex.append({"type": "response_item", "payload": {"type": "message", **message}})
+        link = {"uuid": f"u{n}", "parentUuid": f"u{min(n - 1, n % 3)}", "sessionId": "s", "type": role}
+        claude.append({**link, "message": {"role": role, "content": [{"type": "text", "text": text}]}})
+    write_notes(tmp_path / "in", {"g.jsonl": json_lines(gemini), "claude.jsonl": json_lines(claude)})
+    bilge = {"title": "Bilge", "messages": [{"role": "user", "content": "How big is the bilge of the boat?"}]}
+    write_notes(tmp_path / "in", {"c.jsonl": json_lines(codex), "webui.json": json.dumps([{"chat": bilge}])})
 
     report = mined(invoke, tmp_path / "in")
 
     assert (report["foreign"], report["faults"]) == ([], [])
-    assert {name: source["messages"] for name, source in report["sources"].items()} == {
-        **dict.fromkeys(("claude-code", "codex", "gemini-cli"), 3),
-        "chat-json": 1,
-    }
+    assert sorted(source["messages"] for source in report["sources"].values()) == [1, 3, 3, 3]
     assert not any("LLAMA" in text_of(invoke, note["file"]) for note in documents(invoke).values())

@@ -351,9 +351,7 @@ async def _asked(context: Context[Any, Any], missing: ConfirmationMissing) -> In
 def _untitled(schema: Any) -> Any:
     """Return *schema* without the titles that pydantic adds."""
     if isinstance(schema, dict):
-        return {
-            key: _untitled(value) for key, value in schema.items() if (key, type(value)) != ("title", str)
-        }
+        return {key: _untitled(part) for key, part in schema.items() if (key, type(part)) != ("title", str)}
     return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
 
 

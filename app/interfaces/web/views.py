@@ -276,9 +276,7 @@ def timeline_page(services: Services, query: Query) -> Mapping[str, Any]:
             for period in sorted(counts)
         ],
         "total": sum(counts.values()),
-        "days": [
-            (day, list(written)) for day, written in groupby(reading.dated(services, documents), day_of)
-        ],
+        "days": [(day, list(notes)) for day, notes in groupby(reading.dated(services, documents), day_of)],
     }
 
 

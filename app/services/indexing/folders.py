@@ -190,9 +190,7 @@ class Exclusions:
                     self._rules.setdefault(parent, []).append((_GIT_RANK, rules))
         if name == "logseq":
             with suppress(SourceUnreadable):
-                settings = self._files.read(self._folder.root, f"{path}/config.edn").decode(
-                    "utf-8", "replace"
-                )
+                settings = self._files.read(self._folder.root, f"{path}/config.edn").decode(errors="replace")
                 stated = re.search(r'^[\s{]*:journal/page-title-format\s+"([^"]+)"', settings, re.MULTILINE)
                 self.journal_format = stated[1] if stated else ""
         if name == OWN or (name == GIT and self._folder.gitignore):

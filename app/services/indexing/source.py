@@ -186,9 +186,7 @@ def _note(
     if note.text != note.body:
         note = Markdown(note.text, parts.body_line)
     facts, fields = frontmatter.facts(raw), inline_fields(note)
-    page = [
-        line.lstrip("-*+ ").partition("::") for line in takewhile(is_field, note.body.lstrip().split("\n"))
-    ]
+    page = [row.lstrip("-*+ ").partition("::") for row in takewhile(is_field, note.body.lstrip().split("\n"))]
     # As Logseq has no front matter.
     of_page = frontmatter.facts({name: value.strip() for name, _, value in page})
     facts = facts._replace(title=facts.title or of_page.title, date=facts.date or of_page.date)

@@ -167,9 +167,7 @@ class Enrich:
             with suppress(ModelUnavailable):  # reported with the first waiting document
                 model = ask.model
                 latest = ((number, self.notes.get(number)) for number in self.documents.ids())
-                queue = sorted(
-                    {*queue, *(number for number, note in latest if note and note.origin != model)}
-                )
+                queue = sorted({*queue, *(key for key, note in latest if note and note.origin != model)})
         numbers = [number for number in queue if only is None or number in only]
         if newest:
             ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]

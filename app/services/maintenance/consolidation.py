@@ -218,9 +218,8 @@ class Consolidation:
         Raises:
             VaultError: nothing was changed.
         """
-        entries = [
-            entry for entry in self.journal.replacements(document_id) if entry.document_id == document_id
-        ]
+        replacements = self.journal.replacements(document_id)
+        entries = [entry for entry in replacements if entry.document_id == document_id]
         restored: list[Document] = []
         now = iso_utc(self.clock.now_ms())
         with self.transactions.writing():
@@ -303,9 +302,7 @@ class Consolidation:
     ) -> None:
         """Relate each observation of *selected* with similar ones that contradict it; not with *grouped* ones."""
         pairs = {
-            frozenset((observation.id, other.id)): sorted(
-                (observation, other), key=lambda either: either.when
-            )
+            frozenset((observation.id, other.id)): sorted((observation, other), key=attrgetter("when"))
             for observation in selected
             for other in known.near(observation, without=grouped)
         }
