@@ -47,8 +47,7 @@ def by_rules(
     """
     Return the sections of a handoff of *messages* with these *notes* by rules alone, sentences in order.
 
-    A decision that is one of the next *steps* is listed among them only. Thanks, and questions where work stopped, are
-    no requests.
+    A decision that is one of the next *steps* is listed among them only. Thanks, and "where were we?", are no requests.
     """
     spoken = (m.text for m in messages if m.speaker is Speaker.USER and not why_skip(m.text))
     prompts = [text for text in spoken if Question(text[:ITEM_CHARS], 0).stopped_topic != frozenset()]

@@ -51,18 +51,19 @@ def corrects(text: str, line: str) -> float:
     """
     Return how many words of what *text* corrects a *line* has, and more for a number or a name that does not hold.
 
-    It is 0 if it has fewer than three, and than half of those without numbers. Of a clause that denies, the words next
-    after the negation count most, and those before it least: "Knoll" of "not from Knoll" and of "Lenz instead of Knoll".
-    A line that denies them too is none that holds.
+    It is 0 if it has fewer than three, and than half of those; new numbers do not count. Of a clause that denies, the
+    words next after the negation count most, and those before it least: "Knoll" of "not from Knoll" and of "Lenz instead
+    of Knoll". A line that denies them too is none that holds.
     """
-    topic = corrected_topic(text)
-    shared, named = sum(has_words(topic, line)), sum(not word.isdecimal() for word in topic)
+    replaced = replaced_numbers(text)
+    topic = [word for word in corrected_topic(text) if word in replaced or not word.isdecimal()]
+    shared, named = sum(has_words(topic, line)), len(topic) - len(replaced.intersection(topic))
     if shared < max(1, min(SHARED_WITH_CHANGE, (named + 1) // 2)):
         return 0
     holding = {*topic} - {word for near, _ in _denials(line) for word in near}
     denied = [word for near, far in _denials(text) for word in (*near, *far) if word in holding]
     weight = sum(has / place for place, has in enumerate(has_words(denied, line), 1))
-    return shared + weight + (0 if replaced_numbers(text).isdisjoint(words(line)) else len(topic))
+    return shared + weight + (0 if replaced.isdisjoint(words(line)) else len(topic))
 
 
 def checked_text(text: str) -> str:
