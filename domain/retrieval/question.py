@@ -11,6 +11,7 @@ from clawmem.domain.retrieval.intent import Classification, classify_intent
 from clawmem.domain.retrieval.planning import Route, route
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
+from clawmem.domain.surfacing.gate import AFFIRMATIONS
 from clawmem.domain.text.dates import TimeRange, coming_days, temporal_range
 from clawmem.domain.text.vocabulary import NEWEST, function_words
 from clawmem.domain.text.words import words
@@ -48,11 +49,11 @@ _ANYTHING = frozenset(
     left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait
     """.split()
 )
-_LEAVING_OFF = frozenset(
+_LEAVING_OFF = AFFIRMATIONS.union(
     """
-    leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
+    leave leaving off stop stopped get got started starting resume carry pick pause paused back
     handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately
-    today here end ended give let load open please read say says show tell yesterday weiter weitermachen mach haben mal
+    today here end ended give let load open read say says show tell yesterday weitermachen mach haben mal
     stand lass fass zusammen remind bring speed gib woran zuletzt gerade gearbeitet überblick zusammenfassung
     """.split()
 )

@@ -51,7 +51,7 @@ CHANGE = re.compile(
     rf"""
     \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|(?:moved|changed)(?=\s+(?:\S+\s+){{0,5}}to\b)|(?<!until\ )(?<!to\ )now
     | from\s+(?:today|(?:[\w']+\s+){{1,4}}on)
-    | (?:nicht|kein\w{{0,2}}(?:\s+\S+){{1,3}})\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
+    | nicht\s+mehr|kein\w{{0,2}}(?=(?:\s+\S+){{1,3}}\s+mehr\b)|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )

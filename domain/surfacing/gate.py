@@ -31,11 +31,11 @@ HEARTBEATS = (
     *("heartbeat", "health check", "keepalive", "keep-alive", "status check"),
     *("are you alive", "still alive", "ping", "pong"),
 )
-_AFFIRMATIONS = frozenset(
+AFFIRMATIONS = frozenset(
     """
     yes no yep yeah nope ok okay sure fine thanks thank you thx ty got it understood cool nice great good perfect awesome
     go ahead continue proceed do start begin next please that sounds looks one more time try again it this everyone all hi hello hey morning evening bye
-    ja nein danke bitte gut weiter genau oui non merci sí gracias vale sim não obrigado obrigada grazie bene
+    ja nein danke bitte gut weiter genau hallo moin guten morgen tag abend oui non merci sí gracias vale sim não obrigado obrigada grazie bene
     """.split()
 )
 _HEARTBEAT = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, HEARTBEATS))})(?!\w)", re.IGNORECASE)
@@ -83,7 +83,7 @@ def why_skip(prompt: str, *, heartbeats: Sequence[str] = (), with_heartbeats: bo
             or any(sign.strip().lower() in text.lower() for sign in heartbeats if sign.strip())
         ):
             return Skip.HEARTBEAT
-    is_affirmed = len(spoken) <= 3 and "?" not in text and _AFFIRMATIONS.issuperset(spoken)
+    is_affirmed = len(spoken) <= 3 and "?" not in text and AFFIRMATIONS.issuperset(spoken)
     return Skip.AFFIRMATION if is_affirmed else None
 
 
