@@ -170,7 +170,7 @@ def import_memories(
     Original times stay, secrets are replaced, and imported texts are quoted and not trusted.
     """
     if tool not in STORES:
-        remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
+        remark = f"Tools: {', '.join(STORES)}. For chats, run: clawmem mine PATH, for notes: clawmem bootstrap PATH"
         if not tool:
             raise InvalidInput("INVALID_INPUT", f"Name the tool whose memories to import. {remark}")
         raise NotFound("tool", tool, suggestions=get_close_matches(tool.lower(), STORES), remark=remark)

@@ -138,7 +138,7 @@ def existing_folder(folder: Path) -> Path:
     except PermissionError as error:
         raise InvalidInput("INVALID_PATH", f"{folder} cannot be read. Check its permissions.") from error
     except (OSError, ValueError) as error:  # also for a name that is too long
-        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or name one.") from error
+        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Name one, or unpack it.") from error
     return real_path(expanded)
 
 

@@ -86,10 +86,8 @@ def check_path(text: str) -> None:
     if ".." in text.replace("\\", "/").split("/"):
         raise InvalidInput("PATH_TRAVERSAL", "The path contains '..'. Give a path inside its collection.")
     if len(text) > MAX_PATH_LENGTH:
-        raise InvalidInput(
-            "PATH_TOO_LONG",
-            f"The path has {len(text)} characters; at most {MAX_PATH_LENGTH} are allowed. Give a shorter one.",
-        )
+        fault = f"The path has {len(text)} characters, more than {MAX_PATH_LENGTH}. Give a shorter one."
+        raise InvalidInput("PATH_TOO_LONG", fault)
 
 
 def is_forgotten(document: Document | None) -> bool:

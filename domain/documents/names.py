@@ -22,15 +22,17 @@ EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
 def title(declared: str | None, note: Markdown, path: str) -> str:
     """
-    Return the title of a document: *declared*, else that of a first line ``Title: ...``, its first heading of level 1, or
-    its file name without .md or .txt.
+    Return the title of a document: *declared*, a first line ``Title: ...``, the first heading of level 1, or the file name.
 
     Empty and blank sources are skipped. The result is one line, trimmed, at most `LONGEST_TITLE` characters long and never
     empty: a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
     """
     heading = next((heading.label for heading in note.headings if heading.level == 1), "")
-    page = unquote(file_name(path).replace("___", "/"))  # as Logseq names its files
-    stated = re.match(r"\s*title:[ \t]+(\S.*)", note.body, re.IGNORECASE)  # of MultiMarkdown
+    page = file_name(path.removesuffix(".textbundle/text.md"))
+    # Of MultiMarkdown; a file of Joplin begins with its title.
+    name = "" if re.fullmatch(r"[0-9a-f]{32}", page) else r"title:[ \t]+"
+    stated = re.match(rf"\s*{name}(\S.*)", note.body, re.IGNORECASE)
+    page = unquote(page.replace("___", "/"))  # as Logseq names its files
     names = (declared or "", stated[1] if stated else "", heading, page, path.rstrip("/").rpartition("/")[2])
     chosen = next(filter(None, (" ".join(name.split()) for name in names)), "Untitled")
     return chosen if len(chosen) <= LONGEST_TITLE else f"{chosen[: LONGEST_TITLE - 1].rstrip()}…"

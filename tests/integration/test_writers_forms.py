@@ -118,6 +118,8 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
         "mast.md": "Title: Mast repair\nDate: 2023-05-06\nTags: rig, spars\n\nOf a MultiMarkdown file.\n",
         "Rig 0f3a.md": "# Rig\n\nLast edited: March 6, 2023 10:12 AM\nCreated: May 6, 2023 9:01 PM\nTags: rig\n\nOf Notion.\n",
         "Ann.md": "# Ann\nTitle: Professor\nBirth date: 3 May 1970\n",
+        "aa1c2d4e5a6b47c8d9e0f1a2b3c4d5e6.md": "Boiler manual\n\nOf Joplin.\n# Valves\n",
+        "Ropes.textbundle/text.md": "Of Bear.\n",
         ".Far.md.icloud": "bplist",
         "Books 0f3a_all.csv": "Name\nStoner\n",
     }
@@ -136,6 +138,8 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
         ("Mast repair", "2023-05-06"),
         ("Rig", "2023-05-06"),
     }
+    titles = {one["title"] for one in ask_json(invoke, "list", "--limit", "50")["documents"]}
+    assert titles >= {"Boiler manual", "Ropes"}
     ann = ask_json(invoke, "get", "v/Ann.md")
     assert (ann["title"], ann["authored_at"][:2]) == ("Ann", "20")
 
