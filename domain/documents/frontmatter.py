@@ -113,7 +113,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
         return Facts()
     known: dict[str, object] = {}
     for key, value in raw.items():
-        known.setdefault(re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", key.strip()).casefold(), value)
+        known.setdefault(re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", key.strip(" :")).casefold(), value)
     known.pop("data", None)  # a date in texts alone
     dates: dict[str, str | None] = {}
     dated = (key for key, value in known.items() if date_rank(key) >= 0 and not isinstance(value, bool))

@@ -139,7 +139,7 @@ def note_properties(
     pairs = [pair for pair in (*declared, *inline) if pair[0].casefold() not in left_out]
     pairs += [("aliases", alias) for alias in aliases]
     pairs += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
-    unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in pairs if name.strip())
+    unique = dict.fromkeys((name.strip(" :"), value[:MAX_VALUE]) for name, value in pairs if name.strip(" :"))
     return [Property(normalize("NFC", name), value, property_key(value)) for name, value in unique]
 
 

@@ -23,7 +23,10 @@ from clawmem.ports.records import Origin, Scan
 if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {}"
+MISSING_FOLDER = (
+    "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {0}; "
+    "if it is not needed any more: clawmem collection remove {0}"
+)
 GIT, OWN = ".gitignore", ".clawmemignore"
 BUILT_IN = "the built-in rules"
 # Files in the folder .obsidian, and their keys that name templates, which are no notes.
