@@ -94,7 +94,7 @@ def test_a_session_is_not_told_what_it_said_itself(vault_file: Path, hook: Hook,
         hook("precompact-extract", "PreCompact", **conversation)
         assert f"## Key Decisions This Session\n\n- {OWN}" in state.read_text("utf-8")
         assert OWN in hook("postcompact-inject", "SessionStart", source="compact", **conversation).context
-    assert told("In what are invoices kept, and for how many years?")
+    assert told("For how many years are invoices kept in the bucket?")
 
     hook("handoff-generator", "Stop", **conversation)
     [handoff] = [text for one, text in captured(vault_file).values() if one.content_type == "handoff"]

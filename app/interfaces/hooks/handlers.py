@@ -105,7 +105,9 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
             return ""
         vault, now_ms = services.vault, time_ns() // 1_000_000
         turns = turns_of(vault.telemetry, event.session_id, event.prompt_id)
-        if turns.seen(event.prompt, now_ms, settings.dedupe_seconds):
+        files = services.conversation_files(event.transcript_path, event.session_id)
+        compacted_ms = files.compacted_at_ms()
+        if turns.seen(event.prompt, now_ms, min(settings.dedupe_seconds, (now_ms - compacted_ms) / 1000)):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return ""
         project, question = project_of(event.cwd), Question(event.prompt, now_ms, services.clock.zone())
@@ -116,8 +118,6 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
 
                 return inject_text(handoff, "context-surfacing", event, context, services)
         profile = profile_named(settings.profile, settings.token_budget)
-        files = services.conversation_files(event.transcript_path, event.session_id)
-        compacted_ms = files.compacted_at_ms()
         choices = Choices(
             profile,
             topic=topic_of(settings.topics, event.session_id or "") or settings.topic,
