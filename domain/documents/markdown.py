@@ -134,7 +134,7 @@ class Markdown:
             label, level = "", 0
             if kind is BlockKind.HEADING:
                 label, level = self._tokens[at + 1].content, int(token.tag[1])
-                label = re.sub(r"\s*\{:?\s*[#.][^{}]*\}\Z", "", label)  # attributes of Pandoc
+                label = re.sub(r"\{:?\s*[#.][^{}]*\}\Z", "", label).rstrip()  # attributes of Pandoc
                 path = [heading for heading in path if heading[0] < level]
             elif kind is BlockKind.CODE:
                 label = token.info.partition(" ")[0]
