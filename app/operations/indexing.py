@@ -363,12 +363,12 @@ def bootstrap(
                 report = next(report for report in reading.collections if report.collection == added)
                 rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
                 remedy = (
-                    "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update"
+                    "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update; "
+                    "for chats: clawmem mine PATH"
                 )
-                reason = " ".join(report.problems[:3]) or f"Excluded: {rules or 'nothing'}. {remedy}"
-                fault = (
-                    f"No readable file of {folder} matches {settings.collections[added].pattern}. {reason}"
-                )
+                reason = " ".join(report.problems[:3]) or f"Excluded: {rules or 'no text'}. {remedy}"
+                pattern = settings.collections[added].pattern
+                fault = f"No readable file of {folder} matches {pattern}. {reason}"
                 raise InvalidInput("NOTHING_INDEXED", fault)
             reading.remarks += memory_advice(services.clients, settings)
             if advice := opened.language_advice():
