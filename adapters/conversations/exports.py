@@ -63,7 +63,7 @@ def read_session(source: str, read_messages: ReadMessages, member: Member) -> Co
         facts.text(*_TITLES),
         [ImportedMessage(line.id, line.text, line.at or None, line.speaker) for line in read_lines],
         facts.text("timestamp") or None,
-        _project_labels(facts.text("cwd")),
+        {"project": facts.text("cwd")},
     )
     if unreadable:
         yield ReadFault(member.file.path, f"lines that could not be read: {unreadable}")
@@ -102,10 +102,6 @@ def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -
     yield ImportedConversation("openclaw", name, "", messages, started)
     if unreadable:
         yield ReadFault(member.file.path, f"lines that could not be read: {unreadable}")
-
-
-def _project_labels(folder: str) -> dict[str, str]:
-    return {"project": folder.replace("\\", "/").rstrip("/").rpartition("/")[2]}
 
 
 # Events that OpenClaw has compressed count as unreadable lines.
@@ -151,7 +147,7 @@ def _opencode_rows(database: apsw.Connection) -> Conversations:
                 if message["role"] == "user" and _QUOTED.fullmatch(text):  # by `opencode run`
                     text = text[1:-1].replace('\\"', '"')
                 messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
-        yield ImportedConversation("opencode", name, title, messages, started, _project_labels(directory))
+        yield ImportedConversation("opencode", name, title, messages, started, {"project": directory})
 
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -185,7 +181,7 @@ def _hermes_rows(database: apsw.Connection) -> Conversations:
             is_copy = not is_compacted and (not is_active or (role, content) in compacted)
             if text and not is_copy and not text.startswith(_SUMMARIES):
                 messages.append(ImportedMessage(str(key), text, at, Speaker(role)))
-        yield ImportedConversation("hermes", name, title, messages, started, _project_labels(directory))
+        yield ImportedConversation("hermes", name, title, messages, started, {"project": directory})
 
 
 # -- data exports of ChatGPT and Claude.ai ---------------------------------------------------------------

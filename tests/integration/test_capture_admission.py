@@ -34,17 +34,10 @@ class SessionHome:
         """Let a session with these turns stop; *wrote* is a file that the assistant wrote in it."""
         file = transcript(self.home / f"projects/{session_id}.jsonl", *turns)
         if wrote:
-            tool = {
-                "type": "tool_use",
-                "id": "t1",
-                "name": "Write",
-                "input": {"file_path": wrote, "content": "x"},
-            }
-            line = {
-                "type": "assistant",
-                "uuid": "w1",
-                "message": {"role": "assistant", "id": "w1", "content": [tool]},
-            }
+            written = {"file_path": wrote, "content": "x"}
+            tool = {"type": "tool_use", "id": "t1", "name": "Write", "input": written}
+            message = {"role": "assistant", "id": "w1", "content": [tool]}
+            line = {"type": "assistant", "uuid": "w1", "message": message}
             file.write_text(file.read_text("utf-8") + json.dumps(line) + "\n", "utf-8")
         for name in AT_STOP:
             self.hook(name, "Stop", session_id=session_id, transcript_path=str(file))
@@ -95,9 +88,7 @@ def test_a_decision_answers_its_question(sessions: SessionHome) -> None:
     [text] = [text for path, text in sessions.kept().items() if "-decision-" in path]
     assert "In answer to: Which static site generator should we use?" in text
     assert json.loads(sessions.invoke("status", "--json").stdout)["embeddings"]["pending"] == 0
-    found = json.loads(sessions.invoke("query", "which site generator do we use", "--all", "--json").stdout)[
-        "results"
-    ]
+    found = ask_json(sessions.invoke, "query", "which site generator do we use", "--all")["results"]
     order = [one["content_type"] for one in found]
     assert order.index("decision") < order.index("handoff")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from chat_exports import chatgpt, claude_ai, claude_code, json_lines
-from command_line import Invoke, write_notes
+from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, documents, mined, text_of
 
 IMAGE = "iVBORw0KGgo" * 600_000  # 6.6 MB without a blank
@@ -171,6 +171,18 @@ def test_a_name_that_is_no_text_loses_that_file_alone(invoke: Invoke, tmp_path: 
     assert report["sources"]["claude-code"]["added"] == 1
     assert len(report["faults"]) == 3
     assert all("its name is not UTF-8; rename it" in fault for fault in report["faults"])
+
+
+def test_a_session_has_the_project_of_its_repository(invoke: Invoke, tmp_path: Path) -> None:
+    """Also in a folder below; another repository of that name is another project."""
+    for owner, talk in (("me", BOAT), ("you", BREAD)):
+        (tmp_path / owner / "ferry/.git").mkdir(parents=True)
+        session = claude_code(talk).replace("/home/me/ferry", f"{tmp_path}/{owner}/ferry/src")
+        write_notes(tmp_path / "in", {f"{owner}.jsonl": session})
+    mined(invoke, tmp_path / "in")
+
+    [listed] = ask_json(invoke, "list", "--where", f"project={tmp_path}/you/ferry")["documents"]
+    assert BREAD.title in listed["title"]
 
 
 def test_exchanges_that_the_user_took_back(invoke: Invoke, tmp_path: Path) -> None:

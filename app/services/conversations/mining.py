@@ -14,6 +14,7 @@ from hashlib import sha256
 from itertools import chain
 from typing import NamedTuple
 
+from clawmem.app.environment.session_topics import project_of
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
@@ -243,6 +244,8 @@ class _Import:
         texts = (conversation.title, *conversation.labels.values())
         title, *labels = redact_parts([clean_text(text) for text in texts])
         named = dict(zip(conversation.labels, labels, strict=True))
+        if root := project_of(named.get("project", "")):
+            named["project"] = root
         conversation = conversation._replace(source=source, title=title, labels=named)
         counts = self.report.sources.setdefault(source, SourceCounts())
         if (conversation.content_type or CONVERSATION) == CONVERSATION:
