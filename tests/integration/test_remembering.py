@@ -420,10 +420,12 @@ def test_a_secret_is_reported_and_saved_as_written(remembered: Invoke, notes: Pa
 
 
 def test_the_diary_answers_what_was_done(remembered: Invoke) -> None:
-    """Its entries come before what was remembered on that day."""
-    remembered("diary", "write", "Painted the keel.")
+    """Its entries come before what was remembered on that day; those of an agent are not likely."""
+    entry = ask_json(remembered, "diary", "write", "Painted the keel.")
     remembered("remember", "The bike lock is blue.")
+    of_agent = ask_json(remembered, "diary", "write", "Summed up the week.", "--agent", "claude")
 
-    first, *_ = ask_json(remembered, "query", "what did I do this week")["results"]
+    found = ask_json(remembered, "query", "what did I do this week", "--all")["results"]
 
-    assert first["file"].startswith("_clawmem/diary/")
+    likely = [result["file"] for result in found if result["confidence"] >= 0.5]
+    assert likely[0] == entry["file"] and of_agent["file"] not in likely

@@ -159,7 +159,7 @@ def notes_of_time(
     def place(c: Candidate) -> tuple[bool, bool, bool, bool]:
         document = documents[c.document_id]
         is_other_kind = document.content_type not in question.kinds
-        is_entry = document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
+        is_entry = document.domain == "user" and document.display_path.startswith(f"{OWN_COLLECTION}/diary/")
         is_note = is_own(document) and document.collection != OWN_COLLECTION
         is_of_others = is_other_kind and not (is_note or is_entry)
         is_diary = is_entry or c.document_id in sections or file_name(document.path) in names
