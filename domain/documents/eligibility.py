@@ -139,10 +139,7 @@ def path_context(path: str, contexts: Mapping[str, str], global_context: str = "
     """
     Return *global_context* and the descriptions of all folders above *path*, outermost first; ``None`` without any.
 
-    Args:
-        path: The path within the collection.
-        contexts: Descriptions by path prefix. A prefix is a folder or a file, with or without a slash at its ends;
-            ``/`` is the whole collection.
+    *contexts* are by the path of a folder or a file, with or without a slash at its ends; ``/`` is the whole collection.
     """
     place = f"/{path.strip('/')}/"
     folders = [(f"/{prefix.strip('/')}/".replace("//", "/"), text) for prefix, text in contexts.items()]

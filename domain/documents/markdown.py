@@ -134,7 +134,8 @@ class Markdown:
             label, level = "", 0
             if kind is BlockKind.HEADING:
                 label, level = self._tokens[at + 1].content, int(token.tag[1])
-                label = re.sub(r"\{:?\s*[#.][^{}]*\}\Z", "", label).rstrip()  # attributes of Pandoc
+                label = re.sub(r"\{:?\s*[#.][^{}]*\}\Z|\\(?=[^\w\s])", "", label).rstrip()
+                label = re.sub(r"\A\*\*([^*]+)\*\*\Z", r"\1", label)  # Google Docs writes all so
                 path = [heading for heading in path if heading[0] < level]
             elif kind is BlockKind.CODE:
                 label = token.info.partition(" ")[0]
@@ -177,7 +178,7 @@ class Markdown:
     @cached_property
     def text(self) -> str:
         """
-        The body without comments, queries and templates of Logseq; line numbers do not change.
+        The body without comments, queries, templates of Logseq and the data of pictures; line numbers do not change.
 
         An unclosed comment is text. A template is a list item with the property ``template::``, and all below it.
         """
@@ -186,6 +187,8 @@ class Markdown:
         if any(mark in self.body for mark in _NO_TEXT):
             inline = _inline_spans(self._without_code)
             spans += [(start, end) for mark, start, end in inline if mark in _NO_TEXT]
+        if ";base64," in self.body:
+            spans += [match.span() for match in re.finditer(r"(?<=;base64,)[\w+/=%-]{100,}", self.body)]
         for block in self.blocks if "template::" in self.body else ():
             lines = self.body[block.start : block.end].split("\n") if block.kind is BlockKind.ITEM else ()
             if any(line.lstrip("-*+ \t").startswith("template::") for line in lines):
