@@ -25,7 +25,7 @@ Decode = Callable[[bytes], str]  # raises ValueError if the bytes are no text
 _ROLES = dict.fromkeys(("user", "human", "you", "me"), Speaker.USER) | dict.fromkeys(
     "assistant ai claude gpt chatgpt bot gemini copilot model llm".split(), Speaker.ASSISTANT
 )
-_TIMES = ("timestamp", "created_at", "create_time", "time")
+_TIMES = ("timestamp", "created_at", "create_time", "createdAt", "time")
 _NAME = r"[^\W_](?:[\w .'-]|[^\x00-\x7f]){0,38}"
 _TIME = r"\d{4}-\d\d-\d\d[T ,]{1,2}\d\d?:\d\d(?::\d\d)?"
 _BARE = re.compile(rf"^(?P<name>{_NAME}): ?(?P<text>.*)$")
@@ -95,7 +95,7 @@ def read_json(member: Member) -> Iterator[ImportedConversation]:
             about = record.object("info") or record.object("session") or record  # of OpenCode, of early Codex
             # The last two of Codex, ShareGPT.
             lists = map(record.objects, ("messages", "items", "conversations"))
-            key = about.text("id", "uuid") or f"{member.file.path}#{number}"
+            key = about.text("id", "uuid", "conversationId") or f"{member.file.path}#{number}"
             if inner := next(filter(None, lists), None):
                 title, started = about.text("title"), about.time(*_TIMES)
                 yield ImportedConversation("chat-json", key, title, _json_messages(inner), started)
@@ -113,9 +113,12 @@ def _json_messages(records: Iterable[Record]) -> list[ImportedMessage]:
     messages = []
     for number, record in enumerate(records, start=1):
         about = record.object("info") or record
-        if role := _ROLES.get(about.text("role", "from").lower()):
+        name = {"True": "user", "False": "assistant"}.get(
+            str(about.get("isCreatedByUser")), ""
+        )  # of LibreChat
+        if role := _ROLES.get(about.text("role", "from").lower() or name):
             parts = record.get("content") or record.get("parts")  # of Gemini
-            text = record.text("content", "value") or text_of_parts(parts)
+            text = record.text("content", "value", "text") or text_of_parts(parts)
             at = about.time(*_TIMES) or about.object("time").time("created")
             messages.append(ImportedMessage(about.text("id") or str(number), text, at, role))
     return messages

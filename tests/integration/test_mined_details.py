@@ -203,10 +203,13 @@ def test_exchanges_that_the_user_took_back(invoke: Invoke, tmp_path: Path) -> No
         claude.append({**link, "message": {"role": role, "content": [{"type": "text", "text": text}]}})
     write_notes(tmp_path / "in", {"g.jsonl": json_lines(gemini), "claude.jsonl": json_lines(claude)})
     bilge = {"title": "Bilge", "messages": [{"role": "user", "content": "How big is the bilge of the boat?"}]}
-    write_notes(tmp_path / "in", {"c.jsonl": json_lines(codex), "webui.json": json.dumps([{"chat": bilge}])})
+    libre = {"messages": [{"isCreatedByUser": n == 0, "text": f"Which torque, number {n}?"} for n in (0, 1)]}
+    write_notes(
+        tmp_path / "in", {"c.jsonl": json_lines(codex), "webui.json": json.dumps([{"chat": bilge}, libre])}
+    )
 
     report = mined(invoke, tmp_path / "in")
 
     assert (report["foreign"], report["faults"]) == ([], [])
-    assert sorted(source["messages"] for source in report["sources"].values()) == [1, 3, 3, 3]
+    assert sorted(source["messages"] for source in report["sources"].values()) == [3, 3, 3, 3]
     assert not any("LLAMA" in text_of(invoke, note["file"]) for note in documents(invoke).values())
