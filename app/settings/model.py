@@ -473,8 +473,7 @@ def fault_of(error: ErrorDetails) -> str:
     """Return the fault of one value, such as "must be greater than 0": in pydantic's words, if they are plain."""
     subject, should, demand = error["msg"].removeprefix("Value error, ").rstrip(".").partition(" should ")
     demand = f"must {demand}" if should and " " not in subject else f"{subject}{should}{demand}"
-    kind = error["type"].removesuffix("_parsing").removesuffix("_type")
-    return PLAIN_WORDS.get(kind, demand)
+    return PLAIN_WORDS.get(error["type"].removesuffix("_parsing").removesuffix("_type"), demand)
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:

@@ -53,8 +53,7 @@ def document_names(document: Document) -> tuple[str, ...]:
 
 def searchable_names(document: Document) -> tuple[str, ...]:
     """Return the names of *document*, then the folders of its path, innermost first."""
-    folders = document.path.rstrip("/").split("/")[:-1]
-    return (*document_names(document), *reversed(folders))
+    return (*document_names(document), *reversed(document.path.rstrip("/").split("/")[:-1]))
 
 
 class Address(NamedTuple):

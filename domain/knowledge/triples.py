@@ -41,8 +41,7 @@ class Statement(NamedTuple):
 
         They are the first of the SHA-256 of its three parts in UTF-8, separated by NUL.
         """
-        text = "\0".join(self).encode("utf-8", "surrogatepass")
-        return sha256(text).hexdigest()[:16]
+        return sha256("\0".join(self).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def confidence_of(kind: str) -> float:

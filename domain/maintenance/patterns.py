@@ -1,6 +1,6 @@
-"""Patterns: observations that say the same, the prompts for finding them, the text that replaces them, and trends."""
+"""Patterns: observations that say the same, the prompts for finding them, and trends."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -106,13 +106,6 @@ def occurrences_of(document: Document, body: str, again: Sequence[str] = ()) -> 
     return [Occurrence(day, text) for day, _, text in listed]
 
 
-def consolidated_body(text: str, occasions: Iterable[Occurrence]) -> str:
-    """Return the Markdown of a consolidated observation: its text, then each recording, latest first."""
-    every = sorted(occasions, reverse=True)
-    listed = "\n".join(f"- {day}: {statement}" for day, statement in every)
-    return f"# {text}\n\nIt was noted {len(every)} times:\n\n{listed}\n"
-
-
 class Trend(StrEnum):
     """Trend of an observation by how often and how recently it was recorded."""
 
@@ -136,5 +129,4 @@ def trend(first_ms: int, last_ms: int, times: int, now_ms: int) -> Trend:
         return Trend.NEW
     if silent_days > QUIET_DAYS:
         return Trend.STALE if silent_days > STALE_DAYS else Trend.WEAKENING
-    is_stronger = times >= OFTEN and silent_days < RECENT_DAYS
-    return Trend.STRENGTHENING if is_stronger else Trend.STABLE
+    return Trend.STRENGTHENING if times >= OFTEN and silent_days < RECENT_DAYS else Trend.STABLE

@@ -5,11 +5,14 @@ from collections.abc import Collection, Iterator
 from hashlib import blake2b
 
 from clawmem.domain.security.escaping import unescape
+from clawmem.domain.surfacing.gate import AFFIRMATIONS
+from clawmem.domain.text.vocabulary import UNINFLECTED, denies
 from clawmem.domain.text.words import words
 
 SHINGLE = 5  # words; decisions often have six or seven, and one changed word invalidates up to five shingles
 ECHO = 0.5
 _HASH_BYTES = 8
+_SAYING_NOTHING = UNINFLECTED | AFFIRMATIONS
 _TAG = re.compile(r"</?[a-z][a-z0-9-]*(?:\s[^<>\n]*)?>")
 _LIST_MARKER = re.compile(
     r"^(?:[ \t]*(?:[>*+•–—-]|#{1,6}|\d{1,3}[.)]|\[[ xX]\])(?=\s|>|$))+", flags=re.MULTILINE
@@ -34,18 +37,28 @@ def echo_share(text: str, injected: Collection[int]) -> float:
 
     ``echo_share(text, fingerprint(text))`` is 1, and the share never falls when *injected* grows.
     """
+    spoken, own = _spoken_words(text, injected)
+    return (len(spoken) - len(own)) / len(spoken) if spoken else 0.0
+
+
+def is_echo(text: str, injected: Collection[int], *, at_least: float = ECHO, by_user: bool = False) -> bool:
+    """
+    Whether at least the share *at_least* of the words of *text* repeats *injected* text.
+
+    A user, who does not see that text, repeats nothing with a denial, another number or another content word in it.
+    """
+    _, own = _spoken_words(text, injected) if by_user else ((), ())
+    is_different = any(word not in _SAYING_NOTHING or denies(word) for word in own)
+    return not is_different and echo_share(text, injected) >= at_least
+
+
+def _spoken_words(text: str, injected: Collection[int]) -> tuple[list[str], list[str]]:
+    """Return the words of *text*, and those outside of runs that were *injected*."""
     spoken = words(_without_markers(text))
-    if not spoken:
-        return 0.0
     length = min(SHINGLE, len(spoken))
     known = {place for place, run in enumerate(_shingles(spoken)) if _hash(run) in injected}
     covered = {place + step for place in known for step in range(length)}
-    return len(covered) / len(spoken)
-
-
-def is_echo(text: str, injected: Collection[int], *, at_least: float = ECHO) -> bool:
-    """Whether at least the share *at_least* of the words of *text* repeats *injected* text."""
-    return echo_share(text, injected) >= at_least
+    return spoken, [word for place, word in enumerate(spoken) if place not in covered]
 
 
 def to_bytes(hashes: Collection[int]) -> bytes:

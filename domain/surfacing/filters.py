@@ -33,8 +33,7 @@ def is_hidden(display_path: str, content_type: str) -> bool:
 
     A folder ``_clawmem`` within a collection has notes that the user saved.
     """
-    is_machine_made = display_path.startswith(MACHINE_MADE) and content_type not in SETTLED
-    return is_machine_made or is_private(display_path)
+    return (display_path.startswith(MACHINE_MADE) and content_type not in SETTLED) or is_private(display_path)
 
 
 def is_noise(text: str) -> bool:

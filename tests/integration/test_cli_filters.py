@@ -162,15 +162,7 @@ def test_lists_are_of_a_day(remembered: Invoke, notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb",
-    [
-        "search",
-        "query --mode=vectors",
-        "query",
-        "query --mode=auto",
-        "query --mode=plan",
-        "query --mode=intent",
-    ],
+    "verb", ["search", "query", *map("query --mode={}".format, ("vectors", "auto", "plan", "intent"))]
 )
 def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb: str) -> None:
     """What is of another type or lacks a tag is not there, however well it fits."""

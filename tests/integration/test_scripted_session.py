@@ -77,6 +77,19 @@ def test_what_was_told_is_not_captured_back(vault_file: Path, hook: Hook, home: 
     assert not list((state_folder(vault_file) / "spool").iterdir())
 
 
+def test_a_user_who_denies_what_was_told_is_heard(vault_file: Path, hook: Hook, home: Path) -> None:
+    """Though most words are those that the session was told; so is another number, and no repetition."""
+    prompt = "Did we decide to move every session to Postgres in spring?"
+    assert "every session to Postgres" in hook("context-surfacing", "UserPromptSubmit", prompt=prompt).context
+    denied = "We decided not to move every session to Postgres in spring."
+    again = "OK, we decided to move every session to Postgres in spring."
+    said = transcript(home / "projects/5f0c.jsonl", ("Hello.", "Hello."), (denied, "Fine."), (again, "Fine."))
+
+    hook("decision-extractor", "Stop", transcript_path=str(said))
+
+    assert {one.title for one, _ in captured(vault_file).values()} == {denied.rstrip(".")}
+
+
 def test_a_session_is_not_told_what_it_said_itself(vault_file: Path, hook: Hook, home: Path) -> None:
     """Until its conversation is compacted; other sessions are. What it is told then is still its own."""
     said = transcript(home / "projects/5f0c.jsonl", ("Hello.", "Hello."), (OWN, "Fine."))

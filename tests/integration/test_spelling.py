@@ -39,13 +39,7 @@ def test_a_compound_is_read_as_its_words(indexed: Invoke) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "schedule of the choir",
-        "who sells wheat",
-        "does Marta keep a key",
-        "which mortgage",
-        "geht Maria ins Kino",
-    ],
+    ["the choir", "who sells wheat", "does Marta keep a key", "which mortgage", "geht Maria ins Kino"],
 )
 def test_other_words_are_left_alone(indexed: Invoke, question: str) -> None:
     """Known words are not corrected, nor those that differ from a word of the vault by another letter or more."""

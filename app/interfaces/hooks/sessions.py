@@ -46,7 +46,7 @@ from clawmem.domain.surfacing.turns import Turns
 from clawmem.domain.text.words import query_hash
 from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Session as SessionRecord
-from clawmem.ports.sessions import session_key
+from clawmem.ports.sessions import Speaker, session_key
 
 ATTEMPTS = 3  # failed attempts after which a job is dropped
 PERMANENT_ERRORS = (InvalidInput, SourceUnreadable)  # not retried; the next turn adds a new job
@@ -376,7 +376,8 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
 
     injected = InjectedFingerprints(context.vault).of(session.id)
     latest = alone.transcripts.read(session.transcript).messages[-MESSAGES:]
-    write(state_of(latest, [note for note in notes_by_rules(latest) if not is_echo(note.quote, injected)]))
+    stated = ((note, note.message.speaker is Speaker.USER) for note in notes_by_rules(latest))
+    write(state_of(latest, [note for note, own in stated if not is_echo(note.quote, injected, by_user=own)]))
     files.drop_old_states()
     with context.writable() as services:
         write(services.session_capture(is_echo=_echo_test(services, session)).state(session))
@@ -426,7 +427,7 @@ def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
     services.transcript_archive.store(session)
 
 
-def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:
+def _echo_test(services: Services, session: Session) -> Callable[..., bool]:
     """Return whether a sentence repeats what hooks gave to the session, which is not captured as new."""
 
     @cache
@@ -440,4 +441,4 @@ def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:
             hashes = hashes.union(fingerprint(body), fingerprint(heading))
         return hashes
 
-    return lambda sentence: is_echo(sentence, injected())
+    return lambda sentence, **by: is_echo(sentence, injected(), **by)

@@ -157,8 +157,7 @@ def _add_route(app: FastAPI, dispatcher: Dispatcher, operation: AnyOperation) ->
             raise refusal_of(error, hint=HINT) from error
         missing = operation.route_defaults.keys() - request.model_fields_set
         request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
-        result = await run(dispatcher, operation, request, caller=CALLER)
-        return Json(operation.record(result))
+        return Json(operation.record(await run(dispatcher, operation, request, caller=CALLER)))
 
     endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
         [

@@ -125,8 +125,7 @@ class _Builder:
             for key, node in self.nodes.items()
         }
         connected = [Edge((placed[first], placed[second]), kind) for (first, second), kind in edges.items()]
-        nodes = sorted(placed.values(), key=lambda node: node.steps)
-        return Neighbourhood(nodes, connected, self.is_cut)
+        return Neighbourhood(sorted(placed.values(), key=lambda node: node.steps), connected, self.is_cut)
 
 
 def _places(keys: Sequence[str], edges: Iterable[tuple[str, str]]) -> list[tuple[float, float]]:

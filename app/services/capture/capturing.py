@@ -69,7 +69,7 @@ class SessionCapture:
     A generator is asked first; without one, or when it fails, rules are used.
 
     Args:
-        is_echo: Whether a sentence repeats injected context; such sentences are not captured.
+        is_echo: Whether a sentence repeats injected context (see `fingerprint.is_echo`); it is not captured.
         left: Returns the seconds left; after them, rules are used.
     """
 
@@ -87,7 +87,7 @@ class SessionCapture:
     transcripts: Transcripts
     clock: Clock
     generator: Generator | None = None
-    is_echo: Callable[[str], bool] = lambda sentence: False
+    is_echo: Callable[..., bool] = lambda sentence, **by: False
     left: Callable[[], float] = lambda: 20.0
 
     def memorize(self, session: Session) -> list[SavedMemory]:
@@ -120,7 +120,7 @@ class SessionCapture:
                 facts=tuple(fact for fact in note.facts if not self.is_echo(fact)),
             )
             for note in noted
-            if not self.is_echo(note.quote)
+            if not self._repeats(note)
         ]
         generator = self.generator if any(note.is_by_model for note in notes) else None
         conflicts: list[Conflict] = []  # of decisions and preferences with their five best lexical matches
@@ -326,6 +326,9 @@ class SessionCapture:
             path, title, body, HANDOFF, confidence, at, origin=origin, project=project, is_local=True
         )
 
+    def _repeats(self, note: Note) -> bool:
+        return self.is_echo(note.quote, by_user=note.message.speaker is Speaker.USER)
+
     def _in_force(self, messages: Sequence[TranscriptMessage]) -> list[Note]:
         """
         Return the notes in *messages* that hold at their end, without repetitions of injected context.
@@ -335,7 +338,7 @@ class SessionCapture:
         original = [
             note
             for note in notes_by_rules(messages)
-            if not self.is_echo(note.quote) or self.captures.is_known(source(note.message.id, note.quote))
+            if not self._repeats(note) or self.captures.is_known(source(note.message.id, note.quote))
         ]
         numbered = enumerate(original, start=1)
         return [note for at, note in numbered if not any(revises(later, note) for later in original[at:])]

@@ -267,10 +267,11 @@ class Consolidation:
                 )
             )
             shared = set.intersection(*(set(document.tags) for document in documents))
+            listed = "\n".join(f"- {day}: {statement}" for day, statement in reversed(occasions))
             created = self.memories.write(
                 path,
                 title_of(group.text)[:TITLE_CHARS],
-                patterns.consolidated_body(group.text, occasions),
+                f"# {group.text}\n\nIt was noted {len(occasions)} times:\n\n{listed}\n",
                 documents[0].content_type,
                 max(document.confidence for document in documents),
                 max(documents[0].authored_at, occasions[-1].day),

@@ -91,8 +91,7 @@ def confidence(
     ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     answered = max(answered, *dated) if dated else min(answered, by_date.others)
-    work = work.with_candidates(candidates)._replace(answered=answered)
-    return above_floor(request, work, trace)
+    return above_floor(request, work.with_candidates(candidates)._replace(answered=answered), trace)
 
 
 def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
