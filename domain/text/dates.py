@@ -63,7 +63,7 @@ _WORDS = {
     rf"(?P<to_day>{_NUMBER_OF_DAY})(?:st|nd|rd|th|\.)?)?",
     "year": _YEAR,
     "of_year": rf"(?:,?\s+(?:of\s+)?(?:{_YEAR}|['’](?P<short>\d\d)"
-    r"|(?P<near>last|this|letzten|dieses)\s+(?:year|jahres)))",
+    r"|(?P<near>last|this|letzten|vorigen|dieses)\s+(?:year|jahres)))",
     "part": rf"(?:the\s+|im\s+)?(?P<ordinal>{any_of(ORDINALS)})\s+(?P<part>quarter|half|quartal|halbjahr)",
     "count": rf"(?P<count>{any_of(_COUNTS)}|[1-9]\d{{0,3}})".replace(r"\ ", r"\s+"),
     "unit": rf"(?P<unit>{any_of(_UNITS)})(?:e?n|e?s|e)?",
@@ -237,7 +237,7 @@ class _Phrase(NamedTuple):
         if year := self.number("year") or (self.number("short") and 2000 + self.number("short")):
             return self.in_year(year)
         if near := self.text("near"):
-            return self.in_year(self.now.year - (near in ("last", "letzten")))
+            return self.in_year(self.now.year - (near not in ("this", "dieses")))
         for number in range(self.latest.year, self.latest.year - LEAP_YEARS_APART - 1, -1):
             with suppress(ValueError):  # 29 February
                 if (days := self.in_year(number)).first <= self.latest:
@@ -264,6 +264,9 @@ class _Phrase(NamedTuple):
                 is_year = length > 31 * 9
                 middle = _later(first, 6, "month") if is_year else first + timedelta(length // 2)
                 first, after = (middle, after) if nth or self.text("last") else (first, middle)
+            elif name := self.text("weekday") or "saturday" * bool(self.text("saturday")):
+                latest = after - ONE_DAY if self.text("last") else first + timedelta(days=6 + 7 * nth)
+                first, after = self.weekday(latest, name, 2 if self.text("saturday") else 1)
             elif unit := _UNITS.get(self.text("unit")):
                 count = A_FEW[1] if self.groups["plural"] is not None else 1
                 count = self.counts()[1] if self.text("count") else count
@@ -323,6 +326,7 @@ _TIMES = _table(
         "{this} (?:past )?{season}": _Phrase.part,
         "{last} (?:{month}{clear}|{season})": _Phrase.over,
         "(?:{month}|{the}{season}|{part}){of_year}": _Phrase.part,
+        r"(?P<near>last|this|letztes|voriges|dieses) (?:year|jahr) (?:in|im) (?:{month}|{the}{season})": _Phrase.part,
         r"(?P<part>[qh])(?P<nth>[1-4]){of_year}": _Phrase.part,
         r"{year}(?:-|\s*)(?P<part>[qh])(?P<nth>[1-4])": _Phrase.part,
         "{on_weekday}{month} (?:the )?{day}{to_day}{of_year}?": _Phrase.part,
@@ -370,7 +374,8 @@ _IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
 _PART = _pattern(
     "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende"
     f"|{{the}}(?:(?P<ordinal>{any_of(ORDINALS)}|opening)|(?P<last>last|final|closing|letzte[nrms]?)) "
-    "(?:{count} )?(?:(?P<half>half|hälfte)|{unit}(?P<plural>(?<=[a-z]s))?) (?:of|in|im|vom|des))",
+    "(?:{count} )?(?:(?P<half>half|hälfte)|(?:{weekday}|(?P<saturday>weekend|wochenende))|{unit}(?<!year)(?<!jahr)(?P<plural>(?<=[a-z]s))?)"
+    " (?:of|in|im|vom|des))",
     r"(?:\s+|-)",
 )
 _WEEK_OF = _pattern("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: on)?", r"\s+")
