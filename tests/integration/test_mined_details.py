@@ -190,9 +190,8 @@ def test_exchanges_that_the_user_took_back(invoke: Invoke, tmp_path: Path) -> No
     turns = ["Which rope?", "Dyneema.", "LLAMA in the garden?", "LLAMAS eat hay.", "Which shackle?"]
     codex, claude = [{"type": "session_meta"}], []
     gemini: list[Any] = [{"sessionId": "g", "projectHash": "h"}]
-    for n, (text, role) in enumerate(
-        zip(turns, ("user", "assistant", "user", "assistant", "user"), strict=True)
-    ):
+    for n, text in enumerate(turns):
+        role = ("user", "assistant")[n % 2]
         if n == 4:
             gemini.append({"$rewindTo": "2"})
             codex.append({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}})
@@ -201,12 +200,10 @@ def test_exchanges_that_the_user_took_back(invoke: Invoke, tmp_path: Path) -> No
         codex.append({"type": "response_item", "payload": {"type": "message", **message}})
         link = {"uuid": f"u{n}", "parentUuid": f"u{min(n - 1, n % 3)}", "sessionId": "s", "type": role}
         claude.append({**link, "message": {"role": role, "content": [{"type": "text", "text": text}]}})
-    write_notes(tmp_path / "in", {"g.jsonl": json_lines(gemini), "claude.jsonl": json_lines(claude)})
     bilge = {"title": "Bilge", "messages": [{"role": "user", "content": "How big is the bilge of the boat?"}]}
     libre = {"messages": [{"isCreatedByUser": n == 0, "text": f"Which torque, number {n}?"} for n in (0, 1)]}
-    write_notes(
-        tmp_path / "in", {"c.jsonl": json_lines(codex), "webui.json": json.dumps([{"chat": bilge}, libre])}
-    )
+    files = {"g.jsonl": json_lines(gemini), "s.jsonl": json_lines(claude), "c.jsonl": json_lines(codex)}
+    write_notes(tmp_path / "in", {**files, "webui.json": json.dumps([{"chat": bilge}, libre])})
 
     report = mined(invoke, tmp_path / "in")
 
