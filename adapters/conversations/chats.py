@@ -22,13 +22,14 @@ from clawmem.ports.sessions import Speaker
 
 Decode = Callable[[bytes], str]  # raises ValueError if the bytes are no text
 
-_ROLES = dict.fromkeys(("user", "human", "you", "me"), Speaker.USER) | dict.fromkeys(
-    "assistant ai claude gpt chatgpt bot gemini copilot model llm".split(), Speaker.ASSISTANT
+_ROLES = dict.fromkeys(("user", "human", "you", "me", "prompt"), Speaker.USER) | dict.fromkeys(
+    "assistant ai claude gpt chatgpt bot gemini copilot model llm response".split(), Speaker.ASSISTANT
 )
 _TIMES = ("timestamp", "created_at", "create_time", "createdAt", "time")
 _NAME = r"[^\W_](?:[\w .'-]|[^\x00-\x7f]){0,38}"
 _TIME = r"\d{4}-\d\d-\d\d[T ,]{1,2}\d\d?:\d\d(?::\d\d)?"
-_BARE = re.compile(rf"^(?P<name>{_NAME}): ?(?P<text>.*)$")
+# Also "#### You:", "## MODEL ✨" and "ChatGPT said:".
+_BARE = re.compile(rf"^(?P<head>#{{2,6}} [^\w\n]*)?(?P<name>{_NAME}?)(?: said)?(?(head):?$|:) ?(?P<text>.*)$")
 _FORMS = (
     re.compile(rf"^\[?(?P<at>{_TIME})\]?(?: -)? <?(?P<name>{_NAME})>?: ?(?P<text>.*)$"),
     re.compile(rf"^\*\*(?P<name>{_NAME}):?\*\*:?(?: \((?P<at>{_TIME})\))?:?[ \t]*(?P<text>.*)$"),
@@ -76,9 +77,11 @@ def _turns(text: str, form: re.Pattern[str]) -> tuple[str, list[_Turn]]:
     title, turns, is_code = "", list[_Turn](), False
     for line in text.replace("\r\n", "\n").split("\n"):
         is_code ^= line.lstrip(" ").startswith(("```", "~~~"))
-        if not is_code and (match := form.match(line[:300])):
-            rest = match["text"] + line[300:]
-            turns.append(_Turn(match["name"].strip(), match.groupdict().get("at") or "", [rest]))
+        match = None if is_code else form.match(line[:300])
+        parts = match.groupdict() if match else {}
+        name = re.sub(r"\A\W+|\W+\Z", "", parts.get("name", ""))
+        if name and (name.casefold() in _ROLES or not parts.get("head")):
+            turns.append(_Turn(name, parts.get("at") or "", [parts["text"] + line[300:]]))
         elif turns:
             turns[-1].lines.append(line)
         elif line.startswith("# ") or not title:

@@ -158,9 +158,7 @@ class Member:
         except OSError as error:
             raise Unreadable(reason_of_os(error)) from error
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-            raise Unreadable(
-                f"its data is damaged, encrypted or compressed in an unknown way ({error})"
-            ) from error
+            raise Unreadable(f"its data is damaged, encrypted or of unknown compression ({error})") from error
 
     @contextmanager
     def open_text(self) -> Iterator[TextIO]:

@@ -86,9 +86,7 @@ class ApiModel:
         """
         api = provider or provider_for(url)
         if cls.role == RERANK and not api.rerank_path:
-            raise ConfigError(
-                f"{api.name} does not rerank. Leave CLAWMEM_RERANK_URL out, or give another server."
-            )
+            raise ConfigError(f"{api.name} does not rerank. Leave CLAWMEM_RERANK_URL out, or change it.")
         name = model or getattr(api, f"{cls.role}_model")
         return cls(HttpServer(url, clock, api, name, api_key=api_key, sleep=sleep), **options)
 

@@ -93,9 +93,7 @@ _PUT_SKETCH = """
 insert into sketches select key, ? from fragments where key = ?
 on conflict (key) do update set sketch = excluded.sketch
 """
-_SKETCHES = (
-    "select sketches.key, sketch from json_each(?) as asked join sketches on sketches.key = asked.value"
-)
+_SKETCHES = "select sketches.key, sketch from json_each(?) join sketches on sketches.key = value"
 _WAITING_LINES = """
 select count(*) - count(sketches.key)
   from documents cross join fragments on fragments.key between id << 20 and (id << 20) | 1048575

@@ -81,9 +81,8 @@ class SqliteLexicalIndex(Store):
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         with blame_index(self._db, self.faults), self._db.atomic():
             for grain, table in TABLES.items():
-                rows = [
-                    (pack(entry.key), entry.title, entry.text) for entry in entries if entry.grain is grain
-                ]
+                own = (entry for entry in entries if entry.grain is grain)
+                rows = [(pack(entry.key), entry.title, entry.text) for entry in own]
                 self._db.write_many(f"replace into {table} (rowid, title, text) values (?, ?, ?)", rows)
 
     def remove(self, document_id: int) -> None:

@@ -200,13 +200,11 @@ def test_exchanges_that_the_user_took_back(invoke: Invoke, tmp_path: Path) -> No
         codex.append({"type": "response_item", "payload": {"type": "message", **message}})
         link = {"uuid": f"u{n}", "parentUuid": f"u{min(n - 1, n % 3)}", "sessionId": "s", "type": role}
         claude.append({**link, "message": {"role": role, "content": [{"type": "text", "text": text}]}})
-    bilge = {"title": "Bilge", "messages": [{"role": "user", "content": "How big is the bilge of the boat?"}]}
-    libre = {"messages": [{"isCreatedByUser": n == 0, "text": f"Which torque, number {n}?"} for n in (0, 1)]}
     files = {"g.jsonl": json_lines(gemini), "s.jsonl": json_lines(claude), "c.jsonl": json_lines(codex)}
-    write_notes(tmp_path / "in", {**files, "webui.json": json.dumps([{"chat": bilge}, libre])})
+    write_notes(tmp_path / "in", files)
 
     report = mined(invoke, tmp_path / "in")
 
     assert (report["foreign"], report["faults"]) == ([], [])
-    assert sorted(source["messages"] for source in report["sources"].values()) == [3, 3, 3, 3]
+    assert sorted(source["messages"] for source in report["sources"].values()) == [3, 3, 3]
     assert not any("LLAMA" in text_of(invoke, note["file"]) for note in documents(invoke).values())

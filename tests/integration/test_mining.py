@@ -274,8 +274,19 @@ INFOS = [
                 "conversations": [{"from": "human", "value": ASKED}, {"from": "gpt", "value": ANSWERED}],
             }
         ],
+        [
+            {
+                "chat": {
+                    "messages": [
+                        {"role": "user", "content": ASKED},
+                        {"role": "assistant", "content": PARTS[1:]},
+                    ]
+                }
+            }
+        ],
+        {"messages": [{"isCreatedByUser": text == ASKED, "text": text} for text in (ASKED, ANSWERED)]},
     ],
-    ids=["opencode export", "early Codex", "checkpoint of Gemini CLI", "ShareGPT"],
+    ids=["opencode export", "early Codex", "checkpoint of Gemini CLI", "ShareGPT", "Open WebUI", "LibreChat"],
 )
 def test_lists_of_messages_of_other_programs(invoke: Invoke, tmp_path: Path, export: Any) -> None:
     """Their roles and texts have other names and places."""
@@ -285,6 +296,20 @@ def test_lists_of_messages_of_other_programs(invoke: Invoke, tmp_path: Path, exp
 
     [document] = documents(invoke).values()
     assert text_of(invoke, document["file"]) == f"**User:** {ASKED}\n\n**Agent:** {ANSWERED}\n"
+
+
+@pytest.mark.parametrize("person", ["#### You:", "## USER 🧑‍💻\n", "You said:", "## Prompt:\n"])
+def test_a_chat_copied_as_text(invoke: Invoke, tmp_path: Path, person: str) -> None:
+    """Headings with roles mark turns, as the command "/chat share" of Gemini CLI writes; others are part of the answer."""
+    names = {"#### You:": "#### ChatGPT:", "You said:": "ChatGPT said:", "## Prompt:\n": "## Response:\n"}
+    answer = f"{names.get(person, '## MODEL ✨')}\n## Steps\n{ANSWERED}\n"
+    (tmp_path / "chat.md").write_text(f"# Shop\n\n{person}\n{ASKED}\n\n{answer}\n" * 2, "utf-8")
+
+    mined(invoke, tmp_path / "chat.md")
+
+    [document] = documents(invoke).values()
+    text = text_of(invoke, document["file"])
+    assert (text.count(f"**User:** {ASKED}\n"), text.count(f"**Agent:** ## Steps\n{ANSWERED}")) == (2, 2)
 
 
 def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:

@@ -77,11 +77,7 @@ def _mmr(given: dict[str, Any]) -> list[str]:
 def _snippet(given: dict[str, Any]) -> dict[str, Any]:
     places = {name: tuple(given[name]) for name in ("found", "within") if name in given}
     shown = snippet(**{**given, **places})
-    return {
-        "text": shown.text,
-        "start_line": shown.start_line,
-        "line_count": shown.line_count,
-    }
+    return {"text": shown.text, "start_line": shown.start_line, "line_count": shown.line_count}
 
 
 def _lease(given: dict[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.query_forms import (
-    MAX_BARE_TERMS,
-    MAX_TERMS,
-    is_precise,
-    query_forms,
-)
+from clawmem.domain.retrieval.query_forms import MAX_BARE_TERMS, MAX_TERMS, is_precise, query_forms
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import is_unspaced, search_text, words
 
