@@ -261,14 +261,12 @@ def surface(
     require_vault(settings := settings_of(ctx))
     os.environ["INDEX_PATH"] = str(settings.vault)  # the variable from which hooks read the path
     text = " ".join(question) if question else text_on_stdin()
-    here = HookContext(os.environ)
-    if not bootstrap:
-        block = HANDLERS["context-surfacing"](HookEvent(name="UserPromptSubmit", prompt=text), here)
-    else:
-        event = HookEvent(name="SessionStart", session_id=text.strip() or f"io6-{time_ns() // 1_000_000}")
-        blocks = (HANDLERS[hook](event, here) for hook in ("session-bootstrap", "staleness-check"))
-        block = "\n".join(filter(None, blocks))
-    if block:
+    here, event = HookContext(os.environ), HookEvent("UserPromptSubmit", prompt=text, cwd=str(Path.cwd()))
+    hooks = ("session-bootstrap", "staleness-check") if bootstrap else ("context-surfacing",)
+    if bootstrap:
+        session_id = text.strip() or f"io6-{time_ns() // 1_000_000}"
+        event = event._replace(name="SessionStart", prompt="", session_id=session_id)
+    if block := "\n".join(filter(None, (HANDLERS[hook](event, here) for hook in hooks))):
         typer.echo(block)
 
 

@@ -189,6 +189,7 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
 
     assert ["wire the exporter" in block for block in answers] == [True] * 14 + [False]
     assert not any("<facts>" in block for block in answers)
+    assert sessions.invoke("surface", prompts[0]).stdout == ""  # in a folder of another project
     own = {"session_id": "aaaa0000", "prompt": prompts[0]}
     assert sessions.hook("context-surfacing", "UserPromptSubmit", **own) == ""
     found = ask_json(sessions.invoke, "query", "--mode", "auto", "wo waren wir stehengeblieben")["results"]

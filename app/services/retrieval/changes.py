@@ -57,7 +57,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
         passage = passages[older][0]
         if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passage)]:
-            changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
+            stating = [n for n in fitting if notes.document(n).content_type != "handoff"]  # what it repeats
+            changed[older] = max(stating or fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
         note = notes.document(line.document_id)
