@@ -64,7 +64,8 @@ def clean_messages(
 
 
 def clean_text(text: str) -> str:
-    """Return *text* with LF line ends, without characters that cannot be stored, cut to `MAX_MESSAGE` characters."""
+    """Return *text* with LF line ends, without pictures and characters that cannot be stored, cut to `MAX_MESSAGE`."""
+    text = re.sub(r"(?<=;base64,)[\w+/=%-]{100,}", "", text)
     if len(text) > MAX_MESSAGE:
         text = f"{text[:MAX_MESSAGE]}\n[cut: {len(text) - MAX_MESSAGE} more characters]"
     return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()

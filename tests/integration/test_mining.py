@@ -302,14 +302,17 @@ def test_lists_of_messages_of_other_programs(invoke: Invoke, tmp_path: Path, exp
 def test_a_chat_copied_as_text(invoke: Invoke, tmp_path: Path, person: str) -> None:
     """Headings with roles mark turns, as the command "/chat share" of Gemini CLI writes; others are part of the answer."""
     names = {"#### You:": "#### ChatGPT:", "You said:": "ChatGPT said:", "## Prompt:\n": "## Response:\n"}
-    answer = f"{names.get(person, '## MODEL ✨')}\n## Steps\n{ANSWERED}\n"
+    answer = f"{names.get(person, '## MODEL ✨')}\n## Steps\n{ANSWERED} ![](data:image/png;base64,{'A' * 600_000})\n"
     (tmp_path / "chat.md").write_text(f"# Shop\n\n{person}\n{ASKED}\n\n{answer}\n" * 2, "utf-8")
 
     mined(invoke, tmp_path / "chat.md")
 
     [document] = documents(invoke).values()
     text = text_of(invoke, document["file"])
-    assert (text.count(f"**User:** {ASKED}\n"), text.count(f"**Agent:** ## Steps\n{ANSWERED}")) == (2, 2)
+    assert (
+        text.count(f"**User:** {ASKED}\n"),
+        text.count(f"**Agent:** ## Steps\n{ANSWERED} ![](data:image/png;base64,)\n"),
+    ) == (2, 2)
 
 
 def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:
