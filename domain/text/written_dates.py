@@ -102,7 +102,7 @@ def day_in(text: str) -> str:
 def opening_fields(body: str) -> Iterator[tuple[str, str]]:
     """Yield names and values of the lines ``Name: value`` that open a text below its title, also as items of a list."""
     lines = islice((line for line in body[:9000].splitlines() if line.strip() and line[0] != "#"), 20)
-    form = r"[-*+>_\s]*([^\W\d][^:\n]{0,40}):[*_]*\s+(.*)"
+    form = r"[-*+_\s]*([^\W\d][^:\n]{0,40}):[*_]*\s+(.*)"
     for line in lines:
         if not (field := re.match(form, line[:200])):
             return
