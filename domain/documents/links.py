@@ -9,7 +9,7 @@ from functools import partial
 from urllib.parse import unquote
 
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import EXTENSION, document_names, file_name, folded, with_part
+from clawmem.domain.documents.names import EXTENSION, file_name, folded, with_part
 from clawmem.domain.text.words import FULL_STOPS, words
 from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName
@@ -99,7 +99,11 @@ def note_names(document: Document, body: str) -> list[NoteName]:
     number = file_name(document.path).partition(" ")[0]  # of a Zettelkasten, as in "202401021200 Moon.md"
     aliases = [*document.aliases, *([number] if number.isdecimal() and len(number) in (12, 14) else [])]
     names += [NoteName(link_keys(name)[1], NameKind.ALIAS) for name in aliases]
-    names += [NoteName(link_keys(name)[1], NameKind.TITLE) for name in document_names(document)[:1]]
+    titles = (
+        document.title,
+        file_name(document.path).replace("-", " "),
+    )  # [[Page Name]] of GitHub is Page-Name.md
+    names += [NoteName(link_keys(name)[1], NameKind.TITLE) for name in titles]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]
     return names

@@ -114,8 +114,8 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
         "dev.sail.maker.md": "## Loft\n\nIn Kappeln.\n",
         "guide.md": "# **Guide \\- all** {#top .wide}\n\n## Set it up {: #install }\n\nRun it. [up](guide.md#top)\n\n"
         f"[image1]: <data:image/png;base64,{'iVBORw0K' * 3000}>\n",
-        "start.md": "[a](guide.md#install) [b](guide.md#set-it-up) [[Where it is|dev.sail.maker]]\n",
-        "roam.md": "- {{[[TODO]]}} fix the winch\n- {{[[DONE]]}} oil the block\n",
+        "start.md": "[a](guide.md#install) [b](guide.md#set-it-up) [[Where it is|dev.sail.maker]] [[Roam tasks]]\n",
+        "Roam-Tasks.md": "- {{[[TODO]]}} fix the winch\n- {{[[DONE]]}} oil the block\n",
         "mast.md": "Title: Mast repair\nDate: 2023-05-06\nTags: rig, spars\n\nOf a MultiMarkdown file.\n",
         "Rig 0f3a.md": "# Rig\n\nLast edited: March 6, 2023 10:12 AM\nCreated: May 6, 2023 9:01 PM\nTags: rig\n\nOf Notion.\n",
         "Ann.md": "# Ann\nTitle: Professor\nBirth date: 3 May 1970\n",
