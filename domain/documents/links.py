@@ -99,10 +99,7 @@ def note_names(document: Document, body: str) -> list[NoteName]:
     number = file_name(document.path).partition(" ")[0]  # of a Zettelkasten, as in "202401021200 Moon.md"
     aliases = [*document.aliases, *([number] if number.isdecimal() and len(number) in (12, 14) else [])]
     names += [NoteName(link_keys(name)[1], NameKind.ALIAS) for name in aliases]
-    titles = (
-        document.title,
-        file_name(document.path).replace("-", " "),
-    )  # [[Page Name]] of GitHub is Page-Name.md
+    titles = document.title, file_name(document.path).replace("-", " ")  # as in wikis of GitHub
     names += [NoteName(link_keys(name)[1], NameKind.TITLE) for name in titles]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]
