@@ -97,7 +97,7 @@ class LeaseFenceContract(Contract):
         with pytest.raises(LeaseLost) as lost:
             leases.check(Lease("index", "a", UNKNOWN, expires_ms=T0 + 100), now_ms=T0)
 
-        assert str(lost.value).startswith("'a' no longer holds the 'index' lease")
+        assert str(lost.value).startswith("'a' lost the 'index' lease")
 
 
 class LeaseReleaseContract(Contract):

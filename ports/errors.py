@@ -407,9 +407,7 @@ class LeaseLost(ClawmemError):
     code = "LEASE_LOST"
 
     def __init__(self, name: str, holder: str) -> None:
-        super().__init__(
-            f"{holder!r} no longer holds the {name!r} lease; its work was discarded. Acquire again."
-        )
+        super().__init__(f"{holder!r} lost the {name!r} lease; its work was discarded. Acquire again.")
 
 
 class FileUnusable(InvalidInput):

@@ -22,8 +22,9 @@ def query_of(prompt: str) -> str:
     Return what to search for a *prompt*; of one longer than what is read, such as a log, the last questions.
 
     If the questions name no topic ("why does this fail?"), the line that names the error follows, or else the whole text.
-    Quotation marks around a whole prompt make no phrase of it.
+    Quotation marks around a whole prompt make no phrase of it, and pictures have no words.
     """
+    prompt = re.sub(r"data:[\w/+.-]{0,60};base64,[\w+/=%-]*", "", prompt)
     text, end = without_prefixes(prompt), prompt[-MOST_PROMPT:]
     if _QUOTED_PROMPT.isdisjoint(text[1:-1]):
         text = text.strip("".join(_QUOTED_PROMPT))

@@ -102,12 +102,14 @@ def test_what_is_hardly_an_answer_is_short(ask: Ask, prompt: str) -> None:
 
 
 def test_the_question_of_a_long_prompt(ask: Ask) -> None:
-    """It is found before and after a log and in quotation marks; the error in the log, if it names no topic."""
+    """It is found before and after a log, a picture and in quotation marks; the error in the log, if it names no topic."""
     log = "\n".join(
         f"2026-11-30T10:{n:04} worker[{n}]: processed job {n} in 4 ms status=200" for n in range(300)
     )
     question, path = "How many days do login sessions live?", "decisions/2026-06-09-postgres-sessions.md"
-    for prompt in (f"{log}\n\n{question}", f"{question}\n```\n{log}\n```", f'"{question}"', f"„{question}“"):
+    picture = f"![](data:image/png;base64,{'iVBORw0K' * 9000}) {question}"
+    marked = f'"{question}"', f"„{question}“"
+    for prompt in (f"{log}\n\n{question}", f"{question}\n```\n{log}\n```", *marked, picture):
         assert ask("examples", prompt).split(" notes/", 2)[1].startswith(path)
     error = (
         f"{log}\nredis.exceptions.ConnectionError: login sessions_lost after restart\n\nwhy does this fail?"
