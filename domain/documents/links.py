@@ -96,11 +96,11 @@ def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
     files = (document.path, file_name(document.path))
     names = [NoteName(link_keys(file)[0], NameKind.FILE) for file in files]
-    number = file_name(document.path).partition(" ")[0]  # of a Zettelkasten, as in "202401021200 Moon.md"
-    aliases = [*document.aliases, *([number] if number.isdecimal() and len(number) in (12, 14) else [])]
-    names += [NoteName(link_keys(name)[1], NameKind.ALIAS) for name in aliases]
-    titles = document.title, file_name(document.path).replace("-", " ")  # as in wikis of GitHub
-    names += [NoteName(link_keys(name)[1], NameKind.TITLE) for name in titles]
+    text = f"{files[1]}\n{document.front_matter}"
+    numbers = re.findall(r"(?:\A|^id: *[\"']?)(\d{12}(?:\d\d)?)\b", text, re.MULTILINE)  # of a Zettelkasten
+    titles = [document.title, files[1].replace("-", " ")]  # as in wikis of GitHub
+    named = {NameKind.ALIAS: [*document.aliases, *numbers], NameKind.TITLE: titles}
+    names += [NoteName(link_keys(name)[1], kind) for kind, several in named.items() for name in several]
     if "id::" in body:
         names += [NoteName(number.lower(), NameKind.BLOCK) for number in _BLOCK_ID.findall(body)]
     return names

@@ -83,6 +83,7 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         "What?": "pages/What%3F.md",
         "Reading: Q?": "pages/reading.md",  # by its title::
         "202401021200": "202401021200 Moon.md",  # as a Zettelkasten links
+        "20240102130000": "pages/tides.md",
         "upper": "sub/upper.md",
         "UPPER": "Upper.md",
     }
@@ -92,6 +93,7 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         tmp_path / "v",
         {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"}
         | {"pages/reading.md": "date:: [[Mar 5th, 2026]]\ntitle:: Reading: Q?\n\n- Text\n  title:: Dune\n"}
+        | {"pages/tides.md": "---\nid: '20240102130000'\n---\nText.\n"}
         | {"logseq/config.edn": '{:journal/page-title-format "EEE, dd-MM-yyyy"}'},
     )
     invoke("bootstrap", tmp_path / "v")
@@ -139,9 +141,8 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
         "documents"
     ]
     assert {one["title"] for one in rigs} == {"Mast repair", "Rig"}
-    assert all(name in invoke("list", "--limit", "50").stdout for name in ("Boiler manual", "Ropes"))
-    ann = ask_json(invoke, "get", "v/Ann.md")
-    assert (ann["title"], ann["authored_at"][:2]) == ("Ann", "20")
+    listed = {*invoke("list", "--limit", "50").stdout.split()}
+    assert {"Boiler", "Ropes"} <= listed and not {"Professor", "1970-05-03"} & listed
 
 
 @pytest.mark.parametrize(
