@@ -127,7 +127,7 @@ def day_at_opening(body: str, latest_ms: int) -> str:
     """
     line = next(filter(str.strip, (line for line in body.splitlines() if not line.startswith("#"))), "")[:200]
     fields = [(date_rank(name), value) for name, value in opening_fields(body) if date_rank(name) >= 0]
-    line = min(fields, key=itemgetter(0))[1] if fields else line.strip()
+    line = min(fields, key=itemgetter(0))[1].lstrip("[") if fields else line.strip()
     start = _WEEKDAY.sub("", line.lstrip("*_>(")) if not line.startswith(("- ", "* ", "+ ")) else ""
     first, blank, rest = start.partition(" ")
     starts = (
