@@ -12,7 +12,7 @@ from clawmem.domain.text.written_dates import date_rank, written_time
 # A ruler above a text opens no front matter.
 _UNCLOSED = re.compile(rf"(?:---[ \t]*\r?\n[^\W\d][\w{MARKS} -]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=)(?:\s|\Z)")
 FENCE = "+++\n"
-_RULER = re.compile(r"^(?:---|\.\.\.|(?P<toml>\+\+\+)|(?P<json>[{}]))[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+_RULER = re.compile(r"(?m)^(?:---(?:yaml|json)?|\.\.\.|(?P<toml>\+\+\+)|(?P<json>[{}]))[ \t]*\r?(?:\n|\Z)")
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 
 # Capture writes observations; they are never inferred from a path.

@@ -17,7 +17,7 @@ def test_a_bad_line_of_front_matter_is_lost_alone(invoke: Invoke, tmp_path: Path
         "open.md": "---\ntitle:: Larch\ntags: [a, b\ndate: 2024-05-05\n---\nText.\n",
         "tab.md": "---\ntitle: Birch\n\tfoo: bar\nlast modified: 2024-5-5\n---\nText.\n",
         "list.md": "---\ntags:\n- one\n- @two\n- three\n---\nText.\n",
-        "near.md": "---\nprivate:true\ntitle:Alder\ndate:2024-05-05\n---\nText.\n",
+        "near.md": "---yaml\nprivate:true\ntitle:Alder\ndate:2024-05-05\n---\nText.\n",
     }
     write_notes(tmp_path / "v", notes)
 
