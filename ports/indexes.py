@@ -1,4 +1,4 @@
-"""Ports for indexes, the vectors and sketches that they are made from, and the log of changes that they follow."""
+"""Ports for indexes, the vectors that they are made from, and the log of changes that they follow."""
 
 import re
 import unicodedata
@@ -9,10 +9,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from clawmem.ports.models import Sketch
 from clawmem.ports.records import (
     EVERYTHING,
-    FragmentKey,
     Grain,
     Hit,
     IndexRecord,
@@ -315,25 +313,3 @@ class EmbeddingStore(VectorSearch, Protocol):
 
     def rebuild(self) -> int:
         """Write the vectors that can be read to a new table, and return their number; other texts become pending."""
-
-
-class SketchStore(Protocol):
-    """Store of the sketches of lines, from one model at a time. A document that is saved again starts without them."""
-
-    def fingerprint(self) -> str | None:
-        """Return the model of the stored sketches; ``None`` before the first `begin`."""
-
-    def begin(self, fingerprint: str) -> None:
-        """Store sketches of this model from now on; the sketches of another model are deleted."""
-
-    def pending(self, limit: int, after: FragmentKey | None = None) -> list[FragmentKey]:
-        """Return up to *limit* lines of active documents without a sketch, in order, starting after *after*."""
-
-    def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
-        """Store sketches of lines that still exist; raise ModelMismatch for those of another model."""
-
-    def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
-        """Return the sketches of those of these lines that have one."""
-
-    def waiting(self) -> int:
-        """Return the number of lines of active documents without a sketch."""

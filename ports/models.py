@@ -1,6 +1,6 @@
 """Ports for models, wherever they run, and for the records about them: cached answers, failures and costs."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, Self
@@ -9,8 +9,6 @@ from clawmem.ports.records import Vector
 
 JsonSchema = Mapping[str, Any]
 """A JSON schema; only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are used."""
-
-Sketch = bytes  # rows of dimensions / 8 bytes: the whole text, then each word; empty if nothing is known
 
 
 class ModelRole(StrEnum):
@@ -57,32 +55,6 @@ def is_in_process(part: object) -> bool:
 def is_remote(model: object) -> bool:
     """Whether the texts that a model reads go to another machine, by its attribute ``is_remote``."""
     return bool(getattr(model, "is_remote", False))
-
-
-class Sketcher(Protocol):
-    """
-    Model that returns a contextual vector for each word of a text; it raises EmbeddingError or ModelError.
-
-    ``fingerprint`` identifies the model; sketches of different models are not comparable. ``dimensions`` is the number
-    of bits per row, a multiple of 8.
-    """
-
-    fingerprint: str
-    dimensions: int
-
-    def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
-        """
-        Return the sketches of *texts*, in order, each independent of the others.
-
-        A bit tells whether a component of the vector is above zero; the first component is the highest bit of the first
-        byte. Punctuation and the tokens in *without* (lower case) are omitted.
-        """
-
-
-def sketcher_of(embedder: object) -> Sketcher | None:
-    """Return the sketcher of an embedder; most embedders only have vectors for whole texts and return ``None``."""
-    sketcher: Sketcher | None = getattr(embedder, "sketcher", None)
-    return sketcher
 
 
 class WordSimilarities(NamedTuple):

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from clawmem.ports.documents import DerivationStore, DocumentStore, LinkStore, PropertyStore, SuccessionStore
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, Outbox, SketchStore, VectorSearch
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, Outbox, VectorSearch
 from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
 from clawmem.ports.knowledge import EntityStore, NoteStore, RelationStore, TripleStore
 from clawmem.ports.models import CostLedger, ModelAnswers, ModelFailures
@@ -38,7 +38,6 @@ class Vault(AbstractContextManager["Vault"]):
     lexical: LexicalIndex
     vectors: VectorSearch
     embeddings: EmbeddingStore
-    sketches: SketchStore
     outbox: Outbox
 
     # knowledge derived from the texts of documents

@@ -21,7 +21,6 @@ def retrieval_stores(vault: Vault) -> RetrievalStores:
         lexical=vault.lexical,
         vectors=vault.vectors,
         embeddings=vault.embeddings,
-        sketches=vault.sketches,
         entities=vault.entities,
         relations=vault.relations,
         answers=vault.answers,

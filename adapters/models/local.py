@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -22,7 +22,7 @@ from tokenizers import Encoding, Tokenizer
 
 from clawmem.adapters.models.store import EMBED, ModelFolder, require
 from clawmem.ports.errors import ConfigError, EmbeddingError, ModelUnavailable
-from clawmem.ports.models import Sketch, Sketcher, WordSimilarities
+from clawmem.ports.models import WordSimilarities
 from clawmem.ports.records import Vector
 
 Floats = npt.NDArray[np.float32]
@@ -36,7 +36,6 @@ _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 REQUIRED = "onnx", "onnxruntime"  # an extra and its package
-SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a measurable gain
 MAX_TOKENS = 256  # of a text; the rest has no influence
 QUERY_CACHE = 4
 LEAST_ODDS = -12.0  # log-odds of a cross-encoder that count as 0; -LEAST_ODDS count as 1
@@ -161,19 +160,6 @@ def _missing(reason: str) -> EmbeddingError:
     )
 
 
-class TokenVectors(NamedTuple):
-    """
-    The vector of a text, and the vectors of its tokens without start and end token.
-
-    ``spans`` are the character positions of the tokens in the text; ``vectors`` (n, dimensions) is float32
-    with unit length. Empty for a text without a known token.
-    """
-
-    pooled: Vector
-    spans: tuple[tuple[int, int], ...]
-    vectors: Floats
-
-
 class OnnxModel:
     """Tokenizer and session of an installed model, loaded with the first text."""
 
@@ -256,48 +242,24 @@ class OnnxEmbedder:
         self.dimensions = int(self._model.manifest.facts["dimensions"])
         pooling = f"{'first' if is_first else 'mean'}-of-{MAX_TOKENS}"
         self.fingerprint = f"{folder.name}:{self.dimensions}:{pooling}:{self._model.files}"
-        # A query is embedded, and soon afterwards its sketch is computed.
-        self._query = lru_cache(QUERY_CACHE)(lambda text: self._run([text])[0])
+        self._query = lru_cache(QUERY_CACHE)(self._vector)
 
     def embed_query(self, text: str) -> Vector:
-        return self._query(f"{self._before_question}{text}").pooled
+        return self._query(f"{self._before_question}{text}")
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [vectors.pooled for vectors in self._run([f"{self._before_text}{text}" for text in texts])]
-
-    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return the vectors of *texts* and of their tokens, in order, with one run per text."""
-        return [self._query(texts[0])] if len(texts) == 1 else self._run(texts)
-
-    @property
-    def sketcher(self) -> Sketcher:
-        """The embedder itself, which marks that it also computes vectors of words."""
-        return self
-
-    def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
-        """Return the signs of the vectors of each text and of its first tokens except *without*."""
-        sketches = []
-        for text, (pooled, spans, vectors) in zip(texts, self.token_vectors(texts), strict=True):
-            tokens = [text[start:end].lower() for start, end in spans]
-            is_word = [token not in without and any(map(str.isalnum, token)) for token in tokens]
-            rows = np.flatnonzero(is_word)
-            signs = np.vstack([np.frombuffer(pooled, "<f4"), vectors[rows[:SKETCH_TOKENS]]]) > 0
-            sketches.append(np.packbits(signs, axis=1).tobytes() if spans else b"")
-        return sketches
-
-    def _run(self, texts: Sequence[str]) -> list[TokenVectors]:
         with ThreadPoolExecutor(_THREADS) as threads:
-            return list(threads.map(self._vectors, map(self._model.encode, texts)))
+            return list(threads.map(self._vector, [f"{self._before_text}{text}" for text in texts]))
 
-    def _vectors(self, encoding: Encoding) -> TokenVectors:
+    def _vector(self, text: str) -> Vector:
+        encoding = self._model.encode(text)
         pieces = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
         if all(special or piece in _UNKNOWN for piece, special in pieces):
-            return TokenVectors(bytes(4 * self.dimensions), (), np.zeros((0, self.dimensions), np.float32))
+            return bytes(4 * self.dimensions)
         tokens = self._model.run(encoding)
         whole = tokens[0] if self._is_first else tokens.mean(axis=0)
-        pooled = (whole / np.linalg.norm(whole)).astype("<f4").tobytes()
-        units = tokens / np.linalg.norm(tokens, axis=1, keepdims=True)
-        return TokenVectors(pooled, tuple(encoding.offsets[1:-1]), units[1:-1])
+        vector: Vector = (whole / np.linalg.norm(whole)).astype("<f4").tobytes()
+        return vector
 
 
 def load(folder: Path) -> tuple[Tokenizer, Any]:

@@ -1,14 +1,12 @@
-"""Changes that external indexes still have to apply, sketches of lines, and leases."""
+"""Changes that external indexes still have to apply, and leases."""
 
-import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
-from clawmem.adapters.sqlite.store import Store, pack, unpack
-from clawmem.ports.errors import LeaseLost, ModelMismatch
+from clawmem.adapters.sqlite.store import Store
+from clawmem.ports.errors import LeaseLost
 from clawmem.ports.indexes import Changes
-from clawmem.ports.models import Sketch
-from clawmem.ports.records import FragmentKey, IndexRecord, IndexState, Marker, Role
+from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 from clawmem.ports.storage import Lease
 
 _INDEXES = """
@@ -79,57 +77,6 @@ class SqliteOutbox(Store):
 
     def _marker(self, seq: int, epoch: str) -> Marker:
         return Marker(str(self._db.meta("vault_id")), seq, epoch)
-
-
-_SKETCHES_OF = "sketches_of"
-# The tables are joined in loop order, so that the first rows come early.
-_UNSKETCHED = """
-select key from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
- where documents.inactive is null and id >= :after >> 20 and key > :after and kind = 'line'
-   and not exists (select 1 from sketches where sketches.key = fragments.key)
- order by id, key limit :limit
-"""
-_PUT_SKETCH = """
-insert into sketches select key, ? from fragments where key = ?
-on conflict (key) do update set sketch = excluded.sketch
-"""
-_SKETCHES = "select sketches.key, sketch from json_each(?) join sketches on sketches.key = value"
-_WAITING_LINES = """
-select count(*) - count(sketches.key)
-  from documents cross join fragments on fragments.key between id << 20 and (id << 20) | 1048575
-  left join sketches using (key)
- where documents.inactive is null and kind = 'line'
-"""
-
-
-class SqliteSketches(Store):
-    """``SketchStore`` in a table of blobs by fragment; a trigger deletes sketches with their fragments."""
-
-    def fingerprint(self) -> str | None:
-        return self._db.meta(_SKETCHES_OF)
-
-    def begin(self, fingerprint: str) -> None:
-        with self._db.atomic():
-            if self.fingerprint() != fingerprint:
-                self._db.write("delete from sketches")
-                self._db.write("insert or replace into meta values (?, ?)", (_SKETCHES_OF, fingerprint))
-
-    def pending(self, limit: int, after: FragmentKey | None = None) -> list[FragmentKey]:
-        bindings = {"after": pack(after) if after else 0, "limit": max(limit, 0)}
-        return [unpack(key) for (key,) in self._db.rows(_UNSKETCHED, bindings)]
-
-    def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
-        with self._db.atomic():
-            if (stored := self.fingerprint()) != fingerprint:
-                raise ModelMismatch(stored or "no model", fingerprint)
-            self._db.write_many(_PUT_SKETCH, [(sketch, pack(key)) for key, sketch in sketches.items()])
-
-    def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
-        rows = self._db.rows(_SKETCHES, (json.dumps([pack(key) for key in keys]),))
-        return {unpack(key): sketch for key, sketch in rows}
-
-    def waiting(self) -> int:
-        return int(self._db.value(_WAITING_LINES))
 
 
 # The rules of `clawmem.domain.maintenance.lease`. Each operation is one statement, so no other process can come between

@@ -12,9 +12,9 @@ from clawmem.adapters.sqlite.repair import mend
 from clawmem.adapters.sqlite.schema import NEW_ID, create, record_tables, version
 from clawmem.ports.storage import RecordTable, VaultRecords
 
-# A register of this machine, a cache, and receipts, which quote questions
-_OF_THIS_MACHINE = frozenset({"indexes", "model_answers", "receipts"})
-_PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, and failures of models
+# A register of this machine, its id and stamps, a cache, and receipts, which quote questions
+_OF_THIS_MACHINE = frozenset({"indexes", "meta", "model_answers", "receipts"})
+_FORMER = frozenset({"meta", "sketches"})  # tables of bundles of earlier versions
 # The serving space and its texts, with vectors of int8 numbers, are tables of a bundle, too.
 _VECTOR_TABLES = {
     "spaces": ("id", "fingerprint", "state", "dimensions"),
@@ -34,10 +34,9 @@ def open_records(path: str) -> Iterator[VaultRecords]:
 
 def _tables(db: Database, layout: Mapping[str, tuple[str, ...]]) -> Iterator[RecordTable]:
     for name, columns in sorted(layout.items()):
-        rows = f"{name} where {_PORTABLE}" if name == "meta" else name
         keys = db.values("select name from pragma_table_info(?) where pk order by pk", (name,))
-        sql = f"select {_quoted(columns)} from {rows} order by {_quoted(keys)}"
-        if db.value(f"select exists (select 1 from {rows})"):
+        sql = f"select {_quoted(columns)} from {name} order by {_quoted(keys)}"
+        if db.value(f"select exists (select 1 from {name})"):
             yield RecordTable(name, columns, db.stream(sql))
     yield from stored_vectors(db)
 
@@ -59,6 +58,8 @@ def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping
             for table in tables:
                 if table.name in _VECTOR_TABLES:
                     _load_vectors(db, table)
+                    continue
+                if table.name in _FORMER:
                     continue
                 if not {*table.columns} <= {*layout.get(table.name, ())}:
                     raise ValueError(f"unknown table or column in {table.name}")

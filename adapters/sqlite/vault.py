@@ -9,7 +9,7 @@ from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments, SqliteProperties
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
-from clawmem.adapters.sqlite.indexes import SqliteLeases, SqliteOutbox, SqliteSketches
+from clawmem.adapters.sqlite.indexes import SqliteLeases, SqliteOutbox
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteNotes, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.sqlite.links import SqliteDerivations, SqliteLinks, SqliteSuccessions
@@ -75,7 +75,6 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         lexical=lexical,
         vectors=embeddings,
         embeddings=embeddings,
-        sketches=SqliteSketches(db),
         outbox=SqliteOutbox(db),
         entities=SqliteEntities(db),
         triples=SqliteTriples(db),

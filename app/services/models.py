@@ -27,11 +27,9 @@ from clawmem.ports.models import (
     ModelFailure,
     ModelFailures,
     ModelRole,
-    Sketcher,
     for_background,
     is_in_process,
     is_remote,
-    sketcher_of,
 )
 from clawmem.ports.records import Vector
 
@@ -178,11 +176,6 @@ class ServingEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return the vectors of *texts*."""
         return self._serving().embed_documents(texts)
-
-    @property
-    def sketcher(self) -> Sketcher | None:
-        """The serving model as a `Sketcher`, if it has vectors for words."""
-        return sketcher_of(self._serving())
 
     def of(self, fingerprint: str) -> Embedder:
         """

@@ -25,7 +25,6 @@ SPEAKER = "speaker"  # the line's speaker is named in the question
 TIME = "time"  # the document was written in the time that the question names
 PRECISE = "precise"  # the text contains every word of a question that is a name
 COVERAGE = "coverage"  # similarity of the line to the words of the question
-WHOLE = "whole"  # similarity of the line to the question as a whole
 BEST_LINE = "best line"  # the final relevance of the document's best line
 
 # Weights of the retrievers, for results that are documents and for results that are lines. Fitted together on two
@@ -42,7 +41,6 @@ LINE_WEIGHTS = MappingProxyType(
         VECTOR: 0.2,
         SPEAKER: 0.6,
         COVERAGE: 1.0,
-        WHOLE: 0.4,
         TIME: 0.7,
         PRECISE: 3.0,
     }
@@ -62,7 +60,7 @@ SPEAKER_LIFT = 0.3  # relative increase of a line's score if the question names 
 # The nearest of many passages is near by chance: cosine that a note loses for its length, and the length that counts as one.
 CHANCE, CHANCE_LENGTH = 0.02, 1000
 
-_WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
+_WITHOUT_ZERO = frozenset({VECTOR, COVERAGE})
 
 DEPTH = 100  # results that are computed; the maximum limit of a search
 

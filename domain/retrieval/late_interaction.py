@@ -2,9 +2,7 @@
 Late interaction: how well a text covers the words of a question.
 
 Each word of the question is matched with the most similar word of the text (the MaxSim of ColBERT, Khattab & Zaharia
-2020), so that a synonym counts almost as much as the word itself. Sketches replace the cosine of a transformer's word
-vectors: the share of equal signs under random hyperplanes estimates their angle (Charikar 2002), with 48 bytes per
-word.
+2020), so that a synonym counts almost as much as the word itself.
 """
 
 import math
@@ -12,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import mul
 from types import MappingProxyType
-from typing import NamedTuple
 
 from clawmem.ports.records import FragmentKey
 
@@ -22,7 +19,7 @@ REACH = len(NEIGHBOUR_SHARES) - 1  # lines before and after
 
 Row = Sequence[float]
 
-READ = 2000  # characters of a line that are sketched; the rest rarely matters and costs as much to compare
+READ = 2000  # characters of a line that are compared; the rest rarely matters and costs as much to compare
 
 
 def line_coverage(
@@ -69,33 +66,3 @@ def name_contributions(
         number: [lent[word] if word in some else 0.0 for word in question] for number, some in names.items()
     }
     return {number: row for number, row in rows.items() if any(row)}
-
-
-class Rows(NamedTuple):
-    """A decoded sketch: ``whole`` and each of ``words`` is an integer of ``bits`` bits."""
-
-    bits: int
-    whole: int
-    words: tuple[int, ...]
-
-
-def read_rows(sketch: bytes, dimensions: int) -> Rows | None:
-    """Return the rows of a sketch, each of *dimensions* bits, a multiple of 8; ``None`` for an empty sketch."""
-    if not sketch:
-        return None
-    width = dimensions // 8
-    whole, *words = (int.from_bytes(sketch[at : at + width]) for at in range(0, len(sketch), width))
-    return Rows(dimensions, whole, tuple(words))
-
-
-def agreement(one: int, other: int, bits: int) -> float:
-    """Return the similarity of two rows: 1 if all *bits* are equal, 0 if half of them or fewer are."""
-    return max(0.0, 1.0 - 2.0 * (one ^ other).bit_count() / bits)
-
-
-def nearest_words(question: Rows, line: Rows) -> tuple[float, ...]:
-    """Return for each word of the question its similarity to the nearest word of the line, in [0, 1]."""
-    bits = question.bits
-    return tuple(
-        max((agreement(word, other, bits) for other in line.words), default=0.0) for word in question.words
-    )

@@ -80,44 +80,20 @@ def test_the_first_token_and_the_words_before_a_question(tmp_path: Path) -> None
 
 
 def test_vectors_are_means_of_those_of_the_tokens(embedder: OnnxEmbedder) -> None:
-    """Texts and tokens have the vectors that the formulas give."""
-    for text, one in zip(SAMPLES, embedder.token_vectors(SAMPLES), strict=True):
-        pooled, tokens = tiny.forward(text)
-        np.testing.assert_allclose(array(one.pooled), pooled, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(one.vectors, tokens[1:-1], rtol=0, atol=1e-5)
-
-
-def test_both_ways_give_the_same_vector(embedder: OnnxEmbedder) -> None:
-    """The vector that comes with the tokens is the one that comes alone, byte by byte."""
-    assert [one.pooled for one in embedder.token_vectors(SAMPLES)] == embedder.embed_documents(SAMPLES)
-
-
-def test_tokens_know_their_place(embedder: OnnxEmbedder) -> None:
-    """There is a vector for each piece of the text, in order, without the marks at either end."""
-    (found,) = embedder.token_vectors([BEES])
-
-    assert [
-        BEES[start:end].lower() for start, end in found.spans
-    ] == "the bees left the hive at noon .".split()
-    assert found.vectors.shape == (8, embedder.dimensions)
-    np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1.0, rtol=0, atol=1e-5)
+    """Texts have the vectors that the formula gives."""
+    for text, vector in zip(SAMPLES, embedder.embed_documents(SAMPLES), strict=True):
+        pooled, _ = tiny.forward(text)
+        np.testing.assert_allclose(array(vector), pooled, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "😀", "東京 😀"])
-def test_nothing_known_has_neither_vector_nor_tokens(embedder: OnnxEmbedder, text: str) -> None:
+def test_nothing_known_has_no_vector(embedder: OnnxEmbedder, text: str) -> None:
     """A text of pieces that are in no vocabulary is as empty as an empty one."""
-    (found,) = embedder.token_vectors([text])
-
-    assert not any(found.pooled)
-    assert (found.spans, found.vectors.shape) == ((), (0, embedder.dimensions))
     assert not any(embedder.embed_query(text))
 
 
 def test_only_the_beginning_of_a_long_text_counts(embedder: OnnxEmbedder) -> None:
-    """254 pieces and the two marks are read; what comes behind them changes nothing."""
-    (found,) = embedder.token_vectors([LONG])
-
-    assert len(found.spans) == 254
+    """256 pieces are read; what comes behind them changes nothing."""
     assert embedder.embed_query(LONG) == embedder.embed_query(LONG + "two wooden boats " * 50)
 
 

@@ -50,7 +50,6 @@ from clawmem.contracts.sessions import (
     SessionForgettingContract,
     UsageContract,
 )
-from clawmem.contracts.sketches import SketchContract
 from clawmem.contracts.succession import DerivationContract, SuccessionContract
 from clawmem.contracts.telemetry import ReceiptContract
 from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
@@ -132,7 +131,6 @@ class TestEmbeddings(
     EmbeddingStateContract,
     EmbeddingBuildingContract,
     EmbeddingTakeOverContract,
-    SketchContract,
 ): ...
 
 

@@ -29,7 +29,6 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
-from clawmem.ports.records import FragmentKey
 from clawmem.ports.sessions import Cursor, Session
 
 SECRET = "zqx7419wobble"
@@ -180,8 +179,6 @@ def known_everywhere(services: Services) -> int:
     vault.acts.add([ActEntry(number, Act.PIN, "cli", now, SAID)])
     for about in (number, document_id(services, "ledger.md")):
         vault.notes.put(Note(about, (SECRET,), context=SAID, cause=number))
-    vault.sketches.begin("m")
-    vault.sketches.store("m", {FragmentKey(number, 0): b"\1"})
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
         answer = services.pipeline("query")(request)

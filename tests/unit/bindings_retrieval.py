@@ -15,7 +15,7 @@ from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
 from clawmem.domain.retrieval.fusion import blend, diversify, lexical_score, min_max, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
 from clawmem.domain.retrieval.intent import DECIDED, asks_for_recent, classify_intent, has_recency_intent
-from clawmem.domain.retrieval.late_interaction import agreement, line_coverage, nearest_words, read_rows
+from clawmem.domain.retrieval.late_interaction import line_coverage
 from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses, route
 from clawmem.domain.retrieval.question import newest_question
 from clawmem.domain.retrieval.relevance import (
@@ -176,14 +176,6 @@ def _run(run: int | list[Any]) -> str:
     return str(text) * times
 
 
-def _sketched(question: str, line: str, dimensions: int) -> list[Any] | None:
-    """How near a line comes to each word of a question and to the whole, both sketches in hex."""
-    asked, written = (read_rows(bytes.fromhex(sketch), dimensions) for sketch in (question, line))
-    if asked is None or written is None:
-        return None
-    return [list(nearest_words(asked, written)), agreement(asked.whole, written.whole, dimensions)]
-
-
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "lexical_score": lambda given: lexical_score(**_numbers(given)),
     "rrf": _rrf,
@@ -222,5 +214,4 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "chunk_choice": lambda given: _chunk_choice(dict(given)),
     "intent_terms": lambda given: list(intent_terms(**given)),
     "blend": lambda given: blend(**given),
-    "sketches": lambda given: _sketched(**given),
 }

@@ -1,21 +1,17 @@
-"""Embedding and sketching of pending texts."""
+"""Embedding of pending texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import groupby
 
 from clawmem.app.services.progress import Progress
-from clawmem.domain.documents.markdown import with_columns
-from clawmem.domain.retrieval.late_interaction import READ
-from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BadVector, EmbeddingError, InputTooLong, ModelError, ModelMismatch
-from clawmem.ports.indexes import EmbeddingStore, SketchStore
-from clawmem.ports.models import Embedder, Sketcher, for_background, is_remote, sketcher_of
-from clawmem.ports.records import FragmentKey, embedding_text
+from clawmem.ports.indexes import EmbeddingStore
+from clawmem.ports.models import Embedder, for_background, is_remote
+from clawmem.ports.records import embedding_text
 from clawmem.ports.storage import Transactions
 
 BATCH = 256  # texts or lines per transaction: about 30 ms of writing, and the most that a killed run loses
@@ -29,8 +25,7 @@ class EmbedReport:
 
     ``stopped`` means that the model failed, not a single text: the remaining texts wait for another run. ``replaced``
     is the model whose vectors were replaced in this run, ``waiting_for`` the one whose vectors could not be replaced,
-    with the reason in ``error``. ``paused`` means that the caller ended the run. ``sketched`` counts lines, if the serving
-    model can make sketches. ``remarks`` are sentences about the indexes.
+    with the reason in ``error``. ``paused`` means that the caller ended the run. ``remarks`` are sentences about the indexes.
     """
 
     embedded: int = 0
@@ -41,7 +36,6 @@ class EmbedReport:
     paused: bool = False
     replaced: str | None = None
     waiting_for: str | None = None
-    sketched: int = 0
     pending: int = 0
     remarks: list[str] = field(default_factory=list)
 
@@ -77,7 +71,6 @@ class EmbedPending:
 
     documents: DocumentStore
     embeddings: EmbeddingStore
-    sketches: SketchStore
     transactions: Transactions
     embedder: Embedder
     of_vault: Callable[[], Embedder]
@@ -92,8 +85,7 @@ class EmbedPending:
     ) -> EmbedReport:
         """
         Run until nothing is pending, or *go_on* returns False after a batch for the numbers of texts tried and of all;
-        with *force* rebuild every vector next to the serving ones, by the chosen model. Lines are sketched last, as
-        search works without sketches.
+        with *force* rebuild every vector next to the serving ones, by the chosen model.
 
         Raises:
             ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.
@@ -127,12 +119,6 @@ class EmbedPending:
             report.stopped, report.error = False, None  # another process has done this work
         while embeddings.discard(1000):  # per transaction: well under 50 ms of writing
             pass
-        sketcher = sketcher_of(model)
-        if sketcher and not report.stopped and embeddings.fingerprint() == sketcher.fingerprint:
-            try:
-                self._sketch(sketcher, report, progress)
-            except (EmbeddingError, ModelError) as error:
-                report.error, report.stopped = str(error), True
         report.pending = embeddings.counts().pending
         return report
 
@@ -206,22 +192,3 @@ class EmbedPending:
         report.failed += len(failed)
         if failed:
             report.error = reason
-
-    def _sketch(self, sketcher: Sketcher, report: EmbedReport, progress: Progress) -> None:
-        """Sketch every line that has no sketch; lines deleted in between are left out."""
-        self.sketches.begin(sketcher.fingerprint)
-        total = self.sketches.waiting()
-        after: FragmentKey | None = None
-        while batch := self.sketches.pending(BATCH, after):
-            spans = self.documents.spans(batch)
-            texts: dict[FragmentKey, str] = {}
-            for document_id, keys in groupby(sorted(spans), key=lambda key: key.document_id):
-                body = self.documents.body(document_id) or ""
-                texts |= {key: with_columns(body, spans[key].start, spans[key].end)[:READ] for key in keys}
-            distinct = list(dict.fromkeys(texts.values()))  # "Thanks!" is in many lines of chats
-            sketches = dict(zip(distinct, sketcher.sketch(distinct, STOP_WORDS), strict=True))
-            with self.transactions.writing():
-                by_line = {key: sketches[text] for key, text in texts.items()}
-                self.sketches.store(sketcher.fingerprint, by_line)
-            report.sketched, after = report.sketched + len(batch), batch[-1]
-            progress(report.sketched, max(total, report.sketched))

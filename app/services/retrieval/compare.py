@@ -2,22 +2,20 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 
 from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
 from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import grains, late_interaction
 from clawmem.domain.retrieval.fusion import meaning_share, rarity
 from clawmem.domain.retrieval.grains import LINE_WEIGHTS, VECTOR
-from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
-from clawmem.ports.errors import ClawmemError, ModelMismatch
-from clawmem.ports.indexes import LexicalIndex, SketchStore
-from clawmem.ports.models import Embedder, LateInteraction, Sketcher, sketcher_of
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.models import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain
 
 
@@ -80,32 +78,21 @@ def fused_documents(request: RetrievalRequest, work: Work, weights: Mapping[str,
 Signals = Mapping[str, Mapping[FragmentKey, float]]  # by name of the signal and by line
 
 # Independent of the limit, so that the first results do not depend on it.
-DOCUMENTS = 40
+DOCUMENTS, LINES = 40, 60
 
 
-def compare(
-    stores: RetrievalStores,
-    late: LateInteraction,
-    embedder: Embedder | None,
-    request: RetrievalRequest,
-    work: Work,
-    trace: Trace,
-) -> Work:
+def compare(late: LateInteraction, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
     Compare the best candidates with the question word by word; candidates that were not compared follow in their order.
 
-    Sketches, which represent words in context and a line as a whole, are used if most lines have one; otherwise words
-    alone. A line counts with adjacent lines and the names of its note, a document with its best line. A failure is
-    reported.
+    A line counts with adjacent lines and the names of its note, a document with its best line. A failure is reported.
     """
 
-    def refined(work: Work, lines: Sequence[Candidate], sketcher: Sketcher | None) -> list[Candidate]:
+    def refined(work: Work, lines: Sequence[Candidate]) -> list[Candidate]:
         """Return *lines*, in their order, with the relevance from the comparison."""
-        keys = [c.best for c in lines]
-        signals = by_sketches(stores.sketches, sketcher, request, work.texts, keys) if sketcher else {}
         found = grains.refine(
             {c.best: c.legs for c in lines},
-            signals or by_words(late, request, work.texts, keys),
+            by_words(late, request, work.texts, [c.best for c in lines]),
             {*work.legs, grains.SPEAKER},
             grains.with_variants(grains.LINE_WEIGHTS, work.legs),
         )
@@ -115,19 +102,13 @@ def compare(
         return work  # no words to compare with, or no line to compare
     is_line = request.unit is Unit.LINE
     try:
-        sketcher, stored = None, stores.sketches.fingerprint()
-        if stored is not None and stored == stores.embeddings.fingerprint():  # else no model is loaded
-            with suppress(ModelMismatch):  # the vector retriever reports it
-                sketcher = sketcher_of(embedder)
-        sketcher = sketcher if sketcher and sketcher.fingerprint == stored else None
-        most = 100 if sketcher else 60
         if is_line:
-            head, tail = work.candidates[:most], work.candidates[most:]
-            return work.with_candidates(_before(refined(work, head, sketcher), tail))
+            head, tail = work.candidates[:LINES], work.candidates[LINES:]
+            return work.with_candidates(_before(refined(work, head), tail))
         head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
         # Only its best line counts for a document.
         within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:100]})
-        lines = refined(within, fused_lines(request, within)[:most], sketcher)
+        lines = refined(within, fused_lines(request, within)[:LINES])
     except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
         trace.degraded[LATE_INTERACTION] = reason_of(error)
         return work
@@ -150,54 +131,6 @@ def _before(head: Iterable[Candidate], tail: Sequence[Candidate]) -> list[Candid
     ranked = sorted(head, key=lambda c: (-c.relevance, c.best))
     share = min(1.0, ranked[-1].relevance / tail[0].relevance) if tail and tail[0].relevance else 0.0
     return [*ranked, *(c.with_relevance(c.relevance * share) for c in tail)]
-
-
-def by_sketches(
-    sketches: SketchStore,
-    sketcher: Sketcher,
-    request: RetrievalRequest,
-    texts: LoadedTexts,
-    keys: Sequence[FragmentKey],
-) -> Signals:
-    """
-    Return for each line how well it covers the words of the question, and its similarity as a whole; a mean without a
-    sketch.
-
-    Empty if too few lines have a sketch, or the question has no significant word.
-    """
-    stored = (
-        (key, late_interaction.read_rows(row, sketcher.dimensions))
-        for key, row in sketches.of(grains.neighbours(keys, late_interaction.REACH)).items()
-    )
-    lines = {key: rows for key, rows in stored if rows is not None}
-    known = [key for key in keys if key in lines]
-    if len(known) < max(1.0, 0.5 * len(keys)):  # else the order would be arbitrary
-        return {}
-    question = late_interaction.read_rows(
-        sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions
-    )
-    if question is None or not question.words:
-        return {}
-    weights = (1.0 / len(question.words),) * len(question.words)
-    nearest = {key: late_interaction.nearest_words(question, rows) for key, rows in lines.items()}
-    # What document names contribute to each word of the question, for names that contain one of its words.
-    contributions = lent_words(request.question.forms.words, texts, known)
-    lent = {number: max(row) for number, row in contributions.items()}
-    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:16]  # a millisecond each
-    names = [". ".join(document_names(note)) for note in texts.documents(chosen).values()]
-    named = {
-        number: [lent[number] * near for near in late_interaction.nearest_words(question, rows)]
-        for number, sketch in zip(chosen, sketcher.sketch(names, STOP_WORDS) if names else [], strict=True)
-        if (rows := late_interaction.read_rows(sketch, sketcher.dimensions))
-    }
-    whole = {
-        key: late_interaction.agreement(question.whole, lines[key].whole, question.bits) for key in known
-    }
-    covered = late_interaction.line_coverage(known, nearest, weights, names=named)
-    return {
-        name: dict.fromkeys(keys, sum(signal.values()) / len(signal)) | signal
-        for name, signal in ((grains.COVERAGE, covered), (grains.WHOLE, whole))
-    }
 
 
 def by_words(

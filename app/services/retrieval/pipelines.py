@@ -226,7 +226,7 @@ def query(
 ) -> Pipeline:
     """Return a pipeline of all retrievers, a comparison word by word, and the *models* that exist."""
     variants = variant_retrievers(stores, embedder) if models.generator else {}
-    comparison: Mapping[str, Stage] = {"compare": partial(compare, stores, late, embedder)} if late else {}
+    comparison: Mapping[str, Stage] = {"compare": partial(compare, late)} if late else {}
     return Pipeline(
         stores,
         {

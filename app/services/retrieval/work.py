@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore, VectorSearch
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.knowledge import EntityStore, RelationStore
 from clawmem.ports.models import ModelAnswers
 from clawmem.ports.records import Document, FragmentKey, Hit, Span
@@ -37,7 +37,6 @@ class RetrievalStores:
     lexical: LexicalIndex
     vectors: VectorSearch
     embeddings: EmbeddingStore
-    sketches: SketchStore
     entities: EntityStore
     relations: RelationStore
     answers: ModelAnswers

@@ -21,7 +21,7 @@ from clawmem.domain.surfacing.filters import MATCH, OTHER, activation, is_hidden
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, least_kept
 from clawmem.domain.surfacing.turns import CONTEXT_SURFACING, Turns
 from clawmem.ports.documents import PropertyStore
-from clawmem.ports.models import Embedder, LateInteraction
+from clawmem.ports.models import LateInteraction
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Telemetry
@@ -55,7 +55,6 @@ class Choices(NamedTuple):
 def first_notes(
     stores: RetrievalStores,
     late: LateInteraction | None,
-    embedder: Embedder | None,
     request: RetrievalRequest,
     work: Work,
     trace: Trace,
@@ -67,7 +66,7 @@ def first_notes(
     """
     steps: list[Stage] = [fuse, partial(weigh_vectors, stores.lexical)]
     if late:
-        steps.insert(1, partial(compare, stores, late, embedder))
+        steps.insert(1, partial(compare, late))
     by_note = work
     for step in steps:
         by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)

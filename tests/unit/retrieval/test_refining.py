@@ -19,7 +19,6 @@ from clawmem.domain.retrieval.grains import (
     PASSAGE,
     TIME,
     VECTOR,
-    WHOLE,
     fuse_documents,
     fuse_lines,
     refine,
@@ -33,7 +32,7 @@ FOUND = st.dictionaries(st.integers(1, 9), PARTS, max_size=6)
 SCORES = st.dictionaries(
     st.integers(1, 9), st.floats(0, 50) | st.sampled_from([math.nan, math.inf]), max_size=9
 )
-CLOSER = st.dictionaries(st.sampled_from([COVERAGE, WHOLE, BEST_LINE, "unknown"]), SCORES, max_size=4)
+CLOSER = st.dictionaries(st.sampled_from([COVERAGE, BEST_LINE, "unknown"]), SCORES, max_size=4)
 TOOK_PART = st.sets(st.sampled_from(NAMES))
 WEIGHTS = st.sampled_from([DOCUMENT_WEIGHTS, LINE_WEIGHTS]).map(lambda usual: with_variants(usual, NAMES))
 KEYS = st.builds(FragmentKey, st.integers(1, 4), st.integers(0, 6))
@@ -97,10 +96,10 @@ def test_what_a_closer_look_counts_in_is_no_matter(
     found: Found, seen: dict[int, float], unit: float, weights: Weights
 ) -> None:
     """Scores of a leg that are all twice as large say the same."""
-    before = refine(found, {COVERAGE: seen, WHOLE: seen}, NAMES, weights)
+    before = refine(found, {COVERAGE: seen}, NAMES, weights)
 
     other = {item: score * unit for item, score in seen.items()}
-    after = refine(found, {COVERAGE: other, WHOLE: other}, NAMES, weights)
+    after = refine(found, {COVERAGE: other}, NAMES, weights)
 
     assert [after[item][0] for item in found] == pytest.approx([before[item][0] for item in found], abs=1e-6)
 
