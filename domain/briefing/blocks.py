@@ -213,7 +213,7 @@ def listing(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) 
 SHORTEST = 4  # letters of a significant word
 LEAST, MOST = 3, 20  # texts with a phrase; phrases returned
 # The lines of captured and imported notes that state who said it, where and in answer to what.
-_PROVENANCE = re.compile(r"^(?:Said by the (?:user|assistant) in .*|In answer to: .*)$", re.MULTILINE)
+_PROVENANCE = re.compile(r"^In answer to: .*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

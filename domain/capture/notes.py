@@ -117,15 +117,14 @@ def note_path(note: Note, session_id: str) -> str:
     return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.kind}-{name}.md"
 
 
-def note_body(note: Note, place: str) -> str:
-    """Return the Markdown of a note: its content, the quoted sentence, and the *place* of the quote."""
+def note_body(note: Note) -> str:
+    """Return the Markdown of a note: its content, and the quoted sentence."""
     parts = [
         f"# {note.title}",
         note.narrative,
         "\n".join(f"- {fact}" for fact in note.facts),
         note.context and f"In answer to: {note.context}",
         f"> {note.quote}",
-        f"Said by the {note.message.speaker} in {place}.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

@@ -55,7 +55,7 @@ def memory_notes(notes: Iterable[Note]) -> list[Note]:
     """
     by_title: dict[str, Note] = {}
     for note in notes:
-        if note.kind in KINDS and not has_injection(note_body(note, "")):
+        if note.kind in KINDS and not has_injection(note_body(note)):
             is_repeated = note.title.lower() in by_title
             title = f"{note.title}: {note.quote}"[:TITLE_CHARS] if is_repeated else note.title
             by_title[title.lower()] = replace(note, title=title)

@@ -13,7 +13,7 @@ FOLDER = "agent/consolidated"
 KINDS = ("observation", "decision", "preference", "milestone", "problem")  # content types of what is captured
 MOST_PATTERNS = 5
 FACT_CHARS = 300
-_NOT_STATED = (">", "#", "Said by the ", "In answer to:")
+_NOT_STATED = (">", "#", "In answer to:")
 
 _PATTERN = object_schema(
     "observation source_indices", observation=TEXT, source_indices=list_schema({"type": "integer"})
@@ -80,7 +80,7 @@ def stated_text(document: Document, body: str) -> str:
     """
     Return the statement of an observation on one line: its title, the sentence of the model, and its facts.
 
-    If the title is cut short, the quoted sentence replaces it. The lines about speaker and occasion are left out.
+    If the title is cut short, the quoted sentence replaces it. The line about its occasion is left out.
     """
     lines = body.splitlines()
     if CONSOLIDATED in document.tags:

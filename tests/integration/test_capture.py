@@ -48,7 +48,8 @@ class TestDecisionExtractor:
         assert decision.authored_at == "2023-11-14T22:00:00.000Z"
         body = world.vault.documents.body(decision.id) or ""
         assert "> We'll use Postgres for the ledger." in body
-        assert "Said by the user in session s1, transcript line 3" in body
+        said = {p.name: p.value for p in world.vault.properties.many([decision.id])[decision.id]}["said-in"]
+        assert said.startswith("transcript line 3")
         [seen] = world.vault.captures.sightings(decision.id)
         assert (seen.line, seen.quote, seen.origin) == (3, "We'll use Postgres for the ledger.", "user")
         hits = world.vault.lexical.search(LexicalQuery((Term("postgres"),)), Grain.DOCUMENT, 5)

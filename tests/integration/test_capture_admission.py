@@ -196,7 +196,7 @@ def test_a_prompt_where_work_stopped(sessions: SessionHome) -> None:
     assert found[0]["content_type"] == "handoff"
 
 
-def test_a_step_that_remains_is_handed_on(sessions: SessionHome) -> None:
+def test_a_step_that_remains_is_handed_on(sessions: SessionHome, notes: Path) -> None:
     """Though the session was told of it; not by a mere recap. Of a day, the handoff until then; its own, it knows."""
 
     def where(session_id: str, prompt: str = "where were we?") -> str:
@@ -222,6 +222,10 @@ def test_a_step_that_remains_is_handed_on(sessions: SessionHome) -> None:
     assert "Tag it." in where("cccc0000") and where("bbbb0000") == ""
     assert "Wire the exporter." in where("bbbb0000", "what was the last handoff?")
     assert where("cccc0000", "where did we leave off in March 2020?") == ""
+    shed = "---\ntype: handoff\ndate: 2026-03-09\nproject: shed\n---\n# Shed\n\nNext: paint it.\n"
+    (notes / "shed.md").write_text(shed, "utf-8")
+    sessions.invoke("update")
+    assert "Tag it." in where("dddd0000")  # not what was left in another project
 
 
 def test_what_a_session_stored_does_not_answer_what_was_done(sessions: SessionHome) -> None:

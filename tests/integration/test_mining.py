@@ -463,7 +463,7 @@ def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_p
         "imported",
         "2025-06-01",
     )
-    assert "conversations/chatgpt/" in text_of(invoke, decision["file"])
+    assert "conversations/chatgpt/" in invoke("get", decision["file"]).output
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
     assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts), {})
 

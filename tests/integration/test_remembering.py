@@ -184,7 +184,7 @@ def distrusted(notes: Path, config: Path) -> None:
         (link_to_elsewhere, "it lies outside of"),
         (unmounted, "its disk is not mounted"),
         (foreign_inbox, "Choose a folder in one of them: "),
-        (unread_inbox, "inbox: vendor/new is a folder that is not read"),
+        (unread_inbox, "inbox: vendor/new is not read"),
         (distrusted, "clawmem trust set notes user"),
     ],
 )  # fmt: skip

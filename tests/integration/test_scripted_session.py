@@ -21,7 +21,7 @@ NOTE = (
     "We will not cache the price list at the edge any more.\n"
 )
 LESSON = (
-    "---\ncontent_type: antipattern\n---\n# Formatter\n\n"
+    "---\ncontent_type: preference\n---\n# Formatter\n\n"
     "Never run the formatter over schema_v2.sql, because its checksum is compared.\n"
 )
 

@@ -191,7 +191,7 @@ class Briefings:
             "From the vault: what earlier sessions left, for information.",
             [
                 safe(listing("## What holds", self._in_force(notes, project), 2 * DECISIONS, 260)),
-                self._handoff(notes),
+                self._handoff([note for note in notes if note.id not in elsewhere]),
                 section("## Open tasks", tasks, 90),
             ],
             SESSION_TOKENS,
@@ -205,9 +205,11 @@ class Briefings:
         """
         topic, named = question.stopped_topic, question.named_time
         names_last = not (NEWEST | FORMER).isdisjoint(words(question.text))
-        notes = self._shown(project, session_id if topic or names_last else "")
-        if named and (until := named.authored_until):
-            notes = [note for note in notes if note.authored_at < until]
+        elsewhere, until = projects_elsewhere(self.properties, project), named and named.authored_until
+        shown = self._shown(project, session_id if topic or names_last else "")
+        notes = [
+            note for note in shown if note.id not in elsewhere and (not until or note.authored_at < until)
+        ]
         last = self._handoff(notes, topic or (), session_id)
         return block("vault-session", "From the vault, for information:", [last], SESSION_TOKENS)
 
@@ -283,7 +285,7 @@ class Briefings:
 
     def file_lessons(self, path: str, project: str = "") -> Advice:
         """
-        Return the block ``<vault-file-lessons>``: decisions, problems and mistakes that name a file; empty without any.
+        Return the block ``<vault-file-lessons>``: decisions, orders, problems and mistakes that name a file; or nothing.
 
         A line has no secrets, even if their labels are in other lines.
 
@@ -295,7 +297,7 @@ class Briefings:
         found, elsewhere = self._found(name, project)
         for result in found.answer.results:
             note, body, start, is_named = result.document, result.body, 0, False
-            is_lesson = note.content_type in ("antipattern", "decision", "problem")
+            is_lesson = note.content_type in ("antipattern", "problem", *FACTS)
             for line in body.splitlines(keepends=True) if is_lesson else ():
                 is_named = is_named or names_file(line, path)
                 # Below a heading stands the reason.

@@ -8,7 +8,7 @@ from itertools import count
 from typing import NamedTuple
 
 from clawmem.app.services.capture.session import Session
-from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, PROJECT, citations
+from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, PROJECT, SAID, citations
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.cues import Kind
@@ -76,7 +76,7 @@ class Memories:
             document_id = self.write(
                 note_path(note, session.id),
                 note.title,
-                note_body(note, f"session {session.id[:8]}, transcript line {message.line}{day}"),
+                note_body(note),
                 note.kind,
                 note.confidence,
                 message.at,
@@ -86,6 +86,7 @@ class Memories:
                 project=session.project,
                 is_local=is_local,
                 cites=citations(note.quote, session.folder),
+                properties=[(SAID, f"transcript line {message.line}{day}")],  # of the session in its path
             )
         speaker, seen_at = message.speaker.value, iso_utc(now)
         sighting = (place, document_id, sentence, note.kind, speaker, session.id, message.id, message.line)

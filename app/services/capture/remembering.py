@@ -222,9 +222,7 @@ class Remember:
         chosen = known[name] if name else home or own[0]
         below = inbox.relative_to(home.root) if home else inbox
         if is_excluded(below.as_posix()):
-            raise ConfigError(
-                f"inbox: {self.inbox} is a folder that is not read. Set inbox: FOLDER in the config file."
-            )
+            raise ConfigError(f"inbox: {self.inbox} is not read. Set inbox: FOLDER in the config file.")
         return chosen, FOLDER if not self.inbox or home not in (None, chosen) else below.as_posix()
 
     def _superseded(self, address: str, folder: Folder, option: str) -> Document | None:

@@ -25,6 +25,7 @@ PROJECT = "project"  # property of a memory: the project of its session
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
 DAY = len("2026-03-31")
 PRIVATE = "private"  # a property of notes, and the cursor of a collection: whether its settings said so last
+SAID = "said-in"  # property of a memory: the place of the sentence that it quotes
 CITES = "cites"  # property of a memory: a path in the work tree, perhaps lines, and the hash of what is there
 CHANGED = "the file changed since"
 MOST_CITED, MOST_BYTES = 5, 1 << 20  # files of a sentence, and bytes of each
@@ -63,8 +64,9 @@ def may_show(document: Document, now: str) -> bool:
 
     *now* is a time in record format.
     """
-    is_kept_back = is_private(document.display_path) or document.is_snoozed(now)
-    return not is_kept_back and is_verified(document.origin)
+    return is_verified(document.origin) and not (
+        is_private(document.display_path) or document.is_snoozed(now)
+    )
 
 
 def project_label(properties: Collection[Property], project: str) -> str:

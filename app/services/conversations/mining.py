@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.visibility import SAID
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.indexing.update import is_forgotten_text
@@ -433,8 +434,7 @@ class SynthesizeFacts:
 
     def _save(self, note: Note, links: list[str], document: Document) -> bool:
         path = fact_path(note.title, document.id)
-        body = note_body(note, f"{document.display_path} on {document.authored_at[:10]}")
-        body = redact("\n\n".join([body.rstrip(), *links]) + "\n")
+        body = redact("\n\n".join([note_body(note).rstrip(), *links]) + "\n")
         known = self.documents.at(OWN_COLLECTION, path)
         is_same = known and (known.inactive or self.documents.body(known.id) == body)
         if known and known.inactive is not InactiveReason.REMOVED and is_same:
@@ -449,6 +449,7 @@ class SynthesizeFacts:
             tags=(WRITER,),
             sources=[document],
             origin=Origin.MODEL if self.ask else Origin.ASSISTANT,
+            properties=[(SAID, f"{document.display_path} on {document.authored_at[:10]}")],
         )
         return True
 

@@ -193,7 +193,7 @@ class Forgetting:
         """Return the *forgotten* documents and what in their *texts* no other document contains."""
         ids = {document.id for document in forgotten}
         away = [note for note in self.vault.documents.latest(active=False) if note.id not in ids]
-        # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
+        # A deduction cites the paths of its sources, which remain as ids of sessions do: what they have is no trace.
         places = {f"{collection}/{path}" for collection, path in self.vault.documents.places()}
         places |= {document.display_path for document in (*away, *forgotten)}
         unserved = {document.id: self._text(document) for document in away}
@@ -214,7 +214,7 @@ class Forgetting:
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
         own_words = identifying_words(
             texts,
-            " ".join(places),
+            " ".join((*places, *(session.id for session in self.vault.sessions.recent(_EVERY)))),
             lambda word: word.casefold() not in unserved_words and not served_with(word),
         )
         said_in = sorted(set().union(*elsewhere.values()))

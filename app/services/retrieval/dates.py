@@ -43,8 +43,7 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
     others, most = 1.0, 1
     if question.newest is not None:
         documents, has_kind, has_topic = newest_matches(stores, request, work, question.newest)
-        terms = question.forms.words
-        aside = {n for n, d in documents.items() if standing(d, terms) < FULL}
+        aside = {n for n, d in documents.items() if standing(d, question.forms.words) < FULL}
         if aside.issuperset(documents) or (is_line and not has_kind):
             return work
         pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)

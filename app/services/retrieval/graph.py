@@ -110,8 +110,7 @@ def follow_relations(
         """Return the cosine and the key of the fragment that is nearest to the question, 0 without a vector."""
         entries = stores.embeddings.of_document(document_id) if vector else ()
         near = ((math.fsum(map(mul, vector, array("f", e.vector))), e.key) for e in entries)
-        first = (0.0, FragmentKey(document_id, 0))
-        return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=first)
+        return max(near, key=lambda pair: (pair[0], -pair[1].seq), default=(0.0, FragmentKey(document_id, 0)))
 
     edges = visible_edges(stores.relations, request.scope)
     traversed = traversal.traverse(seeds, intent, edges, lambda number: nearest(number)[0], bounds)

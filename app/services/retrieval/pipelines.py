@@ -121,8 +121,7 @@ class Pipeline:
                 later = documents_with(stores.documents, stores.properties, scope, *conditions)
                 undated = sum(not note.has_own_date for note in stores.documents.many(later).values())
                 if undated:
-                    missing = f"left out {undated} without a date of their own, changed since"
-                    trace.degraded["as of"] = missing
+                    trace.degraded["as of"] = f"left out {undated} without a date of their own, changed since"
             # With the words that were searched.
             shown = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
             results = describe(work.texts, stores, shown, work.candidates)

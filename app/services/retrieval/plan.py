@@ -122,8 +122,7 @@ class QueryPlan:
         answer = Pipeline(self.stores, steps)(request)
         if reason:
             answer.trace.degraded["plan"] = reason
-        counts = answer.trace.hits
-        counted = (replace(c, result_count=counts.get(name, 0)) for name, c in clauses.items())
+        counted = (replace(c, result_count=answer.trace.hits.get(name, 0)) for name, c in clauses.items())
         return replace(answer, plan=tuple(counted))
 
     def search_clauses(

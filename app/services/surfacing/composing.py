@@ -6,6 +6,7 @@ from typing import NamedTuple
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.services.capture.visibility import (
     CITES,
+    SAID,
     citation_label,
     day_of,
     project_label,
@@ -30,7 +31,7 @@ from clawmem.domain.text.parts import intent_terms
 from clawmem.domain.text.words import joined_words, token_count, words
 from clawmem.ports.records import EVERYTHING, Document, Scope, one_line
 
-HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES}
+HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES, SAID}
 
 
 class Quotation(NamedTuple):

@@ -13,12 +13,9 @@ def test_three_times_is_often() -> None:
 
 
 def test_a_text_counts_once() -> None:
-    """A note has its sentence three times, and who said it belongs to no phrase."""
-    said = "Said by the assistant in session 1234abcd, transcript line 4 on 2026-01-02."
-    note = "{0}\n# {0}\n\nIn answer to: Which static generator?\n\n> {0}\n\n{1}\n"
-    texts = [
-        note.format(text, said) for text in ("We ship Hugo pages", "We keep Postgres tables", "We drop Redis")
-    ]
+    """A note has its sentence three times, and what it answers belongs to no phrase."""
+    note = "{0}\n# {0}\n\nIn answer to: Which static generator?\n\n> {0}\n"
+    texts = [note.format(text) for text in ("We ship Hugo pages", "We keep Postgres tables", "We drop Redis")]
 
     assert repeated_phrases(texts) == []
 

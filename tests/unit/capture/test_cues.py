@@ -52,7 +52,7 @@ def test_any_text_is_read(text: str, speaker: Speaker) -> None:
     """Whatever was said, findings are parts of it, within the limits, and reading it does not fail."""
     for one in notes_by_rules(said((speaker, text))):
         assert 10 <= len(one.quote) <= 500
-        assert note_body(one, "session")
+        assert note_body(one)
 
 
 @given(st.floats(0, 1), st.sampled_from(Verdict))
