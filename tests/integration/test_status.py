@@ -52,7 +52,8 @@ def test_status_suggests_next_steps(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("embed").exit_code == 0
     assert invoke("backup", tmp_path / "copy.sqlite").exit_code == 0
 
-    assert [step.partition("Run: ")[2] or step.partition("run: ")[2] for step in lost] == [
+    runs = [step.partition("Run: ")[2] or step.partition("run: ")[2] for step in lost]
+    assert [run.partition(";")[0] for run in runs] == [
         "clawmem collection add PATH --name notes",
         "clawmem embed",
         "clawmem backup FILE",
