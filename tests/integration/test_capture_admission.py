@@ -259,3 +259,4 @@ def test_an_assistant_replaces_no_decision_of_the_user(sessions: SessionHome) ->
 
     holds = sessions.invoke("profile").stdout.partition("## Lately")[0]
     assert "- We decided to use Postgres" in holds and "- No, we decided not to" in holds
+    assert "(project /, _clawmem/" in holds

@@ -379,13 +379,15 @@ class Briefings:
         facts = [note for pair in zip_longest(*of_kind) for note in pair if note]
         bodies = self.documents.bodies([note.id for note in facts])
         lines, shown = [], {note.id for note in notes}
+        # Outside of any project, all are named.
+        labels = elsewhere if project else projects_elsewhere(self.properties, "-")
         for number, note in enumerate(facts):
             text, change = _stated(note, bodies), ""
             with suppress(ClawmemError):  # a failing index must not discard the statement
                 for result in self._found(text[:100])[0].answer.results if number < COMPARED else ():
                     if result.document.id == note.id and (later := result.changed_by) and later.id in shown:
                         change = f"perhaps no longer so, see {later.display_path}; "
-            place = change + ", ".join(filter(None, (elsewhere.get(note.id), note.display_path)))
+            place = change + ", ".join(filter(None, (labels.get(note.id), note.display_path)))
             lines.append(ProfileLine(text, place, day_of(note)))
         return [
             line
