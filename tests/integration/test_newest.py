@@ -46,6 +46,23 @@ def test_the_newest_is_asked_for_in_other_words(indexed: Invoke, question: str) 
     assert found_paths(indexed, "query", question)[0] == "handoffs/billing.md"
 
 
+def test_the_topic_is_a_folder_or_tag(invoke: Invoke, tmp_path: Path) -> None:
+    """The newest meeting with the tag, not the one whose text repeats it."""
+    head = "---\ndate: {}\ntype: meeting\ntags: [{}]\n---\n# Meeting {}\n\n{}\n"
+    notes = {
+        "a.md": head.format(
+            "2026-02-01", "commission", 1, "The commission meeting: the commission elects Ada."
+        ),
+        "b.md": head.format("2026-06-01", "town/commission", 2, "We bought sand."),
+        "c.md": head.format("2026-07-01", "school", 3, "Parents of the second form."),
+    }
+    write_notes(tmp_path / "town", notes)
+    invoke("bootstrap", tmp_path / "town")
+
+    for question in ("latest commission meeting", "the last meeting of the commission"):
+        assert found_paths(invoke, "query", question, "--all")[:2] == ["b.md", "a.md"]
+
+
 @pytest.mark.parametrize("verb", ["search", "query", "query --mode=auto"])
 def test_another_topic_does_not_win_by_being_newer(indexed: Invoke, verb: str) -> None:
     """The newest roofer's offer, not the plumber's, which is younger and an offer too."""

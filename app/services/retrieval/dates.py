@@ -104,19 +104,24 @@ def newest_matches(
     """
     Return the notes among which the newest is meant, and whether they have its kind, and its topic.
 
-    Without a topic these are all notes in scope of the kind, or in a folder or with a tag of that name; else the
-    candidates of the kind that match about as well as the best one, or without one of the kind all of these.
+    Without a topic these are all notes in scope of the kind, or in a folder or with a tag of that name, and so are those
+    of the kind that carry the topic as a folder or tag ("the latest commission meeting"); else the candidates of the
+    kind that match about as well as the best one, or without one of the kind all of these.
     """
 
+    def carries(document: Document, *nouns: str) -> bool:
+        names = "/".join([document.content_type, *document.path.split("/")[:-1], *document.tags]).split("/")
+        return all(any(is_same_word(noun, name.casefold()) for name in names) for noun in nouns)
+
     def is_of_kind(document: Document) -> bool:
-        names = (*document.path.split("/")[:-1], *document.tags)
-        if newest.noun and any(is_same_word(newest.noun, name.casefold()) for name in names):
-            return True
-        return newest.kind == document.content_type or (newest.kind == ANY_KIND and not newest.noun)
+        if newest.noun:
+            return newest.kind == document.content_type or carries(document, newest.noun)
+        return newest.kind in (document.content_type, ANY_KIND)
 
     topic = [word for word in newest.topic if not is_same_word(word, newest.noun)]
-    if not topic and (latest := [d for d in stores.documents.latest(request.scope) if is_of_kind(d)]):
-        return {d.id: d for d in latest}, True, False
+    every = stores.documents.latest(request.scope) if not topic or newest.kind != ANY_KIND else []
+    if latest := {d.id: d for d in every if is_of_kind(d) and carries(d, *topic)}:
+        return latest, True, False
     best = max((c.relevance for c in work.candidates), default=0.0)
     near = work.texts.documents(c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best)
     of_kind = {number: document for number, document in near.items() if is_of_kind(document)}
