@@ -22,7 +22,7 @@ from clawmem.contracts.samples import (
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import (
-    NEVER_EMBEDDED,
+    LINES,
     EmbedState,
     Fragment,
     FragmentKey,
@@ -78,10 +78,10 @@ class EmbeddingWorklistContract(VaultContract):
 
     @pytest.mark.parametrize("kind", FragmentKind)
     def test_lines_are_never_embedded(self, vault: Vault, kind: FragmentKind) -> None:
-        """Fragments are embedded, except those of the kinds in `NEVER_EMBEDDED`."""
+        """Fragments are embedded, except those of the kinds in `LINES`."""
         vault.documents.save(document("a.md", "One."), "One.", fragments("One.", kind=kind))
 
-        assert pending_texts(vault) == ([] if kind in NEVER_EMBEDDED else ["One."])
+        assert pending_texts(vault) == ([] if kind in LINES else ["One."])
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_inactive_documents_leave_the_worklist(self, vault: Vault, reason: InactiveReason) -> None:

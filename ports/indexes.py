@@ -269,7 +269,7 @@ class EmbeddingStore(VectorSearch, Protocol):
         Return up to *limit* (name, text) without a vector in active documents, unless they failed three times.
 
         Ordered by document and fragment, each text once. The text of a fragment is its `embedding_text`, named by its
-        SHA-256 in hex. Empty texts and texts of the kinds in `NEVER_EMBEDDED` are excluded. In the space being built,
+        SHA-256 in hex. Empty texts and texts of the kinds in `LINES` are excluded. In the space being built,
         texts that precede the last stored one may come last.
         """
 

@@ -74,9 +74,9 @@ class FragmentKind(StrEnum):
     FRONT_MATTER = "frontmatter"
 
 
-# A single line holds too little context. A front-matter line ("participants: Ann, Bob") is similar to every question
-# that names one of its words, and measurably degrades vector search.
-NEVER_EMBEDDED = frozenset({FragmentKind.LINE, FragmentKind.FRONT_MATTER})
+# They are never embedded: a single line holds too little context, and a front-matter line ("participants: Ann, Bob") is
+# similar to every question that names one of its words, and measurably degrades vector search.
+LINES = frozenset({FragmentKind.LINE, FragmentKind.FRONT_MATTER})
 
 
 class InactiveReason(StrEnum):
@@ -100,8 +100,8 @@ class Fragment(NamedTuple):
     """
     Part of a document that can be found independently.
 
-    ``label`` is the heading of a section, the language of a code block, the key of a front-matter line, the speaker of
-    a chat turn, or empty. ``heading`` is the path of the headings above, joined by `` › ``. ``context`` is used for
+    ``label`` is the heading of a section, the language of a code block, the whole of a front-matter line, the speaker
+    of a chat turn, or empty. ``heading`` is the path of the headings above, joined by `` › ``. ``context`` is used for
     retrieval and never displayed: title, date, surrounding text; for a table row, the column names.
     """
 

@@ -4,7 +4,7 @@ import json
 from hashlib import sha256
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKey, Scope, embedding_text
+from clawmem.ports.records import LINES, Fragment, FragmentKey, Scope, embedding_text
 
 _BITS = 20
 _LAST = (1 << _BITS) - 1
@@ -40,7 +40,7 @@ def span(document_id: int) -> tuple[int, int]:
 
 def text_hash(part: Fragment) -> bytes | None:
     """Return the hash under which the vector of *part* is stored, or ``None`` if *part* is never embedded."""
-    text = "" if part.kind in NEVER_EMBEDDED else embedding_text(part.context, part.text)
+    text = "" if part.kind in LINES else embedding_text(part.context, part.text)
     return sha256(text.encode("utf-8", "surrogatepass")).digest()[:_HASH_BYTES] if text else None
 
 

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from clawmem.domain.documents.markdown import BlockKind, Markdown, is_machine_text
 from clawmem.domain.documents.names import searchable_names
+from clawmem.domain.documents.properties import TECHNICAL_PROPERTIES
 from clawmem.domain.text.words import FULL_STOPS, index_text, words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
@@ -22,13 +23,6 @@ MAX_OVERLAP = 400  # a block up to this size is repeated at the start of the nex
 PIECE_OVERLAP = 200  # characters shared by two pieces of a block that had to be split
 MIN_SPLIT, MIN_FRAGMENT = 200, 50  # characters of a body with sections, lists and code, and of one of these
 MAX_STRUCTURES = 500  # sections, lists and code blocks of one document with a fragment of their own
-
-# Sections have no weight in any answer (`clawmem.domain.retrieval.grains`), so their words are not indexed.
-GRAIN_OF = {
-    FragmentKind.LINE: Grain.LINE,
-    FragmentKind.PASSAGE: Grain.PASSAGE,
-    FragmentKind.DOCUMENT: Grain.DOCUMENT,
-}
 
 _SENTENCE_END = re.compile(rf"(?:[.!?…]['\")\]]*\s|[{FULL_STOPS}]|\n)")
 _SPACE = re.compile(r"\s")
@@ -55,7 +49,7 @@ def fragment(
         title: Title of the document, for the retrieval context.
         date: Day of the document, ``YYYY-MM-DD``, for the retrieval context; empty if unknown.
         about: Description of the folders above the document, for the retrieval context.
-        front_matter: Printable pairs; each becomes a fragment unless it is structural or shorter than 10 characters.
+        front_matter: Printable pairs; each one of 10 characters that is not structural is a fragment at the first text.
     """
     body, fragments, dated = note.body, list[Fragment](), f" ({date})" if date else ""
 
@@ -66,21 +60,20 @@ def fragment(
             # A longer description would outweigh the text of a short passage.
             context = f"{about[:300]}\n{context}".strip() if about else context
         lines = note.line_at(start), note.line_at(max(start, end - 1))
-        text = body[start:end]
+        text = label if kind is FragmentKind.FRONT_MATTER else body[start:end]
         fragments.append(Fragment(len(fragments), kind, *lines, start, end, text, label, heading, context))
 
     add(FragmentKind.DOCUMENT, 0, len(body), "", "")
     for part in (*_passages(note), *_structures(note)):
         add(*part)
+    opening = next((block for block in note.blocks if block.kind is not BlockKind.HEADING), None)
+    first, last = (opening.start, opening.end) if opening else (0, 0)
     for key, value in front_matter:
-        text = f"{key}: {value}"
-        if key not in ("content_type", "tags", "title") and len(text) >= 10:
-            kind = FragmentKind.FRONT_MATTER
-            fragments.append(Fragment(len(fragments), kind, 1, 1, 0, 0, text, key, context=title + dated))
-    has_text = any(block.kind is not BlockKind.HEADING for block in note.blocks)
+        if key not in ("content_type", "tags", "title") and len(text := f"{key}: {value}") >= 10:
+            add(FragmentKind.FRONT_MATTER, first, last, "", text)
     for block, below in zip(note.blocks, [*note.blocks[1:], None], strict=False):
         # A heading is part of the title of the lines below it. It is a line itself without a text or heading below it.
-        if has_text and block.kind is BlockKind.HEADING:
+        if opening and block.kind is BlockKind.HEADING:
             is_bare = not below or (below.kind is BlockKind.HEADING and below.level <= block.level)
             if not block.label or not is_bare:
                 continue
@@ -93,9 +86,17 @@ def fragment(
     return fragments
 
 
+def grain_of(part: Fragment) -> Grain | None:
+    """Return the grain at which the words of a fragment are indexed; sections have no weight in any answer."""
+    if part.kind is FragmentKind.FRONT_MATTER:
+        is_technical = part.text.partition(":")[0].casefold() in TECHNICAL_PROPERTIES
+        return None if is_technical else Grain.LINE
+    return Grain(part.kind.value) if part.kind.value in [*Grain] else None
+
+
 def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterator[LexicalEntry]:
     """
-    Yield an entry for each line and passage, and one for the whole document, which includes its front matter.
+    Yield an entry for each line, passage and telling property, and one for the whole document with its front matter.
 
     The title field of an entry contains the title of the document, the headings above the text, and the words that
     the file name, the aliases and the folders add. That of a table row also contains the column names. A question
@@ -112,12 +113,12 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
                 texts += [] if known.issuperset(words(name)) else [name]
                 known.update(words(name))
             titles[part.heading] = index_text(" ".join(filter(None, texts)))
-        if part.kind in GRAIN_OF:
-            is_row = part.kind is FragmentKind.LINE and part.context
-            title = titles[part.heading] + (f" {index_text(part.context)}" if is_row else "")
+        if grain := grain_of(part):
+            columns = index_text(part.context) if part.kind is FragmentKind.LINE else ""
+            title = f"{titles[part.heading]} {columns}".rstrip()
             text = f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text
             text = "\n".join(map(indexed, text.split("\n")))  # each line is in three entries
-            key, grain = FragmentKey(document.id, part.seq), GRAIN_OF[part.kind]
+            key = FragmentKey(document.id, part.seq)
             yield LexicalEntry(key, grain, document.collection, title, text, document.authored_at)
 
 

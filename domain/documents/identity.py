@@ -32,8 +32,7 @@ def document_without_file(
 ) -> Document:
     """Return the record of *body*, a text that a program stores now; type, confidence and origin are the default."""
     digest = body_hash(body)
-    times = (authored_at, now, now)
-    return Document(collection, path, title, digest, digest, *times, body_length=len(body))
+    return Document(collection, path, title, digest, digest, authored_at, now, now, body_length=len(body))
 
 
 def docid(hash: str, others: Iterable[str]) -> str:
@@ -86,8 +85,7 @@ def check_path(text: str) -> None:
     if ".." in text.replace("\\", "/").split("/"):
         raise InvalidInput("PATH_TRAVERSAL", "The path contains '..'. Give a path inside its collection.")
     if len(text) > MAX_PATH_LENGTH:
-        fault = f"The path has {len(text)} characters, more than {MAX_PATH_LENGTH}. Give a shorter one."
-        raise InvalidInput("PATH_TOO_LONG", fault)
+        raise InvalidInput("PATH_TOO_LONG", f"The path has over {MAX_PATH_LENGTH} characters. Shorten it.")
 
 
 def is_forgotten(document: Document | None) -> bool:

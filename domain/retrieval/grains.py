@@ -163,7 +163,7 @@ def fuse_lines(
     lines = {
         key: score
         for key, score in spread(scores, LINE_NEIGHBOUR_SHARE).items()
-        if key in spans and spans[key].kind is FragmentKind.LINE
+        if key in spans and (key in scores or spans[key].kind is FragmentKind.LINE)
     }
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
     for name in (name for name in legs if name in weights and name != LINE):

@@ -14,7 +14,7 @@ from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.indexes import EmbeddingCounts
-from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text
+from clawmem.ports.records import LINES, EmbedState, Vector, embedding_text
 
 STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood still.\n" for n in range(7)}
 
@@ -63,7 +63,7 @@ class Shelf(NotesVault):
             embedding_text(part.context, part.text)
             for document in self.vault.documents.latest()
             for part in self.vault.documents.fragments(document.id)
-            if part.kind not in NEVER_EMBEDDED and embedding_text(part.context, part.text)
+            if part.kind not in LINES and embedding_text(part.context, part.text)
         ]
 
     def states(self) -> set[EmbedState]:

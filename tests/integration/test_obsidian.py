@@ -303,8 +303,7 @@ def test_a_prompt_gets_the_properties_that_it_names(invoke: Invoke, tmp_path: Pa
     assert invoke("bootstrap", tmp_path / "n").exit_code == 0
 
     overdue = invoke("surface", "which invoice is overdue?").stdout
-    assert "status: overdue" in overdue and "status: paid" in overdue
-    assert "Kluge" not in overdue
+    assert "status: overdue" in overdue and "paid" not in overdue
     phone = invoke("surface", "what is the phone and the token of Jörg?").stdout
     assert "phone: 0345 556677" in phone and "apk_expires" not in phone
     for name in ("apk_expires", "APK expires", "apkExpires"):

@@ -195,11 +195,8 @@ class Enrich:
         document = self.documents.get(document_id)
         if document is None or document.inactive or self._waits(document):
             return None
-        fields = {
-            fragment.label: fragment.text.partition(": ")[2]
-            for fragment in self.documents.fragments(document_id)
-            if fragment.kind is FragmentKind.FRONT_MATTER
-        }
+        parts = self.documents.fragments(document_id)
+        fields = dict(p.text.split(": ", 1) for p in parts if p.kind is FragmentKind.FRONT_MATTER)
         body = self.documents.body(document_id) or ""
         return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
 

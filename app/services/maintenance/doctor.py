@@ -33,7 +33,7 @@ from clawmem.app.services.indexing.update import is_forgotten_file
 from clawmem.app.services.maintenance.status import SETTINGS, logged_errors
 from clawmem.app.services.models import NONE
 from clawmem.domain.briefing.blocks import few
-from clawmem.domain.documents.fragments import GRAIN_OF
+from clawmem.domain.documents.fragments import grain_of
 from clawmem.domain.documents.frontmatter import facts, split
 from clawmem.domain.documents.identity import NO_TEXT, body_hash, is_current, is_forgotten, source_hash
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -109,11 +109,9 @@ def without_remedy(fault: str) -> str:
 def word_index_faults(documents: DocumentStore, lexical: LexicalIndex) -> list[str]:
     """Return a sentence for each granularity of which the index holds another number of entries than the records."""
     expected = Counter(
-        GRAIN_OF.get(fragment.kind)
-        for document in documents.latest()
-        for fragment in documents.fragments(document.id)
+        grain_of(fragment) for document in documents.latest() for fragment in documents.fragments(document.id)
     )
-    entries = {grain: lexical.count(grain) for grain in GRAIN_OF.values()}
+    entries = {grain: lexical.count(grain) for grain in Grain}
     fault = "The {} index holds {} entries, the records {}."
     return [fault.format(grain, n, expected[grain]) for grain, n in entries.items() if n != expected[grain]]
 

@@ -86,7 +86,7 @@ class Result:
         """
         Return the lines that answer; `LEFT_OUT` for instructions in, or next to, those of an unverified document.
 
-        The properties of a verified note that the question names are added, and the first later line that says what
+        The properties of a verified note that matched or that the question names are added, and the first later line that says what
         changed.
         """
         shown = self._shown
@@ -98,9 +98,15 @@ class Result:
         later = self.body[self._place(shown)[1] :].split("\n")
         new = (line.strip() for line in later if line.strip() not in shown.text)
         changes = (line for line in new if states_change(line, self.words, shown.text))
-        named, joined = {*self.words}, joined_words(self.words)
-        keys = ((content_words(key), entry.rstrip()) for key, entry in self._entries)
-        stated = (entry for key, entry in keys if key and (named.issuperset(key) or "".join(key) in joined))
+        found = self.span.label if self.span and self.span.kind is FragmentKind.FRONT_MATTER else ""
+        found = found if holds_any(found, self.words) else ""
+        matched, named, joined = found.partition(":")[0].casefold(), {*self.words}, joined_words(self.words)
+        keys = ((name, content_words(name), entry.rstrip()) for name, entry in self._entries)
+        stated = (
+            entry
+            for name, key, entry in keys
+            if key and (name == matched or named.issuperset(key) or "".join(key) in joined)
+        )
         added = [*islice(stated, MOST_STATED), *islice(changes, 1)]
         more = (line[:MAX_LENGTH] for line in added if line not in shown.text)
         return shown._replace(text=GAP.join([shown.text, *more]))
@@ -125,7 +131,8 @@ class Result:
         rows = (self.body.find("\n") + 1, len(self.body)) if is_table else None
         best = self._cut(within=place) if self.unit is Unit.LINE else self._cut(found=place, within=rows)
         if self.unit is not Unit.LINE and not holds_any(best.text, self.words):
-            names = fold(" ".join(document_names(self.document)))  # they are shown anyway
+            # They are shown anyway, or tell nothing apart: "which station is offline".
+            names = fold(" ".join((*document_names(self.document), self.document.content_type)))
             wanted = [word for word in map(fold, self.words) if word not in names]
             has_text = best.text != "" and not is_bare(best.text.partition("\n")[0])
             ignored = TECHNICAL_PROPERTIES | (TAG_PROPERTIES if has_text else frozenset())

@@ -78,7 +78,7 @@ def fused_documents(request: RetrievalRequest, work: Work, weights: Mapping[str,
 Signals = Mapping[str, Mapping[FragmentKey, float]]  # by name of the signal and by line
 
 # Independent of the limit, so that the first results do not depend on it.
-DOCUMENTS, LINES = 40, 60
+DOCUMENTS, MOST_LINES = 40, 60
 
 
 def compare(late: LateInteraction, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -103,12 +103,12 @@ def compare(late: LateInteraction, request: RetrievalRequest, work: Work, trace:
     is_line = request.unit is Unit.LINE
     try:
         if is_line:
-            head, tail = work.candidates[:LINES], work.candidates[LINES:]
+            head, tail = work.candidates[:MOST_LINES], work.candidates[MOST_LINES:]
             return work.with_candidates(_before(refined(work, head), tail))
         head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
         # Only its best line counts for a document.
         within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:100]})
-        lines = refined(within, fused_lines(request, within)[:LINES])
+        lines = refined(within, fused_lines(request, within)[:MOST_LINES])
     except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
         trace.degraded[LATE_INTERACTION] = reason_of(error)
         return work
@@ -144,6 +144,9 @@ def by_words(
         for key, span in spans.items()
         if span.kind is FragmentKind.LINE
     }
+    # A property lends nothing to the lines of its note.
+    properties = [spans[key] for key in keys if key in spans]
+    lines |= {span.key: span.label for span in properties if span.kind is FragmentKind.FRONT_MATTER}
     question = request.question.forms.words
     compared = late.compare(question, [words(line) for line in lines.values()])
     nearest = dict(zip(lines, compared.nearest, strict=True))

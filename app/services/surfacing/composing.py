@@ -29,7 +29,7 @@ from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, p
 from clawmem.domain.surfacing.passages import Passage, by_document, entries_of, longer_passages
 from clawmem.domain.text.parts import intent_terms
 from clawmem.domain.text.words import joined_words, token_count, words
-from clawmem.ports.records import EVERYTHING, Document, Scope, one_line
+from clawmem.ports.records import EVERYTHING, Document, FragmentKind, Scope, one_line
 
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES, SAID}
 
@@ -68,11 +68,18 @@ def compose(
     Memories that cite a file in *folder* are marked if it changed.
     """
     candidates, by_key = work.candidates, {c.best: c for c in work.candidates}
+    topics = frozenset(content_words(request.question.text))
     best = max((c.score for c in candidates), default=0.0) or 1.0
     documents = {c.document_id: c.document for c in candidates if c.document}
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
     spans |= {c.best: c.span for c in candidates if c.span}
-    heads = _heads(stores, documents, bodies, request, withheld, folder)
+    found = (
+        span.label
+        for c in candidates
+        if (span := spans.get(c.best)) and span.kind is FragmentKind.FRONT_MATTER
+    )
+    matched = {label.partition(":")[0].lower() for label in found if not topics.isdisjoint(words(label))}
+    heads = _heads(stores, documents, bodies, request, matched, withheld, folder)
     for c in candidates:
         if c.changed_by and c.changed_by.id not in withheld:
             head, doubt = heads[c.document_id], safe(f"perhaps no longer so, see {c.changed_by.display_path}")
@@ -86,16 +93,14 @@ def compose(
         and quotation.first <= span.start_line <= span.end_line <= quotation.last
     }
     # The threshold already dropped weak candidates; the tier only limits the length of the text.
-    passages = [
-        _cut(
-            Passage(c.best, heads[c.document_id], bodies.get(c.document_id, ""), spans.get(c.best)),
-            request,
-            0 if c.best in quoted else quoted_characters(c.score / best),
-        )
-        for c in candidates
-    ]
-    count = pack(len(passages), lambda n: SEPARATOR.join(entries_of(passages[:n])), budget)
-    shown = passages[:count]
+    passages: dict[object, Passage] = {}
+    for c in candidates:  # properties and the first line of a note share a place
+        span, body = spans.get(c.best), bodies.get(c.document_id, "")
+        room = 0 if c.best in quoted else quoted_characters(c.score / best)
+        at = (c.document_id, span.start, span.end) if span else c.best
+        passages.setdefault(at, _cut(Passage(c.best, heads[c.document_id], body, span), request, room))
+    every = [*passages.values()]
+    shown = every[: pack(len(every), lambda n: SEPARATOR.join(entries_of(every[:n])), budget)]
     for together in by_document(shown):
         for longer in longer_passages(together):
             place = shown.index(together[0])
@@ -124,14 +129,15 @@ def _heads(
     documents: Mapping[int, Document],
     bodies: Mapping[int, str],
     request: RetrievalRequest,
+    matched: Collection[str],
     withheld: Collection[int],
     folder: str,
 ) -> dict[int, blocks.Entry]:
     """
     Return the entries of *documents* by id, without text: with age, source, other project, successor, and whether a cited file changed.
 
-    An entry has up to three properties that the question names: by their name, or by a value that the text of the note
-    lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts of others show none.
+    An entry has up to three properties that were *matched*, or that the question names: by their name, or by a value that
+    the text of the note lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts of others show none.
     """
     topics = frozenset(content_words(request.question.text))
     named = topics | joined_words(words(request.question.text))
@@ -142,7 +148,8 @@ def _heads(
         p.name.lower()
         for number in own
         for p in properties.get(number, ())
-        if "".join(words(p.name)) in named
+        if p.name.lower() in matched
+        or "".join(words(p.name)) in named
         or ("".join(words(p.value)) in topics and p.value.lower() not in bodies.get(number, "").lower())
     } - HIDDEN
     heads, project = {}, project_of(folder)

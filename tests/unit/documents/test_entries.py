@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.documents.fragments import GRAIN_OF, fragment, lexical_entries
+from clawmem.domain.documents.fragments import fragment, grain_of, lexical_entries
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
@@ -36,17 +36,18 @@ def entry(made: Fragment, title: str = "Title", tags: tuple[str, ...] = ()) -> L
 def test_one_entry_for_every_fragment_that_has_a_grain() -> None:
     """Whole, passages and lines; sections, lists, code and front matter are the same words again."""
     parts = fragment(Markdown(BODY), title="Plan", front_matter=[("participants", "Ann, Bob")])
-    wanted = [(FragmentKey(7, p.seq), GRAIN_OF[p.kind]) for p in parts if p.kind in GRAIN_OF]
+    wanted = [(FragmentKey(7, p.seq), grain) for p in parts if (grain := grain_of(p))]
 
     assert [(e.key, e.grain) for e in entries()] == wanted
-    assert {p.kind for p in parts} > GRAIN_OF.keys()
+    assert any(grain_of(p) is None for p in parts)
+    assert grain_of(part(FragmentKind.FRONT_MATTER, "permalink: /plan")) is None
     assert {grain for _, grain in wanted} == set(Grain)
 
 
 def test_the_whole_is_found_by_front_matter_and_tags() -> None:
-    """They stand below its text, and in no other entry."""
+    """They stand below its text; each property also is a line."""
     made = entries(tags=("billing", "team-a"))
-    assert [e.grain for e in made if "ann" in words(e.text)] == [Grain.DOCUMENT]
+    assert [e.grain for e in made if "ann" in words(e.text)] == [Grain.DOCUMENT, Grain.LINE]
     assert words(made[0].text)[-6:] == ["billing", "team", "a", "participants", "ann", "bob"]
 
 
@@ -55,7 +56,7 @@ def test_a_title_holds_the_headings_above() -> None:
     assert words(entry(part(FragmentKind.LINE, heading="Plan › Cost")).title) == ["title", "plan", "cost"]
 
 
-@pytest.mark.parametrize("kind", GRAIN_OF)
+@pytest.mark.parametrize("kind", [FragmentKind(grain.value) for grain in Grain])
 def test_a_title_holds_the_names_that_add_a_word_at_every_granularity(kind: FragmentKind) -> None:
     """File name, aliases and folders, each whole; a name whose words are all there counts once."""
     note = document("Clients/acme-rocketworks/Kick off.md", title="Kick-off", aliases=("AR", "the kick off"))
