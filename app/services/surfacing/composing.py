@@ -134,10 +134,12 @@ def _heads(
     folder: str,
 ) -> dict[int, blocks.Entry]:
     """
-    Return the entries of *documents* by id, without text: with age, source, other project, successor, and whether a cited file changed.
+    Return the entries of *documents* by id, without text: with age, source, other project, successor, and whether a cited
+    file changed.
 
     An entry has up to three properties that were *matched*, or that the question names: by their name, or by a value that
-    the text of the note lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts of others show none.
+    the text of the note lacks. ``apk_expires``, ``apk-expires`` and ``apkExpires`` are also named by "apk expires". Texts
+    of others show none.
     """
     topics = frozenset(content_words(request.question.text))
     named = topics | joined_words(words(request.question.text))

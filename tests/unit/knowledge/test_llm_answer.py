@@ -25,7 +25,7 @@ CLAUSES: dict[str, Any] = {
 }
 GOOD = '[{"type": "bm25", "query": "hive"}]'
 
-texts = st.text(st.characters(exclude_categories=["Cs"]))
+texts = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: "think>" not in text.lower())
 scalars = (
     st.none()
     | st.booleans()
