@@ -133,7 +133,7 @@ def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None
     answer = world.json("query", question)
     assert {result["likelihood"] for result in answer["results"]}.isdisjoint({"likely"})
     assert answer["results"][0]["file"] == "notes/pool/swimming.md"
-    assert answer["notice"] == "A newer note may tell otherwise: notes/pool/monday.md (2026-09-21)."
+    assert answer["notice"] == "Another note may tell otherwise: notes/pool/monday.md (2026-09-21)."
     assert answer["notice"] in world.cli("query", question)
     (pool / "monday.md").write_text(diary.replace("2026-09-21", "2025-09-22"))
     world.cli("update")
