@@ -14,7 +14,6 @@ from clawmem.ports.storage import RecordTable, VaultRecords
 
 # A register of this machine, its id and stamps, a cache, and receipts, which quote questions
 _OF_THIS_MACHINE = frozenset({"indexes", "meta", "model_answers", "receipts"})
-_FORMER = frozenset({"meta", "sketches"})  # tables of bundles of earlier versions
 # The serving space and its texts, with vectors of int8 numbers, are tables of a bundle, too.
 _VECTOR_TABLES = {
     "spaces": ("id", "fingerprint", "state", "dimensions"),
@@ -58,8 +57,6 @@ def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping
             for table in tables:
                 if table.name in _VECTOR_TABLES:
                     _load_vectors(db, table)
-                    continue
-                if table.name in _FORMER:
                     continue
                 if not {*table.columns} <= {*layout.get(table.name, ())}:
                     raise ValueError(f"unknown table or column in {table.name}")

@@ -8,8 +8,7 @@ from clawmem.ports.indexes import WORD_FORM
 
 LATEST = 1
 APPLICATION_ID = 0x434C574D  # "CLWM", see `vault.sql`
-# Recomputed without a model; sketches are of vaults of earlier versions.
-DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts", "sketches"})
+DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})  # recomputed without a model
 # Statements that give a copy of a vault an id of its own, so that the copies share no index in an object store. Markers
 # of the indexes inside the vault name its id.
 NEW_ID = """
