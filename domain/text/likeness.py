@@ -66,10 +66,12 @@ def is_copy(copy: Document, original: Document, bodies: Mapping[int, str]) -> bo
     """
     Whether *copy*, a note whose name begins with that of *original*, is a copy of it.
 
-    A conflicting version is, and a note without words of its own that was not changed on a later day.
+    A conflicting version is, and a note of the same type without words of its own that was not changed on a later day.
     """
     if without_conflict(copy.path) == original.path:
         return True
+    if copy.content_type != original.content_type:  # a memory is named after its session, as the handoff is
+        return False
     copied, known = ({*words(bodies.get(note.id, ""))} for note in (copy, original))
     return copied <= known and copy.modified_at[:10] <= original.modified_at[:10]
 

@@ -46,7 +46,7 @@ class TestIds:
             ("clawmem://notes/../x", 2, "'..'"),
             ("people\\..\\haruka.md", 2, "'..'"),
             ("people/haruka.md\0.txt", 2, "NUL"),
-            ("a" * 1001, 2, "1001 characters, more than 1000"),
+            ("a" * 1001, 2, "over 1000 characters"),
             ("a" * 1000, 3, "No document matches"),
             ("", 2, "NOTE is empty."),
             ("#", 2, "docid"),
