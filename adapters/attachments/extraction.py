@@ -88,7 +88,8 @@ def read_docx(data: bytes) -> ExtractedText:
     Return the text of a Word document, with its headings, lists, tables and notes; deleted text is left out.
 
     Raises:
-        DamagedFile: it is encrypted or too large; mammoth raises others for damaged files. ExtraMissing: there is no mammoth.
+        DamagedFile: it is encrypted or too large; mammoth raises others for damaged files.
+        ExtraMissing: mammoth is not installed.
     """
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise DamagedFile("it is encrypted or of an old version of Word; save it as .docx without a password")
@@ -108,7 +109,12 @@ def read_docx(data: bytes) -> ExtractedText:
 
 
 def read_html(data: bytes) -> ExtractedText:
-    """Return the visible text of a page, with headings, lists, tables and code. Raises `ExtraMissing` without markdownify."""
+    """
+    Return the visible text of a page, with headings, lists, tables and code.
+
+    Raises:
+        ExtraMissing: markdownify is not installed.
+    """
     converter = _imported("markdownify").MarkdownConverter(
         heading_style="ATX", bullets="-", table_infer_header=True, escape_asterisks=False, escape_underscores=False
     )  # fmt: skip

@@ -116,9 +116,8 @@ def _json_messages(records: Iterable[Record]) -> list[ImportedMessage]:
     messages = []
     for number, record in enumerate(records, start=1):
         about = record.object("info") or record
-        name = {"True": "user", "False": "assistant"}.get(
-            str(about.get("isCreatedByUser")), ""
-        )  # of LibreChat
+        by_user = about.get("isCreatedByUser")  # of LibreChat
+        name = "" if by_user is None else "user" if by_user else "assistant"
         if role := _ROLES.get(about.text("role", "from").lower() or name):
             parts = record.get("content") or record.get("parts")  # of Gemini
             text = record.text("content", "value", "text") or text_of_parts(parts)

@@ -37,7 +37,6 @@ _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 REQUIRED = "onnx", "onnxruntime"  # an extra and its package
 MAX_TOKENS = 256  # of a text; the rest has no influence
-QUERY_CACHE = 4
 LEAST_ODDS = -12.0  # log-odds of a cross-encoder that count as 0; -LEAST_ODDS count as 1
 MOST_QUESTION = 400  # characters of a question that it reads
 
@@ -242,10 +241,9 @@ class OnnxEmbedder:
         self.dimensions = int(self._model.manifest.facts["dimensions"])
         pooling = f"{'first' if is_first else 'mean'}-of-{MAX_TOKENS}"
         self.fingerprint = f"{folder.name}:{self.dimensions}:{pooling}:{self._model.files}"
-        self._query = lru_cache(QUERY_CACHE)(self._vector)
 
     def embed_query(self, text: str) -> Vector:
-        return self._query(f"{self._before_question}{text}")
+        return self._vector(f"{self._before_question}{text}")
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         with ThreadPoolExecutor(_THREADS) as threads:

@@ -72,7 +72,7 @@ def models_remove(services: Services, name: Name) -> ModelState:
     Effect.REPEATABLE,
     opens=Opening.NOTHING,
     text=lambda made: [
-        f"{made.config}: embedder: {made.embedder}. For other vectors of a vault, run: {made.next}"
+        f"{made.config}: embedder: {made.embedder}. A vault with other vectors keeps them until: {made.next}"
     ],
 )
 def models_use(

@@ -61,7 +61,7 @@ _INTENDED = _any(  # by a user; an assistant describes its work and its examples
     rf"{_OPENING}(?:from now on|ab (?:jetzt|sofort|heute)|künftig|in zukunft)\b|\bi no longer\b",
     rf"(?:{_OPENING}|, )(?:we {_CHOSEN}|wir (?:verwenden|benutzen|nutzen|unterstützen))\b",
     r"\bwir (?:nehmen|bleiben bei|setzen auf|wechseln (?:zu|auf)|streichen|ersetzen)\b",
-    r"(?<=\w )(?<!\b(?:wie|was|wen) )(?:nehmen|verwenden|benutzen|nutzen|streichen|ersetzen|bleiben) wir\b(?! an\b)",
+    r"\b(?:dann|also|jetzt) (?:nehmen|streichen|ersetzen|bleiben) wir\b",
 )
 _PREFERRED = _any(
     r"\bi(?: really| generally| usually| strongly| much)? prefer\b|\bmy preference is\b|\bi (?:don't|do not) like\b",
@@ -87,7 +87,7 @@ _FAILED = _any(
 
 _REPORTING = (
     r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|wrote|according to|apparently|supposedly|allegedly|put it|laut|"
-    r"angeblich|anscheinend|sagte?|gesagt|meinte?|schreibt|schrieb|geschrieben|behauptet|erzählt|steht|heißt es|warum|wieso|wann|welche\w*)\b"
+    r"angeblich|anscheinend|sagte?|gesagt|meinte?|schreibt|schrieb|geschrieben|behauptet|erzählt|steht|heißt es|warum|wieso)\b"
 )
 # Signs before a cue that the statement is not the speaker's own: reported by somebody else, supposed or open.
 _FOREIGN = _any(

@@ -14,7 +14,7 @@ from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MOST_FILES = 20
 MOST_ITEMS = 10
-ITEM_CHARS = 500
+ITEM_CHARS, LONGEST_PATH = 500, 300
 
 SECTIONS = {
     "request": "Request",
@@ -198,7 +198,7 @@ def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     decisions = [note.quote for note in reversed(notes) if note.kind is Kind.DECISION]
     decisions.sort(key=lambda sentence: -len(wanted.intersection(words(sentence))))
     latest = (sentence for message in recent[-20:] for sentence in sentences(message.text))
-    paths = [path for path in files_written(recent) if 10 <= len(path) <= 300]
+    paths = [path for path in files_written(recent) if 10 <= len(path) <= LONGEST_PATH]
     sections = {
         "Last User Request": request,
         "Key Decisions This Session": _items(sentence[:150] for sentence in decisions[:15]),

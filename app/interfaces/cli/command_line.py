@@ -136,18 +136,18 @@ class CommandLine(Verbs):
         return super().resolve_command(ctx, args)
 
     def _commands_like(self, word: str) -> list[str]:
-        """Return commands of the operation *word* or of what it returns, or of a like name, or that it describes."""
-        verbs, name = (
-            [verb for group in GROUPS.values() for verb in group.split()],
-            word.replace("-", "_").casefold(),
-        )
+        """Return the commands of the operation *word* or of what it returns; else those of a like name, or so described."""
+        name = word.replace("-", "_").casefold()
         operations = [each for each in all_operations() if name in (each.name, each.items)]
-        lines = [command.line for each in operations for command in each.commands]
-        lines = lines or get_close_matches(word, verbs, 3, LEAST_LIKE)
-        return (
-            lines
-            or [verb for verb in verbs if name in words(_command_named(verb).get_short_help_str(200))][:3]
-        )
+        if lines := [command.line for each in operations for command in each.commands]:
+            return lines
+        summaries = {
+            verb: _command_named(verb).get_short_help_str(200)
+            for group in GROUPS.values()
+            for verb in group.split()
+        }
+        described = [verb for verb, summary in summaries.items() if name in words(summary)]
+        return get_close_matches(word, summaries, 3, LEAST_LIKE) or described[:3]
 
     @_ending_with_the_reader()
     def invoke(self, ctx: Any) -> Any:

@@ -441,4 +441,4 @@ def _echo_test(services: Services, session: Session) -> Callable[..., bool]:
             hashes = hashes.union(fingerprint(body), fingerprint(heading))
         return hashes
 
-    return lambda sentence, **by: is_echo(sentence, injected(), **by)
+    return lambda sentence, by_user=False: is_echo(sentence, injected(), by_user=by_user)

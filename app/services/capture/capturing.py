@@ -87,7 +87,7 @@ class SessionCapture:
     transcripts: Transcripts
     clock: Clock
     generator: Generator | None = None
-    is_echo: Callable[..., bool] = lambda sentence, **by: False
+    is_echo: Callable[..., bool] = lambda sentence, by_user=False: False
     left: Callable[[], float] = lambda: 20.0
 
     def memorize(self, session: Session) -> list[SavedMemory]:

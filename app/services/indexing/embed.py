@@ -25,7 +25,8 @@ class EmbedReport:
 
     ``stopped`` means that the model failed, not a single text: the remaining texts wait for another run. ``replaced``
     is the model whose vectors were replaced in this run, ``waiting_for`` the one whose vectors could not be replaced,
-    with the reason in ``error``. ``paused`` means that the caller ended the run. ``remarks`` are sentences about the indexes.
+    with the reason in ``error``. ``paused`` means that the caller ended the run. ``remarks`` are sentences about the
+    indexes.
     """
 
     embedded: int = 0

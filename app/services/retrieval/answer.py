@@ -86,8 +86,8 @@ class Result:
         """
         Return the lines that answer; `LEFT_OUT` for instructions in, or next to, those of an unverified document.
 
-        The properties of a verified note that matched or that the question names are added, and the first later line that says what
-        changed.
+        The properties of a verified note that matched or that the question names are added, and the first later line that
+        says what changed.
         """
         shown = self._shown
         if not is_verified(self.document.origin):
