@@ -118,7 +118,7 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
 
 
 def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None:
-    """It keeps an older note from being likely, and the answer names it; an older one, or an unlikely one, does not."""
+    """It keeps an older note from being likely, and the answer names it; not an older one, nor for a note that has no date."""
     pool, question = world.home / "notes" / "pool", "which day is the swimming lesson of Wies"
     pool.mkdir()
     lessons = "---\ndate: 2026-01-29\n---\n# Swimming lessons\n\nWies: swimming lesson on Tuesday at four, pool Zuid.\n"
@@ -133,11 +133,18 @@ def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None
     answer = world.json("query", question)
     assert {result["likelihood"] for result in answer["results"]}.isdisjoint({"likely"})
     assert answer["results"][0]["file"] == "notes/pool/swimming.md"
-    assert answer["notice"] == "Another note may tell otherwise: notes/pool/monday.md (2026-09-21)."
+    assert answer["notice"] == "A newer note may tell otherwise: notes/pool/monday.md (2026-09-21)."
     assert answer["notice"] in world.cli("query", question)
     (pool / "monday.md").write_text(diary.replace("2026-09-21", "2025-09-22"))
     world.cli("update")
     assert world.json("query", question)["results"][0]["likelihood"] == "likely"
+    (pool / "monday.md").write_text(diary)
+    (pool / "swimming.md").write_text(
+        lessons.replace("date: 2026-01-29", "place: Zuid")
+    )  # of today, or a copy
+    world.cli("update")
+    answer = world.json("query", question)
+    assert answer["results"][0]["likelihood"] == "likely" and "notice" not in answer
 
 
 def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None:

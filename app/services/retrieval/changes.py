@@ -36,7 +36,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     A note changes one other: the first, or what it corrects most. What may change the first candidate is also searched, by
     the words of its passage: "Mrs Pell is retiring" names no orthodontist. Not if the question asks for the past. Turns of
     chats do not count: people say "now" without a decision; nor does a note whose only date may be that of a copied file.
-    The first of a list of documents also gets its rival, unless that supersedes it, which its mark says.
+    The first of a list of documents, if its time is known, also gets its rival, unless that supersedes it, which its mark
+    says.
     """
     question = request.question
     if question.version in (versions.Wanted.FORMER, versions.Wanted.EARLIEST) or question.named_time:
@@ -74,8 +75,9 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         if place < at:
             moved = order.pop(at) if newer in ids else best[newer]
             order.insert(place, moved.plus("change", max(0.0, order[place].score + ABOVE - moved.score)))
-    if request.unit is Unit.DOCUMENT and first and order[0].document_id in first:
-        lead, near = order[0].document_id, [c for c in order if c.score >= COMPARABLE * order[0].score]
+    lead = order[0].document_id if order else 0
+    if request.unit is Unit.DOCUMENT and lead in first and not notes.may_be_copied(notes.document(lead)):
+        near = [c for c in order if c.score >= COMPARABLE * order[0].score]
         near = [c for c in near if c.document_id in first and SUCCESSION not in c.terms]
         rivals = (c.document for c in near if notes.is_later(c.document_id, lead))
         order[0] = order[0]._replace(rival=next(rivals, None))

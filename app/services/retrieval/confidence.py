@@ -84,7 +84,7 @@ def confidence(
     if newer and confidences[0] >= relevance.LIKELY and confidences[places.index(newer.id)] >= RIVAL:
         confidences = [min(number, relevance.CHANGED) for number in confidences]
         day = local_day(newer.authored_at)
-        trace.notice = f"Another note may tell otherwise: {newer.display_path} ({day})."
+        trace.notice = f"A newer note may tell otherwise: {newer.display_path} ({day})."
     candidates = [
         c._replace(confidence=min(number, relevance.CHANGED) if c.changed_by else number)
         for c, number in zip(work.candidates, confidences, strict=True)
