@@ -134,8 +134,10 @@ def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[...,
     with start_process(*command, environ=process_environ(tmp_path, **chosen), text=True, **pipes) as process:
         until = monotonic() + 40
         try:
-            while not (shown := invoke("maintain", "--json"))["runs"] or shown["workers"]["heavy"]:
+            shown = invoke("maintain", "--json")
+            while not any(run["finished_at"] for run in shown["runs"]) or shown["workers"]["heavy"]:
                 assert monotonic() < until, process.poll()
+                shown = invoke("maintain", "--json")
             process.terminate()
             _, errors = process.communicate(timeout=40)
         finally:
