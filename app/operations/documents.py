@@ -365,7 +365,7 @@ def list_tags(
     Effect.READS,
     name="links",
     columns="source line written target problem",
-    empty="No such links. [[Name]] in a note links it to another.",
+    empty="No link here, or none that leads nowhere. [[Name]] in a note links it to another.",
     items="links",
     route="/links",
 )

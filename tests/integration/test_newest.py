@@ -47,7 +47,7 @@ def test_the_newest_is_asked_for_in_other_words(indexed: Invoke, question: str) 
 
 
 def test_the_topic_is_a_folder_or_tag(invoke: Invoke, tmp_path: Path) -> None:
-    """The newest meeting with the tag, not the one whose text repeats it."""
+    """The newest meeting with the tag that took place, not the one whose text repeats it."""
     head = "---\ndate: {}\ntype: meeting\ntags: [{}]\n---\n# Meeting {}\n\n{}\n"
     notes = {
         "a.md": head.format(
@@ -55,6 +55,7 @@ def test_the_topic_is_a_folder_or_tag(invoke: Invoke, tmp_path: Path) -> None:
         ),
         "b.md": head.format("2026-06-01", "town/commission", 2, "We bought sand."),
         "c.md": head.format("2026-07-01", "school", 3, "Parents of the second form."),
+        "d.md": head.format("2099-02-01", "commission", 4, "To do: ask for sand."),
     }
     write_notes(tmp_path / "town", notes)
     invoke("bootstrap", tmp_path / "town")

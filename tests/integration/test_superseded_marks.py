@@ -162,6 +162,10 @@ def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None
     assert (first["path"], second["path"]) == ("family/2026-10-05.md", "family/teeth.md")
     assert second["changed_by"]["file"] == "notes/family/2026-10-05.md"
     assert second["likelihood"] != "likely"
+    (family / "2026-10-05.md").rename(family / "2099-10-05.md")  # a plan changes nothing yet
+    world.cli("update")
+    first = world.json("query", "where is the orthodontist of Joris")["results"][0]
+    assert first["path"] == "family/teeth.md" and not first.get("changed_by")
 
 
 def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:

@@ -11,6 +11,7 @@ from clawmem.app.services.retrieval.supersede import ABOVE, SUCCESSION
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.capture.cues import answering_sentences
 from clawmem.domain.capture.remembering import corrected_topic, corrects, replaced_numbers
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
 from clawmem.domain.retrieval.fusion import rarity
@@ -124,9 +125,11 @@ class _Notes:
         """
         Whether a note has a time of its own, and one after that of the *older* note; a correction may be of its day.
 
-        A text of others, a draft or an overview changes no note of the owner.
+        A text of others, a draft, an overview or the note of a day to come changes no note of the owner.
         """
         new, old, terms = self.document(number), self.document(older), self.question.forms.words
+        if (parse_iso(new.authored_at) or 0) > self.question.now_ms:
+            return False
         until = None if CORRECTION.match(self.body(number)) else DAY
         is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
         is_later = is_later and not self.may_be_copied(new) and standing(new, terms) >= standing(old, terms)

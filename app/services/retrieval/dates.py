@@ -48,8 +48,9 @@ def select_by_date(stores: RetrievalStores, request: RetrievalRequest, work: Wor
             return work
         pairs = successions_from(stores.documents, stores.successions, documents, request.as_of)
         superseded = {older for older, newer in successors(pairs).items() if newer}
-        # Those dated by their file, maybe of a copy, come after the others.
-        last = superseded | aside
+        # Those dated by their file, maybe of a copy, come after the others; what is planned has not taken place.
+        planned = {n for n, d in documents.items() if (parse_iso(d.authored_at) or 0) > question.now_ms}
+        last = superseded | aside | planned
         numbers = sorted(documents, key=lambda n: (documents[n].authored_at, n), reverse=True)
         numbers.sort(key=lambda n: (n in last, not documents[n].has_own_date))
         order = [Candidate(n, FragmentKey(n, 0), 0.0, 0.0, document=documents[n]) for n in numbers]
