@@ -20,9 +20,10 @@ _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
 _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][^:\n]{0,40}::(?=\s|\Z)")
+LOGSEQ_OWN = "(?:id|collapsed)"  # names of fields
 # Lines that Logseq writes for itself, and links and names of blocks of Obsidian that show another note, or nothing.
 _MACHINE_LINE = re.compile(
-    r"\A(?:(?:id|collapsed)::.*|\^[\w-]+|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
+    rf"\A(?:{LOGSEQ_OWN}::.*|\^[\w-]+|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
     r"|\{\{(?:embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
 )
 _OPENING = re.compile(r"`+|<!--|%%|\$\$|\{\{query\b|#\+BEGIN_QUERY\b")

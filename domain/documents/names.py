@@ -16,6 +16,7 @@ OWN_COLLECTION = "_clawmem"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 READABLE = ".md .markdown .mdx .qmd .rmd .org .rst .adoc .txt .csv .canvas .pdf .docx .htm .html"
+_INSIDE = ("- ", "* ", "+ ", "> ")
 LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
@@ -24,10 +25,11 @@ def title(declared: str | None, note: Markdown, path: str) -> str:
     """
     Return the title of a document: *declared*, a first line ``Title: ...``, the first heading of level 1, or the file name.
 
-    Empty and blank sources are skipped. The result is one line, trimmed, at most `LONGEST_TITLE` characters long and never
+    A heading in a list or a quotation is that of a part. Empty and blank sources are skipped. The result is one line, trimmed, at most `LONGEST_TITLE` characters long and never
     empty: a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
     """
-    heading = next((heading.label for heading in note.headings if heading.level == 1), "")
+    first = (h for h in note.headings if h.level == 1 and note.body[h.start : h.start + 2] not in _INSIDE)
+    heading = next((h.label for h in first), "")
     page = file_name(path.removesuffix(".textbundle/text.md"))
     # Of MultiMarkdown; a file of Joplin begins with its title.
     name = "" if re.fullmatch(r"[0-9a-f]{32}", page) else r"title:[ \t]+"

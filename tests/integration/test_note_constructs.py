@@ -111,3 +111,5 @@ def test_comments_queries_and_templates_are_not_indexed(garden: Invoke) -> None:
     assert "marigold" not in shown and "Visible words follow." in shown
     assert ask_json(garden, "get", "garden/note.md")["title"] == "Right"
     assert garden("doctor", "--verify").exit_code == 0
+    block = garden("surface", "which block of Logseq is about nettles?").stdout
+    assert "nettles" in block and "id::" not in block

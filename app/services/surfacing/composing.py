@@ -16,7 +16,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
 from clawmem.domain.briefing.blocks import shortened
-from clawmem.domain.documents.markdown import header_at
+from clawmem.domain.documents.markdown import LOGSEQ_OWN, header_at, is_field
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.query_forms import content_words
@@ -197,4 +197,5 @@ def _cut(passage: Passage, request: RetrievalRequest, room: int) -> Passage:
     is_row = "|" in text.partition("\n")[0]
     header = "\n".join((is_row and header_at(body, span.start)) or ())
     header = safe(redact_part(header, 0, len(header))) if len(header) <= FULL_CHARACTERS // 2 else ""
-    return passage._replace(text=safe(text), lines=(first, last), header=header)
+    shown = "\n".join(line for line in text.split("\n") if not is_field(line, LOGSEQ_OWN))
+    return passage._replace(text=safe(shown), lines=(first, last), header=header)
