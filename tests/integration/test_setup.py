@@ -185,8 +185,9 @@ def test_variables_are_passed_on(invoke: Invoke, home: Path, monkeypatch: pytest
         monkeypatch.setenv(name, value)
     file = write_file(home / ".codex" / "config.toml", TOML)
 
-    invoke("setup", "codex")
+    assert "not found here" not in invoke("setup", "codex").stderr
 
+    assert "Hermes was not found here" in invoke("setup", "hermes", "--dry-run").stderr
     text = file.read_text()
     entry = tomllib.loads(text)["mcp_servers"]["clawmem"]
     assert text.startswith(TOML.partition("[projects")[0].rstrip())

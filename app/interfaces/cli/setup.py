@@ -109,6 +109,9 @@ def setup(
             typer.echo(f"Add this to {file}:", err=True)
         show_outcome(ctx, {"client": name, "file": file, "config": text}, text)
     elif name:
+        title = setup.clients.titles.get(name, "")
+        if title and not remove and name not in setup.clients.found():
+            typer.echo(f"{title} was not found here: neither its settings nor its program.", err=True)
         changes = setup.change(name, remove=remove, dry_run=dry_run)
         hidden = "" if dry_run else "-" if remove else "+"
         lines = setup.lines(name, changes, is_done=not (remove or dry_run), hidden=hidden)
