@@ -69,7 +69,7 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
     """
     Yield the observations of a model's answer that the conversation proves.
 
-    An observation is dropped if its quote does not occur in *messages*, or if its title is missing or a placeholder.
+    An observation is dropped if its quote does not occur in *messages* or has fewer than ten bytes, or if its title is missing or a placeholder.
     Facts are dropped if they have fewer than five characters or contain a name or number that occurs in no message.
     """
     conversation = "\n".join(message.text for message in messages)
@@ -77,7 +77,7 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
         type_, (title, quote) = entry["type"], (" ".join(entry[name].split()) for name in ("title", "quote"))
         narrative, wanted = " ".join(entry.get("narrative", "").split()), flat(quote)
         message = next((message for message in reversed(messages) if wanted in flat(message.text)), None)
-        if message is None or is_placeholder(title) or len(wanted) < 10:
+        if message is None or is_placeholder(title) or len(wanted.encode()) < 10:
             continue
         kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
         facts = [fact for fact in map(str.strip, entry.get("facts", ())) if not is_placeholder(fact)]
