@@ -16,7 +16,6 @@ OWN_COLLECTION = "_clawmem"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 READABLE = ".md .markdown .mdx .qmd .rmd .org .rst .adoc .txt .csv .canvas .pdf .docx .htm .html"
-_INSIDE = ("- ", "* ", "+ ", "> ")
 LONGEST_TITLE = 200  # characters; a longer heading is a text without line breaks
 EXTENSION = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
@@ -25,16 +24,15 @@ def title(declared: str | None, note: Markdown, path: str) -> str:
     """
     Return the title of a document: *declared*, a first line ``Title: ...``, the first heading of level 1, or the file name.
 
-    A heading in a list or a quotation is that of a part. Empty and blank sources are skipped. The result is one line, trimmed, at most `LONGEST_TITLE` characters long and never
-    empty: a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
+    Empty and blank sources are skipped, and headings in a list or quotation. The result is one line, trimmed, at most
+    `LONGEST_TITLE` characters long and never empty: a file called ``.md`` keeps that name, no name gives ``Untitled``.
     """
-    first = (h for h in note.headings if h.level == 1 and note.body[h.start : h.start + 2] not in _INSIDE)
-    heading = next((h.label for h in first), "")
-    page = file_name(path.removesuffix(".textbundle/text.md"))
+    titles = (h.label for h in note.headings if h.level == 1 and note.body[h.start] not in "-*+>")
+    heading = next(titles, "")
+    page = unquote(file_name(path.removesuffix(".textbundle/text.md")).replace("___", "/"))  # as Logseq does
     # Of MultiMarkdown; a file of Joplin begins with its title.
     name = "" if re.fullmatch(r"[0-9a-f]{32}", page) else r"title:[ \t]+"
     stated = re.match(rf"\s*{name}(\S.*)", note.body, re.IGNORECASE)
-    page = unquote(page.replace("___", "/"))  # as Logseq names its files
     names = (declared or "", stated[1] if stated else "", heading, page, path.rstrip("/").rpartition("/")[2])
     chosen = next(filter(None, (" ".join(name.split()) for name in names)), "Untitled")
     return chosen if len(chosen) <= LONGEST_TITLE else f"{chosen[: LONGEST_TITLE - 1].rstrip()}…"

@@ -100,10 +100,10 @@ def compose(
         span, body = spans.get(c.best), bodies.get(c.document_id, "")
         room = 0 if c.best in quoted else quoted_characters(c.score / best)
         if span and c.document and c.document.content_type == CONVERSATION:
-            others = [p.span for p in passages.values() if p.key.document_id == c.document_id and p.span]
-            if any(other.start <= span.start and span.end <= other.end for other in others):
+            near = [p.span for p in passages.values() if p.key.document_id == c.document_id and p.span]
+            if any(other.start <= span.start and span.end <= other.end for other in near):
                 continue
-            span = _with_reply(span, body, room, others)
+            span = _with_reply(span, body, room, near)
         at = (c.document_id, span.start, span.end) if span else c.best
         passages.setdefault(at, _cut(Passage(c.best, heads[c.document_id], body, span), request, room))
     every = [*passages.values()]
