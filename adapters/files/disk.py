@@ -25,10 +25,14 @@ def open_regular_file(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:
     Raises:
         OSError: the file cannot be opened, or is a pipe, a device, a socket or a folder.
     """
-    handle = os.open(path, _READ_ONLY | flags)
+    irregular = PermissionError(errno.EACCES, "it is not a regular file", str(path))
+    try:
+        handle = os.open(path, _READ_ONLY | flags)
+    except OSError as error:
+        raise irregular if error.errno == errno.ENXIO else error from None  # a socket
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise PermissionError(errno.EACCES, "it is not a regular file", str(path))
+        raise irregular
     return os.fdopen(handle, "rb")
 
 

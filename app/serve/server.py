@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 from time import monotonic
+from types import FrameType
 from typing import Any, NamedTuple
 
 import anyio
@@ -365,6 +366,12 @@ class Server(uvicorn.Server):
         if is_replaced and not self.should_exit:
             logging.getLogger(__name__).warning("%s was removed or replaced; the server ends.", self._vault)
         return await super().on_tick(counter) or is_idle or is_replaced
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Shut down; a second Ctrl-C ends the process at once, which is safe because every write is atomic."""
+        if self.should_exit and sig == signal.SIGINT:
+            os._exit(0)
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""

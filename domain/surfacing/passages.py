@@ -11,6 +11,9 @@ from clawmem.domain.surfacing.block import Entry, entry_text
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS
 from clawmem.ports.records import FragmentKey, Span
 
+NEAR_CHARACTERS = (
+    20 * FULL_CHARACTERS
+)  # so that a fence that opens above a section is seen, but of the longest code
 # Empty lines and headings above a text.
 _ABOVE_TEXT = re.compile(r"\A(?:[^\S\n]*(?:#[^\n]*)?(?:\n|\Z))*")
 
@@ -47,12 +50,13 @@ def longer_passages(together: Sequence[Passage]) -> Iterator[list[Passage]]:
     """
     first, body, span = together[0], together[0].body, together[0].span
     if span and first.text and not first.head.lead and not any(passage.header for passage in together):
-        headings = Markdown(body).headings
+        # No longer section is shown, and a note may have megabytes: only the lines near the passage are parsed.
+        first_place = body.rfind("\n", 0, max(0, span.start - NEAR_CHARACTERS)) + 1
+        near = Markdown(body[first_place : span.end + NEAR_CHARACTERS])
+        headings = [(first_place + heading.start, first_place + heading.end) for heading in near.headings]
         above = _ABOVE_TEXT.match(body)
-        below = max((heading.end for heading in headings if heading.end <= span.start), default=0)
-        next_start = min(
-            (heading.start for heading in headings if heading.start > span.start), default=len(body)
-        )
+        below = max((end for _, end in headings if end <= span.start), default=first_place)
+        next_start = min((start for start, _ in headings if start > span.start), default=len(body))
         section = body[below:next_start]
         start_of_section = below + len(section) - len(section.lstrip())
         for start, end in (

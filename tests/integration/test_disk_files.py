@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,8 +62,11 @@ class TestRead:
                 DiskFiles().read(str(vault), "a.md")
 
     def test_a_pipe_that_took_a_files_place_does_not_hang(self, tmp_path: Path) -> None:
-        """A named pipe is refused at once instead of waiting for a writer."""
+        """A named pipe is refused at once instead of waiting for a writer, like a socket."""
         os.mkfifo(tmp_path / "a.md")
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(os.path.relpath(tmp_path / "b.md"))  # a longer one has no room in the address
 
-        with pytest.raises(SourceUnreadable, match="regular"):
-            DiskFiles().read(str(tmp_path), "a.md")
+        for name in ("a.md", "b.md"):
+            with pytest.raises(SourceUnreadable, match="regular"):
+                DiskFiles().read(str(tmp_path), name)

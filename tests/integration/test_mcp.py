@@ -81,6 +81,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("search", {**QUESTION, "colection": "x"}, "INVALID_INPUT", "Did you mean: collection?"),
     ("search", {}, "INVALID_INPUT", "query is missing"),
     ("search", {**QUESTION, "tag": 4}, "INVALID_INPUT", "tag must be a valid string."),
+    ("search", {**QUESTION, "tag": "x" * 90_000}, "NOT_FOUND", "xxx … xxx"),
     ("search", {**QUESTION, "limit": 0}, "OUT_OF_BOUNDS", "limit must be greater than or equal to 1"),
     ("search", {"query": "x" * 20_000}, "INPUT_TOO_LONG", "query must have at most 10000"),
     ("search", {**QUESTION, "vault": "work"}, "NOT_FOUND", "Did you mean: spare?"),

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -387,8 +387,11 @@ class TestLife:
             here.run("serve", "--stop")
             assert "Redis" in result.result()
 
-    def test_a_request_that_takes_too_long_at_the_end(self, tmp_path: Path) -> None:
-        """It is cancelled, and the log has no traceback of it."""
+    @pytest.mark.parametrize("signals", [(signal.SIGTERM,), (signal.SIGINT, signal.SIGINT)])
+    def test_a_request_that_takes_too_long_at_the_end(
+        self, tmp_path: Path, signals: Sequence[signal.Signals]
+    ) -> None:
+        """It is cancelled, at once by a second Ctrl-C, and the log has no traceback of it."""
         here, log = World(tmp_path / "home"), tmp_path / "log"
         code = (
             "import clawmem.app.serve.server as s; s.DRAIN_S = 1; from clawmem.app.main import main; main()"
@@ -404,9 +407,12 @@ class TestLife:
                 pool.submit(self._posted, here, "/query", {"query": "x " * 2000})
                 silent.settimeout(30)
                 with silent.accept()[0]:
-                    process.terminate()
-                    process.wait(30)
-        assert "Cancel 1 running task" in log.read_text() and "Traceback" not in log.read_text()
+                    for number in signals:
+                        process.send_signal(number)
+                        time.sleep(0.3)
+                    assert process.wait(30) == 0
+        assert ("Cancel 1 running task" in log.read_text()) is (len(signals) == 1)
+        assert "Traceback" not in log.read_text()
 
     @staticmethod
     def _posted(here: World, path: str, body: object) -> str:

@@ -29,6 +29,7 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 # notes, and in 7 of 11 of the biologist, while of all likely notes 1 in 4 is. With an older one it is .30 and .40.
 RIVAL = 0.2
 PASSAGE = 800  # characters before and after a line
+PROPERTIES = 10_000  # characters of front matter; a generated one may have a million
 
 
 class Passages(NamedTuple):
@@ -203,7 +204,9 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
         margin = 0 if c.span and c.span.kind is FragmentKind.SECTION else PASSAGE  # that of a day
         parts = [
             bodies.get(c.document_id, "")[max(0, start - margin) : end + margin],
-            " ".join((*searchable_names(document), *document.tags, *document.front_matter.split())),
+            " ".join(
+                (*searchable_names(document), *document.tags, *document.front_matter[:PROPERTIES].split())
+            ),
             document.authored_at[:10],
         ]
         if named is not None and is_within(document.authored_at, named, request.question.zone):

@@ -47,6 +47,7 @@ def test_a_prompt_as_the_client_tells_it() -> None:
     """Every field of the client's own event arrives under its own name."""
     event = read(PROMPT)
 
+    assert read_event(f"\ufeff{json.dumps(PROMPT)}", {}) == event  # as PowerShell pipes it
     assert event[:9] == (
         "UserPromptSubmit",
         "5f0c",

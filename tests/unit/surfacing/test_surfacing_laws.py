@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.surfacing.block import FACTS_FRAME, block
+from clawmem.domain.surfacing.block import FACTS_FRAME, Entry, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.gate import MOST_CHARS, Skip, looking_back, needs_earlier, why_skip
 from clawmem.domain.surfacing.packing import pack, pack_lines
+from clawmem.domain.surfacing.passages import Passage, longer_passages
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
 from clawmem.domain.text.words import token_count
+from clawmem.ports.records import FragmentKey, FragmentKind, Span
 
+HERBS = "# Herbs\n\nThyme grows here.\n\nSage grows there.\n\n"
 PLAIN = st.text("abc de\n", max_size=60)
 
 
@@ -102,3 +105,17 @@ def test_what_is_best_is_kept_or_nothing_is(profile, best: float) -> None:  # ty
 
     assert (least is None) == (best < profile.activation)
     assert least is None or least <= best
+
+
+@pytest.mark.parametrize("others", ["", "# Beds\n\nfallow\n\n" * 9_000])
+def test_a_section_of_a_long_note_is_shown_like_a_short_note(others: str) -> None:
+    """The lines far from it change nothing."""
+    body = others + HERBS + others
+    start, line = body.index("Thyme"), body[: body.index("Thyme")].count("\n") + 1
+    span = Span(FragmentKey(1, 0), FragmentKind.LINE, line, line, start, start + 17)
+    passage = Passage(span.key, Entry("Beds", "note", "beds.md"), body, span, body[start : start + 17])
+
+    wide = next(longer_passages([passage]))[0].span
+
+    assert wide and body[wide.start : wide.end] == HERBS[9:].rstrip()
+    assert wide.start_line == line
