@@ -375,7 +375,7 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
             write_whole(file, state.encode("utf-8", "replace"))
 
     injected = InjectedFingerprints(context.vault).of(session.id)
-    latest = alone.transcripts.read(session.transcript).messages[-MESSAGES:]
+    latest = alone.transcripts.read(session.transcript, latest=MESSAGES).messages
     stated = ((note, note.message.speaker is Speaker.USER) for note in notes_by_rules(latest))
     write(state_of(latest, [note for note, own in stated if not is_echo(note.quote, injected, by_user=own)]))
     files.drop_old_states()

@@ -9,7 +9,7 @@ from itertools import chain, permutations
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories, SavedMemory
-from clawmem.app.services.capture.session import Session, UnreadMessages, model_answer
+from clawmem.app.services.capture.session import RedactedTranscripts, Session, UnreadMessages, model_answer
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.facts import Resolve
 from clawmem.domain.capture import handoff, observations
@@ -36,7 +36,6 @@ from clawmem.ports.sessions import (
     SessionStore,
     Speaker,
     TranscriptMessage,
-    Transcripts,
     UsageStore,
 )
 from clawmem.ports.sessions import Session as SessionRecord
@@ -84,7 +83,7 @@ class SessionCapture:
     transactions: Transactions
     publisher: Publisher
     memories: Memories
-    transcripts: Transcripts
+    transcripts: RedactedTranscripts
     clock: Clock
     generator: Generator | None = None
     is_echo: Callable[..., bool] = lambda sentence, by_user=False: False
@@ -376,5 +375,5 @@ class SessionCapture:
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
-        latest = self.transcripts.read(session.transcript).messages[-handoff.MESSAGES :]
+        latest = self.transcripts.read(session.transcript, latest=handoff.MESSAGES).messages
         return handoff.state_of(latest, self._in_force(latest))

@@ -25,12 +25,12 @@ class RedactedTranscripts:
 
     transcripts: Transcripts
 
-    def read(self, path: str, since: Cursor = BEGINNING) -> TranscriptPart:
-        """Read like `Transcripts.read`, and redact the messages."""
+    def read(self, path: str, since: Cursor = BEGINNING, *, latest: int = 0) -> TranscriptPart:
+        """Read like `Transcripts.read`, and redact the messages; of more only the *latest*, which takes less time."""
         part = self.transcripts.read(path, since)
         messages, sidechains = (
             tuple(replace(message, text=text) for message, text in zip(group, texts, strict=True))
-            for group in (part.messages, part.sidechains)
+            for group in (part.messages[-latest:], part.sidechains[-latest:])
             for texts in [redact_parts([message.text for message in group])]
         )
         return replace(part, messages=messages, sidechains=sidechains)
