@@ -20,7 +20,7 @@ from clawmem.domain.knowledge.llm_answer import (
     object_schema,
 )
 from clawmem.domain.security.injections import has_injection
-from clawmem.domain.text.words import normalise
+from clawmem.domain.text.words import words
 from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
 from clawmem.ports.records import Document
 
@@ -79,15 +79,15 @@ def memory_relations(drawn: Sequence[tuple[Document, str]], now: str) -> tuple[l
     """
     Return the relations that links in memories, each with its text, state, and the number of unresolved links.
 
-    A link leads to the one memory with its title; there may be none yet, or several.
+    A link leads to the one memory with the words of its title; there may be none yet, or several.
     """
-    ids: dict[str, list[int]] = {}
+    ids: dict[tuple[str, ...], list[int]] = {}
     for document, _ in drawn:
-        ids.setdefault(normalise(document.title).casefold(), []).append(document.id)
+        ids.setdefault(tuple(words(document.title)), []).append(document.id)
     relations, unresolved = list[Relation](), 0
     for document, body in drawn:
         for kind, weight, title in _RELATED.findall(body):
-            targets = ids.get(normalise(title).casefold(), [])
+            targets = ids.get(tuple(words(title)), [])
             if kind not in LINK_KINDS or len(targets) != 1 or targets == [document.id]:
                 unresolved += 1
             else:

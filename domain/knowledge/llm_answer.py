@@ -71,7 +71,7 @@ def json_answer(ask: Callable[[str], str], prompt: str, schema: JsonSchema) -> A
     text = prompt
     for _ in range(2):
         answer = ask(text)
-        value = read_json(answer, schema)
+        value = _whole(read_json(answer, schema), schema)
         fitting, problem = (None, "it holds no JSON") if value is None else fitted(value, schema)
         if not problem:
             return fitting
@@ -96,6 +96,9 @@ def fitted(value: Any, schema: JsonSchema, path: str = "$") -> tuple[Any, str]:
         own |= {"number", "integer"} if float(value).is_integer() else {"number"}
     if kinds and own.isdisjoint(kinds):
         return None, f"{path} is not of type {' or '.join(kinds)}"
+    if "enum" in schema:  # models vary the case of names
+        own_name = str(value).strip().casefold()
+        value = next((name for name in schema["enum"] if str(name).casefold() == own_name), value)
     if "enum" in schema and value not in schema["enum"]:
         return None, f"{path} is none of {json.dumps(schema['enum'], ensure_ascii=False)}"
     if isinstance(value, dict):
@@ -114,6 +117,15 @@ def fitted(value: Any, schema: JsonSchema, path: str = "$") -> tuple[Any, str]:
         whole = [part for part, problem in items if not problem]
         return whole, "" if whole or not items else items[0][1]
     return value, ""
+
+
+def _whole(value: Any, schema: JsonSchema) -> Any:
+    """Return *value*; a list, or one item, that stands for the only required member of *schema* within an object of it."""
+    [name, *others] = schema.get("required") or [""]
+    is_list = not others and schema.get("properties", {}).get(name, {}).get("type") == "array"
+    if value is None or not is_list or (isinstance(value, dict) and name in value):
+        return value
+    return {name: value if isinstance(value, list) else [value]}
 
 
 def is_placeholder(text: str) -> bool:

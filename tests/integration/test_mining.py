@@ -513,19 +513,20 @@ def written(content: str) -> ScriptedReply:
 
 
 def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize) -> None:
-    """A link is resolved when a memory with its title appears; one that has no form is dropped alone."""
+    """A link is resolved when a memory with its title appears; one without a form is dropped alone; answers differ in form."""
 
     def noted(prompt: str) -> ScriptedReply:
         title, quote = "The loaf", "My sourdough loaf collapses in the oven, what is going wrong?"
         if "dinghy" in prompt:
             title, quote = "The boat", "We decided to sell the old dinghy, because nobody rows any more."
-        links = [{"targetTitle": "The boat", "relationType": "causal"}, {"targetTitle": 3}]
-        entry = {"type": "decision", "title": title, "quote": quote, "links": links}
-        return written(json.dumps({"observations": [entry]}))
+        links = [{"targetTitle": "[[the boat]].", "relationType": "Causal"}, {"targetTitle": 3}]
+        entry = {"type": "Decision", "title": title, "quote": quote, "links": links}
+        return written(json.dumps([entry] if "dinghy" in prompt else entry))  # without its list, or its object
 
     runs = synthesize(noted, 2, "--synthesis-max-docs", "1")
 
     assert [(run["linksResolved"], run["linksUnresolved"]) for run in runs] == [(0, 1), (1, 1)]
+    assert [run["docsWaiting"] for run in runs] == [1, 0]
     loaf = next(one["file"] for one in documents(invoke).values() if one["title"] == "The loaf")
     assert [one["title"] for one in ask_json(invoke, "links", loaf, "--causes")["links"]] == ["The boat"]
 
@@ -559,12 +560,13 @@ def test_no_conversation_is_to_blame_for_the_server(synthesize: Synthesize, stat
     assert runs[-1]["docsSkipped"] == 0
 
 
-def test_a_conversation_that_fails_three_times_is_skipped(synthesize: Synthesize) -> None:
-    """It holds up no other one, and is counted; a long one is refused by the model, another answered without JSON."""
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_conversation_that_fails_three_times_is_skipped(synthesize: Synthesize, status: int) -> None:
+    """It holds up no other one, and is counted; one breaks a server that answers others, one is answered without JSON."""
 
     def noted(prompt: str) -> ScriptedReply:
         if "dinghy" in prompt:
-            return said({"error": {"message": "the context is too small"}}, 400)
+            return ScriptedReply(b'{"error": "the context is too small"}', status, {"Retry-After": "0"})
         return written("no idea" if "sourdough" in prompt else '{"observations": []}')
 
     runs = synthesize(noted, 4)

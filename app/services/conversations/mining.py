@@ -93,7 +93,8 @@ class SynthesisReport:
     Counters of one run. ``stopped`` is the reason why a run with a model ended early; empty if it did not.
 
     ``factsSaved`` counts facts that were added or changed, ``llmFailures`` conversations without a usable answer.
-    ``docsSkipped`` had none in three runs, and are read again when they change. The links of all memories are counted:
+    ``docsSkipped`` had none in three runs, and are read again when they change; ``docsWaiting`` are left to the next
+    runs. The links of all memories are counted:
     the title of an unresolved one is that of no other memory, or of several.
     """
 
@@ -105,6 +106,7 @@ class SynthesisReport:
     llmFailures: int = 0  # noqa: N815
     docsWithNoFacts: int = 0  # noqa: N815
     docsSkipped: int = 0  # noqa: N815
+    docsWaiting: int = 0  # noqa: N815
     stopped: str = ""
 
 
@@ -387,6 +389,7 @@ class SynthesizeFacts:
                 if not is_known or 0 < failures < MOST_FAILURES:
                     waiting.append((failures, document))
         waiting.sort(key=lambda entry: (entry[0], entry[1].authored_at, entry[1].id))
+        report.docsWaiting = len(waiting)
         waiting = waiting[:most] if self.ask else waiting
         for done, (failures, document) in enumerate(waiting, start=1):
             notes, links, version = None, dict[str, list[str]](), int(document.hash[:15], 16)
@@ -402,6 +405,7 @@ class SynthesizeFacts:
                     self.captures.advance(document.display_path, reader, position)
                 break
             report.docsScanned += 1
+            report.docsWaiting -= 1
             report.llmFailures += notes is None
             report.factsExtracted += len(notes or ())
             report.docsWithNoFacts += notes == []

@@ -13,10 +13,11 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import ModelTask, fitted, json_answer, read_json
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import VaultError
+from clawmem.ports.errors import ModelAnswerInvalid, ModelError, ModelUnavailable, VaultError
 from clawmem.ports.models import Cost, CostLedger, GeneratedText, Generator, ModelAnswers
 
 CALLS_A_DAY = 500
+PROBE = "Answer with the word yes."
 
 
 class DailyLimitReached(Exception):
@@ -44,18 +45,29 @@ class Ask:
 
         Raises:
             DailyLimitReached: the daily limit is reached; nothing was asked.
-            ModelError: see `Generator.generate`.
+            ModelError: see `Generator.generate`; `ModelAnswerInvalid` also if it fails on this prompt alone.
         """
         cached = self.answers.get(self.model, task.purpose, prompt)
         value = None if cached is None else read_json(cached, task.schema)
         if value is not None and not fitted(value, task.schema)[1]:
             return value
-        value = json_answer(partial(self._answer, task), prompt, task.schema)
+        value = json_answer(partial(self._answer_or_probe, task), prompt, task.schema)
         if value is not None:
             with suppress(VaultError):  # an answer that is not cached can be asked for again
                 now = iso_utc(self.clock.now_ms())
                 self.answers.keep(self.model, task.purpose, {prompt: json.dumps(value)}, at=now)
         return value
+
+    def _answer_or_probe(self, task: ModelTask, prompt: str) -> str:
+        """Return the model's answer; where it gives none, ask whether it answers anything, or fails on *prompt* alone."""
+        try:
+            return self._answer(task, prompt)
+        except ModelUnavailable as error:
+            try:
+                self._answer(task._replace(max_tokens=10), PROBE)
+            except (ModelError, DailyLimitReached):
+                raise error from None
+            raise ModelAnswerInvalid(self.model, error.reason) from error
 
     def _answer(self, task: ModelTask, prompt: str) -> str:
         """Return the model's answer, and charge it to the ledger, also if it fails."""
