@@ -521,7 +521,9 @@ def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize)
             title, quote = "The boat", "We decided to sell the old dinghy, because nobody rows any more."
         links = [{"targetTitle": "[[the boat]].", "relationType": "Causal"}, {"targetTitle": 3}]
         entry = {"type": "Decision", "title": title, "quote": quote, "links": links}
-        return written(json.dumps([entry] if "dinghy" in prompt else entry))  # without its list, or its object
+        return written(
+            json.dumps([entry] if "dinghy" in prompt else entry)
+        )  # without its list, or its object
 
     runs = synthesize(noted, 2, "--synthesis-max-docs", "1")
 

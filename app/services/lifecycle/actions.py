@@ -195,7 +195,9 @@ class Lifecycle:
         now_ms, text = self.clock.now_ms(), text.strip()
         until_ms = self._read_moment(text, now_ms)
         if until_ms is not None and until_ms <= now_ms - DAY_MS:
-            until_ms = self._read_moment(f"{text} {int(iso_utc(now_ms)[:4]) + 1}", now_ms) or until_ms
+            this = int(iso_utc(now_ms)[:4])
+            moments = (self._read_moment(f"{text} {year}", now_ms) for year in (this, this + 1))
+            until_ms = next((at for at in moments if at is not None and at > now_ms - DAY_MS), until_ms)
         if until_ms is None and text.removesuffix("d").isdecimal():
             raise InvalidInput("OUT_OF_BOUNDS", f"{text} is too far. Choose at most 999999d.")
         if until_ms is None:
