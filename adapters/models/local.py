@@ -262,6 +262,7 @@ class OnnxEmbedder:
 
 def load(folder: Path) -> tuple[Tokenizer, Any]:
     """Return the tokenizer and onnxruntime's session. Raises `ValueError` if a file is damaged or has another format."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it keeps a log of its runs in HOME and sends it
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
