@@ -87,7 +87,7 @@ def models_use(
     vaults keep the model of theirs, until: clawmem embed --force
     """
     selection, names = services.model_selection, SETS.get(name, (name,))
-    for member in names if name in SETS else ():
+    for member in names if name != "auto" else ():
         model, state = selection.known(member)
         if not state.there:
             with services.progress(f"Downloading {size(model.download_bytes)}"):

@@ -44,7 +44,8 @@ from clawmem.domain.openclaw import (
 from clawmem.ports.errors import EmbeddingError, ModelError
 
 WINDOW = 200_000  # tokens
-NOTHING_FOUND = "Nothing in this memory answers that. A model finds more: clawmem models add bge-small"
+NOTHING_FOUND = "Nothing in this memory answers that."
+MORE = "A model finds more. Run: clawmem models add bge-small, then: clawmem openclaw index --agent "
 
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
 ContextWindow = Annotated[Tokens, Field(description="Tokens of the context window.")]
@@ -80,14 +81,9 @@ def flush_plan(
     """Return when and how an agent saves its memory before a compaction; once for each compaction."""
     threshold = flush_threshold(context_window, reserve_tokens=reserve_tokens, compacts_at=compacts_at)
     file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
+    past: dict[str, Any] = {"compactions": compactions, "flushed_at": flushed_at}
     return FlushPlan(
-        is_due=is_flush_due(
-            total_tokens,
-            threshold,
-            compactions=compactions,
-            flushed_at=flushed_at,
-            transcript_bytes=transcript_bytes,
-        ),
+        is_due=is_flush_due(total_tokens, threshold, transcript_bytes=transcript_bytes, **past),
         threshold_tokens=threshold,
         relative_path=file,
         prompt=PROMPT.format(file=file),
@@ -185,8 +181,9 @@ def _synced(
     changes = {name: sum(getattr(report, name) for report in passes) for name in COUNTED}
     problems = [problem for report in passes for problem in report.problems]
     try:
+        embed, stored = services.embed, services.vault.embeddings.fingerprint()
         with services.progress("Embedding") as step:
-            report = services.embed(progress=step)
+            report = embed(force=bool(given) and embed.embedder.fingerprint != stored, progress=step)
         changes["embedded"] = report.embedded
         problems += filter(None, [report.error])
     except (EmbeddingError, ModelError) as error:  # the texts wait for the next pass
@@ -206,7 +203,7 @@ def index_agent(
     sessions: Annotated[bool | None, "Index its sessions.", Option(("--sessions/--no-sessions",))] = None,
     all_sessions: Annotated[bool, "Read every changed session, not only those that grew much."] = False,
 ) -> AgentStatus:
-    """Index the changed files and sessions of an agent, from the sources of the last pass if none are given."""
+    """Index changed files and sessions of an agent, from the last sources if none are given; by the best model."""
     given = {"workspace": workspace, "extra": extra, "sessions": sessions}
     memory, changes, problems = _synced(services, all_sessions=all_sessions, **given)
     files = Counter[str]()
@@ -239,8 +236,8 @@ def search_agent(
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
     memory, _, problems = _synced(services)
     names = services.vault.documents.collections()
+    is_static = (services.vault.embeddings.fingerprint() or "").startswith(STATIC)
     if min_score is None:
-        is_static = (services.vault.embeddings.fingerprint() or "").startswith(STATIC)
         min_score = LEAST_OF_WORD_VECTORS if is_static else LEAST_SCORE
     request = read_request(
         query,
@@ -253,7 +250,8 @@ def search_agent(
         ranking=Ranking.OPENCLAW,
     )
     answer = services.openclaw(request)
-    degraded = {**answer.trace.degraded, **({"sync": " ".join(problems)} if problems else {})}
+    faults = {"sync": " ".join(problems), "model": MORE + agent if is_static and not answer.results else ""}
+    degraded = answer.trace.degraded | {name: fault for name, fault in faults.items() if fault}
     return AgentAnswer(results=memory.hits(answer), degraded=degraded)
 
 

