@@ -126,23 +126,34 @@ def decide_merge(
 
     They do if nothing in them differs (`difference`) and the cosine of their character 3-grams is at least *normal*,
     or at least *strict* if one of them or both contain no names. A word more at the end or the beginning does not
-    matter: "…", "… indeed". In a script other than Latin, of which no negations are known, they have the same words.
+    matter: "…", "… indeed", nor does "have": "we have decided". In a script other than Latin, of which no negations are known, they have the same words.
     """
     first_names, second_names, method = _anchors_of(first, second)
     score = similarity(first.text, second.text)
     is_latin = not (script_of(first.text) or script_of(second.text))
     threshold = (normal if first_names and second_names else strict) if is_latin else 1.0
-    reason = difference(first, second, in_order=True)
-    left, right = written_words(first.text), written_words(second.text)
+    left, right = _past_words(first.text), _past_words(second.text)
     is_repeated = (is_latin and min(len(left), len(right)) >= LEAST_REPEATED) and (
-        left in (right[1:], right[:-1])
+        left == right
+        or left in (right[1:], right[:-1])
         or right in (left[1:], left[:-1])
         or left[1:] == right[:-1]
         or left[:-1] == right[1:]
     )
+    if is_repeated:  # a word before a sentence has its capital, and is no name
+        first, second = (
+            side._replace(text=side.text[:1].lower() + side.text[1:]) for side in (first, second)
+        )
+    reason = difference(first, second, in_order=True)
     if not reason and score < threshold and not is_repeated:
         reason = "their words differ"
     return MergeDecision(not reason, score, threshold, reason, method)
+
+
+def _past_words(text: str) -> list[str]:
+    """Return the words of *text* with one form of the past: "we've decided" and "we have decided" are "we decided"."""
+    spelt = written_words(text.replace("’", "'"))
+    return [word.removesuffix("'ve") for word in spelt if word != "have"]
 
 
 def difference(first: ObservationText, second: ObservationText, *, in_order: bool = False) -> str:

@@ -69,8 +69,10 @@ def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None
 
 def test_near_copies_of_a_decision_become_one(world: World) -> None:
     """A word more at the end or the beginning does not matter; decisions and observations stay apart."""
-    said = "We decided to keep the orders in a table of their own"
-    copies = [world.observe(text, Kind.DECISION) for text in (f"{said}.", f"{said}, indeed.", f"So {said}.")]
+    said = "We decided to keep the orders of Lund in a table of their own"
+    ours = said.replace("We", "We've")
+    texts = f"{said}.", f"{said}, indeed.", f"Well, {said}.", f"{ours}!"
+    copies = [world.observe(text, Kind.DECISION) for text in texts]
     other = world.observe("We decided to keep the invoices in a table of their own", Kind.DECISION)
     base = "We decided to use {} for the billing service because of the transactions"
     numbered = [world.observe(base.format(name), Kind.DECISION) for name in ("Postgres 15", "Postgres")]
@@ -79,10 +81,12 @@ def test_near_copies_of_a_decision_become_one(world: World) -> None:
     [made] = merged(world.consolidate())
 
     body = world.vault.documents.body(made) or ""
-    assert [f": {text}.\n" in body for text in (said, f"{said}, indeed", f"So {said}")] == [True] * 3
+    assert [f": {text}\n" in body for text in (f"{said}.", f"{said}, indeed.", f"Well, {said}.")] == [
+        True
+    ] * 3
     assert [world.reason(number) for number in numbered] == [None, None]
 
-    assert [world.reason(number) for number in copies] == [InactiveReason.SUPERSEDED] * 3
+    assert [world.reason(number) for number in copies] == [InactiveReason.SUPERSEDED] * 4
     assert world.reason(other) is None and world.reason(seen) is None
     document = fetch(world.vault, made)
     assert (document.content_type, document.origin) == ("decision", Origin.USER)
