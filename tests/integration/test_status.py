@@ -47,6 +47,8 @@ def test_status_suggests_next_steps(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("diary", "write", "The lamp came today.").exit_code == 0
     notes.rename(tmp_path / "elsewhere")
     lost = ask_json(invoke, "status")["next_steps"]
+    notes.mkdir()  # as a place of mounting that is left
+    assert ask_json(invoke, "status")["next_steps"] == lost
 
     (tmp_path / "elsewhere").rename(notes)
     assert invoke("embed").exit_code == 0

@@ -121,9 +121,10 @@ class Status:
         steps = [f"Hooks of the last day left out a setting. {fault}" for fault in rejected]
         for collection in collections:
             with suppress(PermissionError):  # which doctor names
-                if collection.documents and collection.path and not Path(collection.path).is_dir():
+                root = Path(collection.path) if collection.documents and collection.path else None
+                if root and not (root.is_dir() and any(root.iterdir())):
                     moved = MISSING_FOLDER.format(collection.name)
-                    steps.append(f"{collection.path} is gone, and its notes are kept. {moved}")
+                    steps.append(f"{root} is gone or empty, and its notes are kept. {moved}")
         if embeddings.pending:
             waiting = f"Texts that are not found by their meaning yet: {embeddings.pending}"
             steps.append(f"{waiting}. Run: clawmem embed")
