@@ -85,7 +85,7 @@ LISTED = "docid authored_at=written changed_after=changed content_type=type prop
 
 Cosine = Annotated[float, Field(gt=0, le=1)]
 Kinds = Annotated[list[Literal["temporal", "semantic", "all"]], Field(min_length=1)]
-ReadAsOf = Annotated[AsOf, "Mark a text that was changed after this day."]
+ReadAsOf = Annotated[AsOf, "Mark a text that was written or changed after this day."]
 LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
 
@@ -110,15 +110,15 @@ class Text(SelectedResult, DatedDocument):
         facts |= {"trusted": ["yes" if self.trusted else "no"]} | self.properties
         shown = "; ".join(f"{name}: {', '.join(values)}" for name, values in facts.items())
         links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
-        changes = [f"This text was changed on {local_day(self.changed_after)}."] if self.changed_after else []
         standing = [f"{self.file} is {mark}." for mark in marks if mark]
-        return [*standing, *changes, *links, title_to_read(shown, self.origin)]
+        return [*standing, *filter(None, [self.later]), *links, title_to_read(shown, self.origin)]
 
     @property
     def heading(self) -> str:
-        """Return a line with its place, its title, and what supersedes it."""
+        """Return a line with its place, its title, what supersedes it, and whether it is later than asked for."""
         title = with_successor(title_to_read(self.title, self.origin), self.superseded_by)
-        return f"{self.file} ({self.docid}), from line {self.start_line} of {self.total_lines}: {title}"
+        place = f"{self.file} ({self.docid}), from line {self.start_line} of {self.total_lines}"
+        return f"{place}: {title} {self.later}".rstrip()
 
     @property
     def commented(self) -> str:

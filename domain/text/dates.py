@@ -390,7 +390,7 @@ _OPENERS = [
         ("before", "before|prior to|earlier than|vor(?: dem)?", None),
         (
             "until",
-            "until|till?|up (?:to|until)|as (?:of|at)|(?:zum )?stand:?(?: vom)?|no later than|bis",
+            "until|till?|up (?:to|until)|as[ -](?:of|at|per)|(?:zum )?stand:?(?: vom)?|no later than|bis",
             None,
         ),
         ("by", "by", None),
@@ -402,7 +402,7 @@ _OPENERS = [
 ]
 _BEFORE_NAME = re.compile(r"\b(?:in|im|on|am|for|für|by|until|bis)\s+\Z")
 _BY = re.compile(r"\b(?:by|until|till?|before|bis)(?:\s+(?:the|zum))?\s+\Z")
-_AS_OF = re.compile(r"as (?:of|at)\b|(?:zum )?stand\b", re.IGNORECASE)
+_AS_OF = re.compile(r"as[ -](?:of|at|per)\b|(?:zum )?stand\b", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
     r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b"

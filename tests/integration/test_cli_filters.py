@@ -25,7 +25,9 @@ def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
     assert found("--since", "0001-01-01", "--until", "2026-02-10") == set()
 
 
-@pytest.mark.parametrize("words", ["as of April 2026", "as of 2026-04-30", "Stand Ende April 2026"])
+@pytest.mark.parametrize(
+    "words", ["as of April 2026", "as-of 2026-04-30", "as per Apr 2026", "Stand Ende April 2026"]
+)
 def test_a_question_names_its_day(remembered: Invoke, notes: Path, words: str) -> None:
     """What was written later is not there; a text that was changed later is marked."""
     with (notes / "decisions/2026-02-11-redis.md").open("a", encoding="utf-8") as file:
@@ -146,7 +148,7 @@ def test_types_of_one_word_are_shown(invoke: Invoke, home: Path) -> None:
 
 
 def test_lists_are_of_a_day(remembered: Invoke, notes: Path) -> None:
-    """What was written later is not in a list, and `get` marks what was changed later, not what was read first."""
+    """What was written later is not in a list, and `get` marks what was changed or written later, not what was read first."""
     redis, day = "decisions/2026-02-11-redis.md", ("--as-of", "2026-04-30")
     assert [note["title"] for note in ask_json(remembered, "list", *day)["documents"]] == [
         "Keep sessions in Redis"
@@ -158,6 +160,9 @@ def test_lists_are_of_a_day(remembered: Invoke, notes: Path) -> None:
         file.write("\nFor now.\n")
     remembered("update")
     assert "This text was changed on 20" in remembered("get", redis, *day).stderr
+    later = "This text was written on 2026-06-09"
+    assert later in remembered("get", "decisions/2026-06-09-postgres.md", *day).stderr
+    assert later in remembered("get", "decisions/*.md", *day).stdout
     assert "This text was changed" not in remembered("get", redis).stderr
 
 

@@ -12,6 +12,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.retrieval.versions import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
+from clawmem.domain.text.written_dates import local_day, local_moment
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, Origin
 
@@ -53,8 +54,14 @@ class DatedDocument(DocumentReference):
     superseded_by: Successor | None = None
     changed_after: str | None = Field(
         default=None,
-        description="When its text was changed, if after the day of as_of: it may have read otherwise.",
+        description="When its text was changed or written, if after the day of as_of: it may have read otherwise.",
     )
+
+    @property
+    def later(self) -> str:
+        """Return a sentence that the text is of a later day than the one asked for; empty if it is not."""
+        verb = "written" if self.changed_after == self.authored_at else "changed"
+        return f"This text was {verb} on {local_day(self.changed_after)}." if self.changed_after else ""
 
 
 def provenance_of(origin: Origin) -> dict[str, Any]:
@@ -111,10 +118,12 @@ def dated_fields_of(
 
 def change_after(document: Document, as_of: str | None) -> str | None:
     """
-    Return when the text of *document* was changed, if that was at *as_of* or later.
+    Return when the text of *document* was changed, or else written, if that was at *as_of* or later.
 
     The time of a file that was first read on the same day may be that of a copy.
     """
+    if as_of and local_moment(document.authored_at) >= as_of:
+        return document.authored_at
     is_copy = document.revision_count == 1 and document.modified_at[:10] == document.indexed_at[:10]
     return document.modified_at if as_of and document.modified_at >= as_of and not is_copy else None
 
