@@ -35,6 +35,7 @@ _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 # The words of names of dates, in this order: the last ones only say when a text was changed. Others may be added.
 _DATE_WORDS = tuple("date datum fecha data created creation modified updated edited".split())
 _ADDED = frozenset({"date", "time", "last", "at", "on"})
+_BEFORE_DAY = r"\A(?:den|le|a|lì) "  # as letters write it after the place
 _WEEKDAY = re.compile(rf"\A(?:{any_of(WEEKDAYS)}),? |,? (?:{any_of(WEEKDAYS)})\Z", re.IGNORECASE)
 
 
@@ -120,22 +121,23 @@ def day_at_opening(body: str, latest_ms: int) -> str:
     """
     Return the day that opens a text, as ``YYYY-MM-DD``; empty if it opens otherwise, or with a day after *latest_ms*.
 
-    That is a date before the other words of the first line below the title, also after a weekday or a short word
-    ("Mo 3.8.26"), or at the end of the line, as of a letter ("Leipzig, 16 Feb 2026"). Here a year may have two digits.
-    Items of lists and links to days are none. Of lines such as "Created: 16 Feb 2026", as MultiMarkdown and exports
-    write them first, it is the best by `date_rank`.
+    That is a date before the other words of the first line below the title, also after a weekday ("Mo 3.8.26") or the
+    name of such a property ("Created 3.8.26"), or alone at the end of the line, as of a letter ("Leipzig, 16 Feb 2026").
+    Here a year may have two digits. Items of lists and links to days are none. Of lines such as "Created: 16 Feb 2026",
+    as MultiMarkdown and exports write them first, it is the best by `date_rank`.
     """
     line = next(filter(str.strip, (line for line in body.splitlines() if not line.startswith("#"))), "")[:200]
     fields = [(date_rank(name), value) for name, value in opening_fields(body) if date_rank(name) >= 0]
     line = min(fields, key=itemgetter(0))[1].lstrip("[") if fields else line.strip()
     start = _WEEKDAY.sub("", line.lstrip("*_>(")) if not line.startswith(("- ", "* ", "+ ")) else ""
-    first, blank, rest = start.partition(" ")
-    starts = (
-        (start, rest) if blank and len(first.rstrip(".,")) <= 3 and not first[:1].isdecimal() else (start,)
-    )
-    found = [pattern.match(text.lstrip("*_")) for pattern in _DAYS for text in starts]
-    ending = start.rpartition(", ")[2] if ", " in start and len(start.split()) <= 5 else ""
-    texts = [*(match[0] for match in found if match), ending]
+    first, _, rest = start.partition(" ")
+    label = first.rstrip(".,").casefold()
+    is_weekday = len(label) > 1 and any(name.startswith(label) for name in WEEKDAYS)
+    start = (rest if is_weekday or date_rank(label) >= 0 else start).lstrip("*_")
+    texts = [match[0] for pattern in _DAYS if (match := pattern.match(start))]
+    if ", " in start and len(start.split()) <= 5:
+        ending = _WEEKDAY.sub("", re.sub(_BEFORE_DAY, "", start.rstrip("*_.").rpartition(", ")[2]))
+        texts += [ending for pattern in _DAYS if pattern.fullmatch(ending)]
     days = (day for text in texts for day in _days(text, _DAYS, century=2000))
     return next((iso_utc(day)[:10] for day in days if day <= latest_ms), "")
 
@@ -149,7 +151,8 @@ def authored_at(
     1. *declared*, if `written_time` accepts it, in *zone*;
     2. a date in *path*, searched in the file name, then in the file with its folders (``2026/03/08.md``), then in the
        folders, nearest first: a day, else a week or month; the leftmost of several in one name;
-    3. the latest day in *headings*, or the one at the opening: a log is as recent as its last entry;
+    3. the latest day in *headings*, or the one at the opening, by the day after *modified_ms*: a log is as recent as its
+       last entry;
     4. *modified_ms*.
 
     Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
@@ -160,7 +163,8 @@ def authored_at(
         of_folders = map(_days, reversed(folders.split("/")))
         time = next(chain(_days(file), _days(path, _OF_FOLDERS), chain.from_iterable(of_folders)), None)
     if time is None:
-        time = max((day for heading in headings for day in _days(heading)), default=None)
+        days = (day for heading in headings for day in _days(heading))
+        time = max((day for day in days if day <= modified_ms + DAY_MS), default=None)
     return modified_ms if time is None else time
 
 
