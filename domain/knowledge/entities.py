@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from clawmem.domain.text.likeness import edit_similarity
 from clawmem.domain.text.vocabulary import FUNCTION_WORDS, MONTHS, STOP_WORDS, WEEKDAYS
 from clawmem.domain.text.words import fold, words
+from clawmem.ports.records import Document
 
 VAULT = "default"  # prefix of the entity ids of a vault
 CONCEPT = "concept"
@@ -193,6 +194,13 @@ def people_of(front_matter: Mapping[str, str]) -> list[str]:
     names = (part.strip(" \"'") for value in lists for part in re.split(r"[,;\[\]\n]", value))
     named = (name for name in dict.fromkeys(names) if name[:1].isalpha() and not name[:1].islower())
     return [name for name in named if is_name(name, PERSON)]
+
+
+def is_about_person(note: Document) -> bool:
+    """Whether a note is about one person: by its type, or by the tag or the folder of a note with a name of two words."""
+    groups = {*note.tags, *words(note.path.rpartition("/")[0])}
+    is_in_group = not groups.isdisjoint((*PEOPLE_KEYS, PERSON))
+    return note.content_type == PERSON or (is_in_group and len(name_words(note.title)) > 1)
 
 
 def full_name(name: str, people: Iterable[str]) -> str | None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from clawmem.app.services.capture.visibility import Withheld
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts, Resolve
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
@@ -23,6 +24,7 @@ from clawmem.domain.knowledge.entities import (
     cap_of,
     entity_id,
     ids_of,
+    is_about_person,
     is_generic,
     names_in,
     people_of,
@@ -60,12 +62,13 @@ Receive = Callable[["EnrichReport"], None]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Input of an enrichment: a document with its redacted title and body."""
+    """Input of an enrichment: a document with its redacted title and body, its people, and all with a note of their own."""
 
     document: Document
     title: str
     body: str
     people: tuple[str, ...]
+    known_people: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +176,12 @@ class Enrich:
             ready = [note for note in self.documents.many(numbers).values() if not self._waits(note)]
             numbers = [document.id for document in newest_first(ready, len(ready))]
         numbers = numbers[:limit]
+        served = every_served(self.documents) if numbers else ()
+        people = tuple(redact(note.title) for note in served if is_about_person(note))
         report = EnrichReport()
         for done, number in enumerate(numbers, start=1):
             part = EnrichReport()
-            if reading := self._read(number):
+            if reading := self._read(number, people):
                 receive = partial(tell, number)
                 if number in due:
                     part += self._by_rules(reading, receive)
@@ -191,19 +196,19 @@ class Enrich:
         """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
         return document.embed_state is EmbedState.PENDING and self.embeddings.fingerprint() is not None
 
-    def _read(self, document_id: int) -> Reading | None:
+    def _read(self, document_id: int, known_people: tuple[str, ...]) -> Reading | None:
         document = self.documents.get(document_id)
         if document is None or document.inactive or self._waits(document):
             return None
         parts = self.documents.fragments(document_id)
         fields = dict(p.text.split(": ", 1) for p in parts if p.kind is FragmentKind.FRONT_MATTER)
         body = self.documents.body(document_id) or ""
-        return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
+        people = tuple(people_of(fields))
+        return Reading(document, redact(document.title), redact(body), people, known_people)
 
     def _resolve(self, reading: Reading) -> Resolve:
         """Return how names are resolved: a first name also means one of the people who have a note of their own."""
-        notes = self.documents.many(self.documents.ids(content_types={"person"})).values()
-        return Resolve(self.entities, (*reading.people, *(redact(note.title) for note in notes)))
+        return Resolve(self.entities, (*reading.people, *reading.known_people))
 
     def _by_rules(self, reading: Reading, receive: Receive) -> EnrichReport:
         document = reading.document
