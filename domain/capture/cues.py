@@ -35,6 +35,8 @@ _OPENING = (
     r"^(?:(?:ok(?:ay)?|yes|right|fine|good|so|and|but|then|well|please|actually|scratch that|on second thought|no|sorry|wait"
     r"|ja|gut|also|dann|nein|doch nicht|eigentlich|bitte)\b[\s,.:;–—-]*)*"
 )
+LOCAL = _any(r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b")
+_WITHIN = rf"(?:(?:in|for|on|when|bei|für)\b[^,.:;!?]{{,80}}{LOCAL.pattern},? (?:please |bitte )?)?"
 _CHOSEN = (
     r"(?:use|go with|take|stick (?:to|with)|stay (?:with|on)|keep|switch to|move to|migrate|adopt|drop|remove|replace|"
     r"support|store|host|deploy|ship|skip|limit|rename|set|stop)"
@@ -59,9 +61,9 @@ _INTENDED = _any(  # by a user; an assistant describes its work and its examples
     r"\blasst? uns\b.{0,80}\b(?:nehmen|verwenden|benutzen|nutzen|bleiben|streichen)\b",
     r"\bwir werden\b.{0,80}\b(?:nehmen|verwenden|benutzen|nutzen|einsetzen|wechseln|streichen|ersetzen)\b",
     rf"{_OPENING}(?:from now on|ab (?:jetzt|sofort|heute)|künftig|in zukunft)\b|\bi no longer\b",
-    rf"(?:{_OPENING}|, )(?:we {_CHOSEN}|wir (?:verwenden|benutzen|nutzen|unterstützen))\b",
+    rf"(?:{_OPENING}{_WITHIN}|, )(?:we {_CHOSEN}|wir (?:verwenden|benutzen|nutzen|unterstützen))\b",
     r"\bwir (?:nehmen|bleiben bei|setzen auf|wechseln (?:zu|auf)|streichen|ersetzen)\b",
-    r"\b(?:dann|also|jetzt) (?:nehmen|streichen|ersetzen|bleiben) wir\b",
+    rf"(?:\b(?:dann|also|jetzt) |^{_WITHIN}(?<=. ))(?:nehmen|verwenden|benutzen|nutzen|streichen|ersetzen|bleiben) wir\b",
 )
 _PREFERRED = _any(
     r"\bi(?: really| generally| usually| strongly| much)? prefer\b|\bmy preference is\b|\bi (?:don't|do not) like\b",
@@ -71,10 +73,11 @@ _PREFERRED = _any(
     r"\bich (?:will|möchte) (?:immer|nie|kein\w*)\b",
 )
 _ORDERED = _any(
-    rf"{_OPENING}(?:always|never) (?!an?\b|the\b|on\b|in\b|at\b|here|there|happy|good|nice|\w+(?:ing|ed)\b|saw|had)\w+",
+    rf"{_OPENING}{_WITHIN}(?:always|never) "
+    r"(?!an?\b|the\b|on\b|in\b|at\b|here|there|happy|good|nice|mind\b|\w+(?:ing|ed)\b|saw|had)\w+",
     r"\byou (?:should|must|have to) (?:always|never)\b|^[\w ]{1,40}: (?:always|never|immer|nie)\b",
     r"\bplease\b.{0,150}\b(?:always|never)\b|,? (?:always|never),? please[.!]?$|^please\b.{0,150}\bfrom now on[.!]?$",
-    rf"{_OPENING}(?:immer|nie|niemals) \w+",
+    rf"{_OPENING}{_WITHIN}(?:immer|nie|niemals) \w+",
     rf"{_OPENING}(?!ich|du|er|sie|es|wir|ihr|das|die|der|man|wer|was|ist|war|hat|i|we|he|she|it|they|that)"
     r"\w+ (?:bitte |mir )?(?:immer|nie|niemals)\b",
 )

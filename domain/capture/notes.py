@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,8 +19,6 @@ COLLECTION = OWN_COLLECTION
 OBSERVATIONS = "agent/observations"
 SHORTEST, LONGEST = 10, 500  # characters of a sentence
 CONTEXT_CHARS = 240
-# Speaks of the project in which it is said.
-LOCAL = re.compile(r"(?i)\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b")
 
 
 def confidence_of(kind: Kind, *, by_model: bool = False) -> float:

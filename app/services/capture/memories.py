@@ -11,10 +11,9 @@ from clawmem.app.services.capture.session import Session
 from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, PROJECT, SAID, citations
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.briefing.blocks import TITLE_CHARS
-from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.cues import LOCAL, Kind
 from clawmem.domain.capture.notes import (
     COLLECTION,
-    LOCAL,
     Note,
     merge_window_ms,
     note_body,
