@@ -474,6 +474,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
     empty = invoke("setup", "--check")
     assert empty.exit_code == 1
     assert "There is no vault at" in empty.output and "Run: clawmem bootstrap" in empty.output
+    assert "Run: clawmem setup" not in empty.output
     invoke("bootstrap", notes)
     assert "There is no vault" not in invoke("setup", "gemini").stderr
     assert "ok    Gemini CLI: hooks and tools answer" in invoke("setup", "--check").output

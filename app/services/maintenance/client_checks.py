@@ -92,7 +92,8 @@ class ClientChecks(NamedTuple):
                     raise OSError(f"There is no vault at {place}. Run: clawmem {chosen}bootstrap PATH")
             except (OSError, ConfigError) as error:
                 words = command.command if isinstance(command.command, str) else shlex.join(command.command)
-                return CheckResult(title, False, f"{words} does not answer: {error}", remedy)
+                way_out = "" if "Run: " in str(error) else remedy  # it names the right one
+                return CheckResult(title, False, f"{words} does not answer: {error}", way_out)
         parts = sorted({"hooks" if command.event else "tools" for command in commands.values()})
         return CheckResult(title, True, f"{' and '.join(parts)} answer" if parts else "connected")
 
