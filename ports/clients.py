@@ -78,10 +78,11 @@ class MemoryFolder(NamedTuple):
 
 
 class Clients(Protocol):
-    """The known agents by name: their ``titles`` for people, and ``hints`` about what to do after an installation."""
+    """The known agents by name: their ``titles`` for people, and what to do after an installation or a removal."""
 
     titles: Mapping[str, str]
     hints: Mapping[str, str]
+    removal_hints: Mapping[str, str]
 
     def found(self) -> list[str]:
         """Return the agents that seem to be present on this machine."""

@@ -245,6 +245,7 @@ class Agent(NamedTuple):
     variable: str
     steps: Callable[[Target, Connection], Sequence[Step]]
     hint: str = ""
+    removal_hint: str = ""
     has_project: bool = True
     style: HookStyle | None = None
     below: str = ""
@@ -389,6 +390,7 @@ AGENTS = {
         "OpenClaw", "openclaw", "~/.openclaw", "OPENCLAW_STATE_DIR", _openclaw,
         "Restart the gateway. Context and capture need its conversations, which --yes permits. To record where the "
         f"plugin comes from: {OPENCLAW_INSTALL}",
+        "If OpenClaw recorded where the plugin comes from, it still loads it. Then run: openclaw plugins uninstall clawmem",
         has_project=False,
     ),
     "hermes": Agent(
@@ -413,6 +415,7 @@ class InstalledClients:
         self._environ = environ
         self.titles = {name: agent.title for name, agent in AGENTS.items()}
         self.hints = {name: agent.hint for name, agent in {**AGENTS, "curator": CURATOR}.items()}
+        self.removal_hints = {name: agent.removal_hint for name, agent in AGENTS.items()}
 
     def found(self) -> list[str]:
         path = self._environ.get("PATH", "")

@@ -586,6 +586,7 @@ def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: P
     assert "is empty" not in invoke("doctor").output
     assert (f"rm -rf {vault}" in removed, f"{copy}" in removed) == (True, False)
     assert "the server was stopped" not in removed  # as none ran
+    assert "openclaw plugins uninstall clawmem" in invoke("setup", "openclaw", "--remove").stdout
     other = vault.replace(home / "other.sqlite")
     invoke("--vault", other, "setup", "codex")
     assert f"rm -rf {other}" in invoke("setup", "codex", "--remove").stdout  # which the entries named

@@ -116,7 +116,7 @@ def setup(
         hidden = "" if dry_run else "-" if remove else "+"
         lines = setup.lines(name, changes, is_done=not (remove or dry_run), hidden=hidden)
         if remove and not dry_run:
-            lines += setup.remains()
+            lines += [*filter(None, [setup.clients.removal_hints.get(name)]), *setup.remains()]
         show_outcome(ctx, {**_record(name, changes), "dry_run": dry_run}, "\n".join(lines))
     else:
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
