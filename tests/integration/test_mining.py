@@ -468,7 +468,7 @@ def test_the_path_of_a_fact_keeps_letters_of_other_languages(invoke: Invoke, tmp
 
 
 def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_path: Path) -> None:
-    """Without a model, decisions, preferences and problems become memories that quote, are not repeated, and are forgotten."""
+    """Without a model, decisions, preferences and problems become memories that quote, are not repeated, change, and are forgotten."""
     export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
     drawn = mined(invoke, export, "--synthesize")["synthesis"]
     again = mined(invoke, export, "--synthesize")["synthesis"]
@@ -484,8 +484,13 @@ def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_p
         "2025-06-01",
     )
     assert "conversations/chatgpt/" in invoke("get", decision["file"]).output
+    edited = [turn._replace(text=turn.text.replace("sell", "paint")) for turn in PLANS.turns]
+    write_export(tmp_path / "export", "chatgpt", PLANS._replace(turns=edited), BREAD)
+    mined(invoke, export, "--synthesize")
+    facts = {title: one for title, one in documents(invoke).items() if "synthesized/" in one["file"]}
+    assert [title for title in facts if "dinghy" in title] == [decision["title"].replace("sell", "paint")]
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
-    assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts), {})
+    assert (len(done["also_forgotten"]), documents(invoke)) == (len(facts) + 1, {})
 
 
 Synthesize = Callable[..., list[Any]]

@@ -22,7 +22,7 @@ from clawmem.app.services.indexing.publish import Declarations, Publisher, apply
 from clawmem.app.services.indexing.update import is_forgotten_text
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
-from clawmem.domain.capture.notes import Note, note_body, notes_by_rules
+from clawmem.domain.capture.notes import Note, flat, note_body, notes_by_rules
 from clawmem.domain.capture.observations import read_notes
 from clawmem.domain.conversations.documents import unit_document, unit_fragments, unit_properties
 from clawmem.domain.conversations.synthesis import (
@@ -413,6 +413,8 @@ class SynthesizeFacts:
                 for note in notes or ():
                     with suppress(InvalidInput):  # it was forgotten
                         report.factsSaved += self._save(note, links.get(note.title, []), document)
+                if notes is not None:
+                    self._withdraw_unsaid(document)
                 position = Cursor(1, version, failures + 1 if notes is None else 0)
                 self.captures.advance(document.display_path, reader, position)
             progress(done, len(waiting))
@@ -456,6 +458,18 @@ class SynthesizeFacts:
             properties=[(SAID, f"{document.display_path} on {document.authored_at[:10]}")],
         )
         return True
+
+    def _withdraw_unsaid(self, document: Document) -> None:
+        """Stop serving memories that quote what *document* no longer says, such as a message that was edited."""
+        text = flat(self.documents.body(document.id) or "")
+        children = self.documents.many(self.memories.derivations.children(document.id)).values()
+        drawn = [memory.id for memory in children if WRITER in memory.tags and not memory.inactive]
+        quotes = {
+            number: body.rpartition("\n> ")[2].partition("\n")[0]
+            for number, body in self.documents.bodies(drawn).items()
+        }
+        unsaid = [number for number, quote in quotes.items() if flat(quote) not in text]
+        self.memories.publisher.withdraw(unsaid, InactiveReason.REMOVED)
 
     def _relate(self, report: SynthesisReport) -> None:
         """Relate the memories that name each other, where exactly one has the title; a later run resolves the rest."""
