@@ -39,12 +39,16 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
 
 
 def full_words(word: str, stem: str, corrected: str) -> list[str]:
-    """Return the words that the stored form *corrected* may stand for, the one with the ending of *word* first."""
+    """
+    Return the words that the stored form *corrected* may stand for, the one with the ending of *word* first.
+
+    They differ from *word* by one edit: with the stems alone, "meaning" would be "man".
+    """
     endings = [word[len(stem) :]] if word.startswith(stem) else []
     every = [f"{corrected}{ending}" for ending in (*endings, *_ENDINGS)]
     if corrected.endswith("i"):
         every.insert(0, f"{corrected[:-1]}y")
-    return list(dict.fromkeys(every))
+    return [form for form in dict.fromkeys(every) if OSA.distance(form, word, score_cutoff=1) <= 1]
 
 
 def compound_parts(word: str) -> Iterator[tuple[str, str]]:

@@ -12,10 +12,10 @@ NOTES = {
     "plumber.md": "# Plumber\n\nInvoice of the plumber for the bath: 1 150.\n",
     "todo.md": "# To do\n\nPrint the schedule for the choir, file the invoice, thank the plumber.\n",
     "garden.md": "# Garden\n\nThe beans stand behind the mill. What grows, grows.\n",
-    "rudern.md": "# Rudern\n\nDas Training ist donnerstags um sieben am Bootshaus, das Ruder liegt im Keller.\n",
+    "rudern.md": "# Rudern\n\nDas Training ist donnerstags um sieben am Bootshaus, das Ruder liegt im Keller, wo man klopft.\n",
     "soup.md": "# Soupe de montage\n\nLe montage dure deux jours; on mange la soupe.\n",
     "tent.md": "# Tent\n\nFor the montage bring stakes; it is in the shed.\n",
-    "maria.md": "# Maria\n\nMaria is the one who keeps the spare key, and it is in her shed.\n",
+    "maria.md": "# Maria\n\nMaria is the one who keeps the spare key, and a man has it in her shed.\n",
 }
 
 
@@ -39,7 +39,14 @@ def test_a_compound_is_read_as_its_words(indexed: Invoke) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["the choir", "who sells wheat", "does Marta keep a key", "which mortgage", "geht Maria ins Kino"],
+    [
+        "the choir",
+        "who sells wheat",
+        "does Marta keep a key",
+        "which mortgage",
+        "geht Maria ins Kino",
+        "their meaning",
+    ],
 )
 def test_other_words_are_left_alone(indexed: Invoke, question: str) -> None:
     """Known words are not corrected, nor those that differ from a word of the vault by another letter or more."""
