@@ -394,8 +394,6 @@ def memory_remember(
     note = services.remember(
         text, title, listed(tag), collection, supersedes, origin=origin, anyway=anyway, when=when, until=last
     )
-    if note.supersedes:
-        services.lifecycle.note_supersession(note.supersedes, note.file, services.caller)
     if note.action == "saved" and (why := embed_new(services)):
         note.remarks.append(f"The note is found by words only: {why}")
     return note

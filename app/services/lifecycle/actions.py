@@ -168,12 +168,6 @@ class Lifecycle:
             self.acts.add([ActEntry(document.id, act, by, self._now(), why, before)])
         return True
 
-    def note_supersession(self, older: str, newer: str, by: str) -> None:
-        """Record that the text of the note at *newer* supersedes the note at *older*; both are addresses."""
-        with self.transactions.writing():
-            document = self.lookup.find(older)
-            self.acts.add([ActEntry(document.id, Act.SUPERSEDE, by, self._now(), f"by {newer}")])
-
     def successor_of(self, document: Document) -> Document | None:
         """Return the note that supersedes *document* by the decision of a person."""
         places = (
@@ -343,9 +337,7 @@ class Lifecycle:
             self.withhold(document, by, why, private=entry.act is Act.PUBLIC)
         elif entry.act in (Act.SUPERSEDE, Act.REINSTATE):
             earlier = self.lookup.find(entry.before) if entry.before else None
-            if not self.supersede(document, earlier, by, why):
-                message = f"The text of a note says it ({entry.why}). Delete its line supersedes."
-                raise InvalidInput("NOT_UNDOABLE", message)
+            self.supersede(document, earlier, by, why)
         else:
             self.snooze(document, entry.before or None, by, why)
         return self._recorded([entry])[0]
