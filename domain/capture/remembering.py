@@ -28,9 +28,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")  # not tabs, 
 
 def corrected_topic(text: str) -> Sequence[str]:
     """Return the words that a correction is about; none if *text* neither begins as one nor says that something changed."""
-    opening = CORRECTION.match(text)
-    about = CHANGE.sub(" ", text[opening.end() if opening else 0 :])
-    return content_words(about) if opening or CHANGE.search(text) else ()
+    about = CORRECTION.sub("", text)
+    changes = [words(match[0]) for match in CHANGE.finditer(about)]
+    markers = {word for change in changes for word in (change[0], change[-1])}  # "kein Yoga mehr": Yoga
+    return [word for word in content_words(about) if word not in markers] if changes or about != text else ()
 
 
 def _denials(text: str) -> Iterator[tuple[list[str], list[str]]]:

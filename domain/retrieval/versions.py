@@ -51,13 +51,14 @@ CHANGE = re.compile(
     rf"""
     \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|(?:moved|changed)(?=\s+(?:\S+\s+){{0,5}}to\b)|(?<!until\ )(?<!to\ )now
     | from\s+(?:today|(?:[\w']+\s+){{1,4}}on)
-    | nicht\s+mehr|kein\w{{0,2}}(?=(?:\s+\S+){{1,3}}\s+mehr\b)|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
+    | nicht\s+mehr|kein\w{{0,2}}(?:\s+\S+){{1,3}}?\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 CORRECTION = re.compile(  # the beginning of a note
     r"(?i)\A\W*(?:correction|correcci[oó]n|correzione|correção|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)"
-    r"|korrektur|berichtigung|eigentlich|doch nicht)\b"
+    r"|i was (?:wrong|mistaken)|my mistake|je me suis tromp\w+|me equivoqu[eé]|mi sono sbagliat[ao]|me enganei"
+    r"|korrektur|berichtigung|eigentlich|doch nicht|(?:ich habe? mich|da habe? ich mich) (?:geirrt|vertan))\b"
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.
