@@ -208,7 +208,7 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
         place, about = printable(f"{result.file}:{result.start_line}{last}"), printable("  ".join(facts))
         yield Styled(f"\x1b[36m\x1b[1m{place}\x1b[0m  \x1b[2m{about}\x1b[0m")  # bold cyan, and dimmed
         # the headings above the place; the first one is left out if it repeats the title
-        below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
+        below = f"{result.heading or ''} › ".removeprefix(f"{result.title} › ").removesuffix(" › ")
         title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
         if title != result.snippet.strip():  # the title of a remembered sentence is the sentence
             yield f"  {one_line(title_to_read(title, result.origin))}"

@@ -47,9 +47,7 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
         InvalidInput: ``INPUT_TOO_LONG`` above 1000 characters, ``OUT_OF_BOUNDS`` above 1000 alternatives.
     """
     if len(pattern) > 1000:  # as for a path; more groups take quadratic time
-        raise InvalidInput(
-            "INPUT_TOO_LONG", f"The pattern has {len(pattern)} characters; at most 1000 are allowed."
-        )
+        raise InvalidInput("INPUT_TOO_LONG", f"The pattern has {len(pattern)} characters. Use at most 1000.")
     patterns = {pattern: None}
     while any(map(_GROUP.search, patterns)):
         patterns = {

@@ -144,10 +144,8 @@ def _passages(note: Markdown) -> Iterator[Part]:
             return
         # A short last block is repeated if the next one fits after it: a passage of repeated text is redundant.
         start, end, _ = pieces[last - 1]
-        is_repeated = (
-            last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
-        )
-        first = last - 1 if is_repeated else last
+        fits = end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
+        first = last - 1 if fits and last - 1 > first else last
 
 
 def _structures(note: Markdown) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cache, cached_property
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,14 +21,23 @@ _TURN = re.compile(
 )
 _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][^:\n]{0,40}::(?=\s|\Z)")
 LOGSEQ_OWN = "(?:id|collapsed)"  # names of fields
-# Lines that Logseq writes for itself, and links and names of blocks of Obsidian that show another note, or nothing.
+# A link to a day, week, month or year, and what stands around it in a line that leads to other days.
+_DAY_LINK = (
+    r"(?:\[\[|\[[^\[\]\n]{0,99}\]\()[^\[\]()\n]{0,99}"
+    r"(?:\d{4}\W?W?\d|\d[^\d\[\]]{0,4}\d{4}|(?<=\[)\d{4}(?=[|\]]))[^\[\]()\n]*[\])]{1,2}"
+)
+_SIGNS = r"(?:(?![\[\]()])[\W\d])*"
+# Lines that Logseq and Excalidraw write, links and names of blocks of Obsidian that show another note, or nothing; and
+# lines that only lead to other days, with an arrow outside, a bar or other texts for the days, but no table row.
 _MACHINE_LINE = re.compile(
     rf"\A(?:{LOGSEQ_OWN}::.*|\^[\w-]+|(?:SCHEDULED|DEADLINE): *<[^>\n]*>|:(?:LOGBOOK|END):|CLOCK:.*"
-    r"|\{\{(?:embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+)"
+    r"|\{\{(?:embed|renderer|function|namespace)\b.*\}\}|(?:!\[\[[^\[\]\n]+\]\] *)+|Excalidraw Data"
+    rf"|(?!\|)(?=[\W\d]*\[)(?=.*(?:[<«‹❮←⬅◀|·•(]|[>»›❯→➡▶]\W{{0,9}}\Z))(?:{_SIGNS}{_DAY_LINK})+{_SIGNS})"
 )
-_OPENING = re.compile(r"`+|<!--|%%|\$\$|\{\{query\b|#\+BEGIN_QUERY\b")
-# Comments and queries of Logseq, and fences whose code is a query of Obsidian or of its plugins Dataview and Tasks.
-_NO_TEXT = {"<!--": "-->", "%%": "%%", "{{query": "}}", "#+BEGIN_QUERY": "#+END_QUERY"}
+_DRAWING = "==⚠  Switch to EXCALIDRAW VIEW"  # begins the first line of a drawing of Excalidraw
+_OPENING = re.compile(rf"`+|<!--|%%|\$\$|\{{\{{query\b|#\+BEGIN_QUERY\b|{_DRAWING}")
+# Comments, queries of Logseq and the banner of a drawing; fences whose code is a query of Obsidian, Dataview or Tasks.
+_NO_TEXT = {"<!--": "-->", "%%": "%%", "{{query": "}}", "#+BEGIN_QUERY": "#+END_QUERY", _DRAWING: "\n"}
 _QUERY_FENCES = frozenset({"dataview", "dataviewjs", "tasks", "query"})
 _BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
 
@@ -87,9 +96,7 @@ class Markdown:
         self.body = body
         self.first_line = first_line
         self._lines = body.split("\n")
-        self._starts = [0]
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
+        self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
 
     def line_at(self, offset: int) -> int:
         """Return the line of the file that contains the character at *offset*."""
@@ -185,9 +192,8 @@ class Markdown:
         """
         codes = (block for block in self.blocks if block.kind is BlockKind.CODE)
         spans = [(code.start, code.end) for code in codes if code.label.lower() in _QUERY_FENCES]
-        if any(mark in self.body for mark in _NO_TEXT):
-            inline = _inline_spans(self._without_code)
-            spans += [(start, end) for mark, start, end in inline if mark in _NO_TEXT]
+        inline = _inline_spans(self._without_code) if any(map(self.body.__contains__, _NO_TEXT)) else ()
+        spans += [(start, end) for mark, start, end in inline if mark in _NO_TEXT]
         if ";base64," in self.body:
             spans += [match.span() for match in re.finditer(r"(?<=;base64,)[\w+/=%-]{100,}", self.body)]
         for block in self.blocks if "template::" in self.body else ():
@@ -241,14 +247,13 @@ def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
             place = closing.end() if closing else place
             is_closed = closing is not None
         elif is_closed := place <= last[mark]:
-            closing_mark = _NO_TEXT.get(mark, mark)
-            place = text.index(closing_mark, place) + len(closing_mark)
+            place = text.index(_NO_TEXT.get(mark, mark), place) + len(_NO_TEXT.get(mark, mark))
         if is_closed:
             yield mark, opening.start(), place
 
 
 def is_machine_text(text: str) -> bool:
-    """Whether *text* has no word of its writer: empty items, properties and days of Logseq, and embedded notes."""
+    """Whether *text* has no word of its writer: empty items, properties and days of Logseq, embedded notes, links to days."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     return all(line in "-*+" or _MACHINE_LINE.fullmatch(line.lstrip("-*+> ")) for line in lines)
 

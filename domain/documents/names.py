@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from clawmem.domain.documents.identity import check_path, docid_digits
-from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.markdown import Markdown, is_machine_text
 from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
@@ -28,8 +28,10 @@ def title(declared: str | None, note: Markdown, path: str) -> str:
     `LONGEST_TITLE` characters long and never empty: a file called ``.md`` keeps that name, no name gives ``Untitled``.
     """
     titles = (h.label for h in note.headings if h.level == 1 and note.body[h.start] not in "-*+>")
-    heading = next(titles, "")
-    page = unquote(file_name(path.removesuffix(".textbundle/text.md")).replace("___", "/"))  # as Logseq does
+    page = file_name(path.removesuffix(".textbundle/text.md"))
+    # Excalidraw writes the headings of a drawing.
+    heading = "" if page.endswith(".excalidraw") else next((t for t in titles if not is_machine_text(t)), "")
+    page = unquote(page.removesuffix(".excalidraw").replace("___", "/"))  # as Logseq does
     # Of MultiMarkdown; a file of Joplin begins with its title.
     name = "" if re.fullmatch(r"[0-9a-f]{32}", page) else r"title:[ \t]+"
     stated = re.match(rf"\s*{name}(\S.*)", note.body, re.IGNORECASE)

@@ -34,7 +34,7 @@ MAX_FIELDS = 1000  # tags or inline fields of one note; a note with more is a ge
 MAX_VALUE = 500  # characters of a value; a longer one is a text
 
 # A field, or the day of a task, has one.
-_FIELD_MARKS = tuple(":: due: deadline: scheduled: 📅 📆 🗓 ⏳ ⌛".split())
+_FIELD_MARKS = tuple(":: due: deadline: scheduled: 📅 📆 🗓 ⏳ ⌛ @{ @[".split())
 _NAME = rf"[^\W_][\w{MARKS} -]{{0,60}}?"
 _FIELD = re.compile(
     rf"^[ \t]*(?:[-*+][ \t]+)?(?P<mark>[*_]{{0,2}})(?P<name>{_NAME})(?P=mark)::[ \t]+(?P<value>\S[^\n]*)$"
@@ -49,16 +49,16 @@ _TAG = re.compile(
 _NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
 _TASK = re.compile(
     r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\{\{)?(?:\[\[)?"  # {{[[TODO]]}} in Roam
-    r"(?:\[[ /]\]|(?:TODO|DOING|NOW|LATER|WAIT(?:ING)?|IN-PROGRESS|STARTED)\b"
+    r"(?:\[[ /!?<>*]\]|(?:TODO|DOING|NOW|LATER|WAIT(?:ING)?|IN-PROGRESS|STARTED)\b"
     r"|(?P<closed>\[[xX-]\]|(?:DONE|CANCELL?ED)\b))(?:\]\])?(?:\}\})?[ \t]+(?P<text>\S[^\n]*)"
     r"(?P<below>(?:\n[ \t]*(?:DEADLINE|SCHEDULED):[^\n]*)*)",
     re.MULTILINE,
 )
-# As the plugins Tasks and Dataview of Obsidian and as Logseq write them. Signs without a day or of a priority, and the
-# name of the block, are no part of the text.
+# As Logseq and the plugins Tasks, Dataview and Kanban of Obsidian write them. Signs without a day or of a priority, and
+# the name of the block, are no part of the text.
 _DAY = re.compile(
-    r"(?:(?P<due>[📅📆🗓]\ufe0f?|[(\[]?\bdue:{0,2}|\bDEADLINE:)|[⏳⌛]\ufe0f?|[(\[]?\bscheduled:{0,2}|\bSCHEDULED:)"
-    r"\s*<?(?P<day>\d{4}-\d\d-\d\d)[)\]]?|[📅📆🗓⏳⌛🔺⏫🔼🔽⏬]\ufe0f?"
+    r"(?:(?P<due>[📅📆🗓]\ufe0f?|[(\[]?\bdue:{0,2}|\bDEADLINE:|@(?=[{\[]))|[⏳⌛]\ufe0f?|[(\[]?\bscheduled:{0,2}"
+    r"|\bSCHEDULED:)\s*(?:[<{]|\[{1,2})?(?P<day>\d{4}-\d\d-\d\d)(?:\]\([^()\n]*\)|\]{1,3}|[)}])?|[📅📆🗓⏳⌛🔺⏫🔼🔽⏬]\ufe0f?"
     r"|\[#[ABC]\]|(?<=\s)\^[\w-]+\s*\Z",
     re.IGNORECASE,
 )
@@ -106,13 +106,10 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     fields = [(TAGS, tag.strip("[] ")) for text in lists for tag in text.split(",") if "#" not in tag]
     if not any(map(note.body.lower().__contains__, _FIELD_MARKS)):
         return fields
-    closed = list[tuple[int, int]]()
-    for task in _TASK.finditer(note.prose):
-        if task["closed"]:
-            closed.append(task.span())
-        else:
-            days = (day for day in _DAY.finditer(task[0]) if day["day"])
-            fields += [("due" if day["due"] else "scheduled", day["day"]) for day in days]
+    tasks = [*_TASK.finditer(note.prose)]
+    closed = [task.span() for task in tasks if task["closed"]]
+    days = (day for task in tasks if not task["closed"] for day in _DAY.finditer(task[0]) if day["day"])
+    fields += [("due" if day["due"] else "scheduled", day["day"]) for day in days]
     for match in _FIELD.finditer(note.prose):
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
         if name.casefold() in ("due", "scheduled") and any(a <= match.start() < z for a, z in closed):

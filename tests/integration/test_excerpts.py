@@ -30,6 +30,11 @@ NOTES = {
     + "\n\n## Solution\nReinstall the shuttle.\n",
     "journal.md": "- DONE Glue the violet caps\n  id:: 65f0a1b2-1111-4222-8333-444455556666\n- TODO Call the glazier\n"
     "  SCHEDULED: <2025-04-07 Mon>\n- {{query (and [[Violet]] (task TODO))}}\n",
+    "daily/2025-05-02.md": "<< [[2025-05-01]] | [[2025-05-03]] >>\n\nhumidity:: 44\n\n## Life\n- Tomatoes exploded\n",
+    "daily/2025-05-03.md": "[[2025-05-02|←]] · [[2025-05-04|→]]\nThe saw sang.\n\n[[2025-05-09]] – [[2025-05-12]]\n",
+    "daily/2025-05-04.md": "# ← [prev](2025-05-03.md) [[2025-W18]]\n[[2025-05-09]] – [[2025-05-12]]\n",
+    "Unit 7.excalidraw.md": "---\nexcalidraw-plugin: parsed\n---\n==⚠  Switch to EXCALIDRAW VIEW in the MORE OPTIONS menu"
+    " of this document. ⚠==\n\n\n# Excalidraw Data\n## Text Elements\nBandsaw goes here ^aa1\n",
     "course.md": "type:: course\ntags:: marbling\nfee:: 145\n\n- Marbling for beginners, ten weeks\n",
     "bible.md": "# Bible\n\nThe spine is red powder.\n\n"
     + "The boards are off. " * 12
@@ -86,6 +91,10 @@ def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
         ("violet query task", "- DONE Glue the violet caps"),
         ("call the glazier", "- TODO Call the glazier\n  SCHEDULED: <2025-04-07 Mon>"),
         ("what do I have to do on April 7th 2025", "- TODO Call the glazier\n  SCHEDULED: <2025-04-07 Mon>"),
+        ("what happened on 2 May 2025", "- Tomatoes exploded"),
+        ("what happened on 3 May 2025", "The saw sang."),
+        ("what happened on 4 May 2025", "[[2025-05-09]] – [[2025-05-12]]"),
+        ("excalidraw view menu for the bandsaw", "Bandsaw goes here ^aa1"),
         ("beginners marbling", "- Marbling for beginners, ten weeks"),
         (
             "spine powder boards",
@@ -99,7 +108,7 @@ def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
 def test_lines_of_programs_are_not_shown(
     first: Callable[[str], dict[str, Any]], question: str, text: str
 ) -> None:
-    """Nor properties and queries of Logseq; a task has its days. The target of a link that shows another text is no word."""
+    """Nor properties and queries of Logseq, nor links that lead to other days; a task has its days. The target of a link that shows another text is no word."""
     shown = first(question)["snippet"]
     assert (shown.removeprefix(text)[:1].strip(), "::" in shown) == ("", False)
 

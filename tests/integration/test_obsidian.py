@@ -195,9 +195,11 @@ def test_list_by_property(
 
 
 def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
-    """Tasks of Obsidian and Logseq are found by the day on which they are due, none by a day in code or of a finished one."""
+    """Tasks of Obsidian, its plugins and Logseq are found by the day on which they are due, none by a day in code or of a finished one."""
     notes = {
         "tasks.md": "- [ ] Call the plumber 📅 2026-03-08\n- [ ] Buy paint ⏳ 2026-03-05\n",
+        "board.md": "- [ ] Oil @{2026-03-09} @@{10:00}\n- [!] Sand @[[2026-03-10]]\n- [?] Wax @[2026-03-11](d/2026-03-11.md)\n"
+        '- [>] Rest\n- [X] Saw @{2026-03-09}\n- ["] So be it\n- [i] Glue is warm\n- [1] Smith 2020\n',
         "rent.md": "paid:: [[Apr 30th, 2026]]\n- TODO Pay the rent\n  DEADLINE: <2026-03-08 Sun 10:00 +1m>\n",
         "code.md": "# Code\n\n```\nDEADLINE: <2026-03-08 Sun>\n```\n",
         "finished.md": "1. [x] Ask 📅 2026-03-08\n- [-] Go ⏳ 2026-03-05\n* DONE Pay\n  DEADLINE: <2026-03-08>\n",
@@ -209,10 +211,13 @@ def test_tasks_are_listed_by_their_day(invoke: Invoke, tmp_path: Path) -> None:
     pinned = [
         ask_json(invoke, "list", "--where", text) for text in ("Pinned", "pinned=false", "pinned!=true")
     ]
-    assert [record["total"] for record in pinned] == [1, 3, 3]
+    assert [record["total"] for record in pinned] == [1, 4, 4]
     due, scheduled = (invoke("list", "--where", day).output for day in ("due=2026-03-08", "scheduled"))
 
-    assert [name in due for name in notes] == [True, True, False, False]
+    assert [name in due for name in notes] == [True, False, True, False, False]
+    tasks = [f"{task['text']} {task['day'][-2:]}" for task in ask_json(invoke, "list", "--tasks")["tasks"]]
+    assert tasks[:3] == ["Buy paint 05", "Pay the rent 08", "Call the plumber 08"]
+    assert tasks[3:] == ["Oil @@{10:00} 09", "Sand 10", "Wax 11", "Rest "]
     assert "rent.md" in invoke("list", "--where", "paid=[[2026-04-30]]").output
     assert "No note is the journal of 2026-04-30." in invoke("links", "Apr 30th, 2026").stderr
     assert "scheduled 2026-03-05" in scheduled and "rent.md" not in scheduled and "finished" not in scheduled
