@@ -41,6 +41,13 @@ class ConversationFiles:
         """Return the saved state; empty if there is none."""
         return self._start(self.state_file, STATE_BYTES)
 
+    def note_compaction(self) -> None:
+        """Set the time of the last compaction to now, with an empty state if there is none. Best effort."""
+        if Path(self._transcript).is_absolute():
+            with suppress(OSError, ValueError):
+                self._folder.mkdir(mode=0o700, exist_ok=True)
+                self.state_file.touch(0o600)
+
     def drop_old_states(self) -> None:
         """Delete states of sessions that were compacted over 30 days ago, and drafts of killed processes. Best effort."""
         with suppress(OSError, ValueError):

@@ -106,6 +106,11 @@ class TestAPrompt:
 
         ask_inside(environ, "precompact-extract", {"hook_event_name": "PreCompact", **session})
         assert quoted in hook("Login sessions live where, and for how long?", **session)
+        talk.write_text("")  # without a state, or with a failed hook before
+        restart = ("postcompact-inject", {"hook_event_name": "SessionStart", "source": "compact", **session})
+        for name, event in (("precompact-extract", {**session}), restart):
+            ask_inside(environ, name, event)
+            assert quoted in hook(f"How long do login sessions live ({name})?", **session)
 
         note = notes / "decisions/2026-02-11-redis.md"
         note.write_text(note.read_text("utf-8").replace("14 days", "30 days"), "utf-8")

@@ -229,16 +229,15 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> str:
     """Restore information that the summary of a conversation omits; silence for a session that starts otherwise."""
     if event.source != "compact":
         return ""
-    return _inject_text_of(
-        "postcompact-inject",
-        event,
-        context,
-        lambda services: services.briefings.after_compaction(
-            services.conversation_files(event.transcript_path, event.session_id).state(),
-            event.compact_summary,
-            project_of(event.cwd),
-        ),
-    )
+
+    def restored(services: Services) -> str:
+        files = services.conversation_files(event.transcript_path, event.session_id)
+        files.note_compaction()  # the hook before it may have failed
+        return services.briefings.after_compaction(
+            files.state(), event.compact_summary, project_of(event.cwd)
+        )
+
+    return _inject_text_of("postcompact-inject", event, context, restored)
 
 
 def advise(name: str, event: HookEvent, context: HookContext) -> str:
@@ -368,6 +367,7 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
     alone = unopened_services(load_settings(vault=context.vault, environ=context.environ, lenient=True))
     files = alone.conversation_files(session.transcript, session.id)
     file: Path = files.state_file
+    files.note_compaction()  # also if nothing of it is worth a state
 
     def write(state: str) -> None:
         if state:
