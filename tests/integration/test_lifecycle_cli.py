@@ -68,7 +68,9 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
 
 @pytest.mark.parametrize(
     "until",
-    "morgen|next friday|in zwei Wochen|nächste Woche|31.12.2099|May 3, 2099|9d|1. Januar|SOON".split("|"),
+    "morgen|next friday|in zwei Wochen|nächste Woche|31.12.2099|May 3, 2099|9d|1. Januar|January|SOON".split(
+        "|"
+    ),
 )
 def test_a_day_to_come_in_words(remembered: Invoke, until: str) -> None:
     """In English and German, of this year or the next; a day that is over is refused, and other words name the forms."""

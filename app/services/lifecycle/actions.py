@@ -31,7 +31,7 @@ from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
-from clawmem.domain.text.dates import coming_day
+from clawmem.domain.text.dates import coming_day, coming_days
 from clawmem.domain.text.likeness import jaccard
 from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import read_moment
@@ -192,7 +192,7 @@ class Lifecycle:
             this = int(iso_utc(now_ms)[:4])
             moments = (self._read_moment(f"{text} {year}", now_ms) for year in (this, this + 1))
             until_ms = next((at for at in moments if at is not None and at > now_ms - DAY_MS), until_ms)
-        if until_ms is None and text.removesuffix("d").isdecimal():
+        if until_ms is None and text[:-1].isdecimal() and text[-1] == "d":
             raise InvalidInput("OUT_OF_BOUNDS", f"{text} is too far. Choose at most 999999d.")
         if until_ms is None:
             message = f"{text!r} is no day. Write it as 2026-01-31, tomorrow, friday, in 3 weeks, or 30d."
@@ -202,8 +202,11 @@ class Lifecycle:
         return iso_utc(until_ms)
 
     def _read_moment(self, text: str, now_ms: int) -> int | None:
-        day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=self.clock.zone())
-        return parse_iso(day) if day else read_moment(text, now_ms, 1, self.clock.zone())
+        zone = self.clock.zone()
+        day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=zone)
+        moment = parse_iso(day) if day else read_moment(text, now_ms, 1, zone)
+        days = coming_days(f"in {text}", now_ms=now_ms, zone=zone) if moment is None else None
+        return read_moment(days[0], now_ms, 1, zone) if days and days[2].strip() in ("", "in") else moment
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents that *policy* would archive now, last written first; nothing is changed."""
