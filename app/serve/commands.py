@@ -235,6 +235,7 @@ def mcp(
             "Let clawmem serve or clawmem watch work in it.",
             err=True,
         )
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else the process waits for the thread that reads the input
     with at_work(lanes):
         MemoryServer(Dispatcher(lambda: settings_of(ctx)), chosen, wire).run("stdio")
     # Threads may still work for cancelled requests. Ending now is safe, because every write is atomic.

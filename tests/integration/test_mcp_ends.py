@@ -80,6 +80,8 @@ class TestEnds:
     def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
         with _started(home, *options) as process:
             assert _ended_after_opening(process) == b""
+        with _started(home, *options) as process:
+            _ended_after_opening(process, signal.SIGINT, _call(7))
 
     @pytest.mark.parametrize("options", [("--alone",), ()])
     def test_lines_that_are_no_messages(
@@ -144,14 +146,16 @@ class TestEnds:
             assert process.wait(10) == 0
 
 
-def _ended_after_opening(process: subprocess.Popen[bytes]) -> bytes:
+def _ended_after_opening(
+    process: subprocess.Popen[bytes], number: signal.Signals = signal.SIGTERM, *more: dict[str, Any]
+) -> bytes:
     """Return the output after the answer to the opening, when the process receives the signal to end."""
     assert process.stdin and process.stdout
-    process.stdin.write(_opening())
+    process.stdin.write(_opening(*more))
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["id"] == 1
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == -signal.SIGTERM
+    process.send_signal(number)
+    assert process.wait(10) in (-number, 130)
     return process.stdout.read()
 
 
