@@ -123,9 +123,7 @@ def embed_after(
 
 
 def embed_new(services: Services) -> str:
-    """Embed new notes if the vault has vectors; return the next step for those that have none."""
-    if services.vault.embeddings.fingerprint() is None:
-        return ""
+    """Embed notes that are new or served again; return the next step for those that have no vectors."""
     settings = services.settings
     report = embed_after(services, wanted=settings.embeds(settings.collections) or None)
     fault = f"{report.error.rstrip('.')}. " if report and report.error else ""

@@ -161,7 +161,9 @@ def lifecycle_restore(
     documents = services.lifecycle.to_restore(query, collection, everything=all)
     if not documents:
         known_collections(services, collection)  # which refuses an unknown one
-    return services.lifecycle.restore(documents, services.caller)
+    report = services.lifecycle.restore(documents, services.caller)
+    embed_new(services)
+    return report
 
 
 @operation(
@@ -180,6 +182,8 @@ def lifecycle_undo(
 ) -> list[RecordedAct]:
     """List who changed, archived, restored or forgot what, when and why; or undo one act, unless it forgot a note."""
     undone = [] if act is None else [services.lifecycle.undo(act, services.caller)]
+    if undone:
+        embed_new(services)
     return [*undone, *services.lifecycle.latest(1 if undone else limit)]
 
 
@@ -276,6 +280,7 @@ def memory_forget(
             confirmed={"query": f"{details['docid']} {note.display_path}", "confirm": True},
         )
     report = services.forgetting([note], services.caller, why)
+    embed_new(services)  # observations that were merged into it are served again
     name = query if note.inactive is InactiveReason.FORGOTTEN else note.display_path
     result = _forgotten(name, [note], report)
     if prove:

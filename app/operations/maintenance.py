@@ -24,7 +24,7 @@ from clawmem.app.environment.private_files import (
     write_whole,
 )
 from clawmem.app.operations.fields import Address, Confirm, Limit
-from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
+from clawmem.app.operations.indexing import PERSON, embed_after, embed_new, index_faults, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, argument, operation
 from clawmem.app.operations.output import (
     Part,
@@ -338,6 +338,7 @@ def lanes_run(
 def lanes_undo(services: Services, note: Address) -> list[TitledFile]:
     """Undo a merge: serve the original notes again, which are not merged again."""
     restored = services.consolidation.restore(services.lookup.find(note).id, services.caller)
+    embed_new(services)
     if not restored:
         raise NotFound("merge", note, remark="For the merged notes run: clawmem maintain --journal")
     return [titled_file(document) for document in restored]

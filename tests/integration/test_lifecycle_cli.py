@@ -135,12 +135,18 @@ def test_a_name_in_the_diary_is_one_line(remembered: Invoke, option: str, name: 
 
 
 def test_one_note_is_archived_and_restored(remembered: Invoke) -> None:
-    """By its address, with the reason in the list of acts."""
+    """By its address, with the reason in the list of acts; it has its vectors again, also if the vault had none left."""
     assert f"Archived: notes/{OLD}" in done(remembered("archive", OLD, "--why", "moved to Postgres"))
     assert remembered("get", OLD).exit_code == 3
     assert read(remembered, "undo")["acts"][0]["why"] == "moved to Postgres"
-    done(remembered("restore", OLD))
-    done(remembered("get", OLD))
+    for note in read(remembered, "list")["documents"]:
+        done(remembered("forget", note["docid"], "--yes"))
+    for words in ("restore", OLD), ("undo", read(remembered, "undo")["acts"][0]["id"] + 2):
+        done(remembered(*words))
+        assert read(remembered, "status")["embeddings"]["pending"] == 0
+        done(remembered("get", OLD))
+        done(remembered("archive", OLD))
+        done(remembered("embed"))
 
 
 def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, home: Path) -> None:
