@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -16,6 +16,7 @@ FIRST_YEAR, LAST_YEAR = 1970, 2100
 
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
 _MONTH = rf"(?P<name>{any_of(MONTHS)})\.?"
+_WEEK = r"(?:(?:kw|cw|wk|week|(?:kalender)?woche|semaine|semana|settimana)[-_ .]?|w)(?P<week>\d\d?)"
 # Whole days before months, so that "2026-05 draft of 2026-04-02" is a day of April.
 _FORMS = (
     r"(?<!\d)(?P<y>\d{4})(?P<sign>[-_./ ]?)(?P<m>\d{2})(?P=sign)(?P<d>\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)",
@@ -24,13 +25,15 @@ _FORMS = (
     rf"(?<!\w){_MONTH} {{1,2}}{_DAY},?(?: [\d:]{{8}}(?: [A-Z]{{3,4}})?)? (?P<y>\d{{4}})(?!\d)",
     rf"(?<!\w){_DAY}[ -](?:de |of )?{_MONTH},?[ -](?:de )?(?P<y>\d{{4}})(?!\d)",
     rf"(?<!\w)(?P<y>\d{{4}})[-, ]{{1,2}}{_MONTH}[- ]{_DAY}(?!\d)",
-    r"(?<![\dA-Za-z])(?P<y>\d{4})-?W(?P<week>\d\d)(?!\w)",
+    rf"(?<![\dA-Za-z])(?P<y>\d{{4}})[-_ ./]?(?:(?P<m>\d\d)[-_ ./])?{_WEEK}(?![^\W_])",
+    rf"(?<![^\W_]){_WEEK}(?:-\d\d?)?[-_ ,./]{{1,2}}(?P<y>\d{{4}})(?!\d)",
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
     rf"(?<!\w){_MONTH} (?:de )?(?P<y>\d{{4}})(?!\d)",
     r"(?:\A|/)(?P<y>\d{4})[-/](?P<m>\d\d?)(?:-[^/\d]+)?/(?P<d>\d\d?)(?:-[^/\d]+)?\.\w+\Z",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
-_DAYS, _OF_NAMES, _OF_FOLDERS = _DATES[:-4], _DATES[:-2], _DATES[-1:]  # "Budget May 2024" names a subject
+_DAYS, _OF_NAMES = _DATES[:-5], _DATES[:-2]  # "Budget May 2024" names a subject
+_OF_FOLDERS = (_DATES[-5], _DATES[-1])
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 # The words of names of dates, in this order: the last ones only say when a text was changed. Others may be added.
 _DATE_WORDS = tuple("date datum fecha data created creation modified updated edited".split())
@@ -187,7 +190,9 @@ def _days(text: str, patterns: Iterable[re.Pattern[str]] = _OF_NAMES, century: i
                 year += century if year < 100 else 0
                 week = parts.get("week")
                 day = datetime.fromisocalendar(year, int(week), 1) if week else datetime(year, month, number)
-                if FIRST_YEAR <= day.year <= LAST_YEAR:
+                is_known = FIRST_YEAR <= day.year <= LAST_YEAR
+                # "2026-11-W2" is the second week of November.
+                if is_known and (not week or month in (0, day.month, (day + timedelta(6)).month)):
                     yield (day - EPOCH) // MILLISECOND
 
 
