@@ -397,8 +397,11 @@ class SynthesizeFacts:
                 notes, links = self._notes(document)
             except (InputRefused, ModelAnswerInvalid):
                 pass  # it failed on this conversation, which may be too long
-            except (DailyLimitReached, ModelError) as error:
-                report.llmFailures += isinstance(error, ModelError)
+            except DailyLimitReached as error:
+                report.stopped = str(error)
+                break
+            except ModelError as error:
+                report.llmFailures += 1
                 report.stopped = str(error)
                 with self.transactions.writing():  # the next run asks about it last; this alone skips none
                     position = Cursor(1, version, min(failures + 1, MOST_FAILURES - 1))
