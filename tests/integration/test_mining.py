@@ -517,8 +517,8 @@ def written(content: str) -> ScriptedReply:
     return said({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
 
 
-def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize) -> None:
-    """A link is resolved when a memory with its title appears; one without a form is dropped alone; answers differ in form."""
+def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize, tmp_path: Path) -> None:
+    """A link is resolved when a memory with its title appears; one without a form is dropped alone; a memory by rules goes."""
 
     def noted(prompt: str) -> ScriptedReply:
         title, quote = "The loaf", "My sourdough loaf collapses in the oven, what is going wrong?"
@@ -530,7 +530,11 @@ def test_links_to_memories_of_later_runs(invoke: Invoke, synthesize: Synthesize)
             json.dumps([entry] if "dinghy" in prompt else entry)
         )  # without its list, or its object
 
+    mined(invoke, write_export(tmp_path / "rules", "chatgpt", PLANS), "--synthesize")
+    by_rules = "We decided to sell the old dinghy, because nobody rows any more"
+    assert by_rules in documents(invoke)
     runs = synthesize(noted, 2, "--synthesis-max-docs", "1")
+    assert by_rules not in documents(invoke)
 
     assert [(run["linksResolved"], run["linksUnresolved"]) for run in runs] == [(0, 1), (1, 1)]
     assert [run["docsWaiting"] for run in runs] == [1, 0]

@@ -413,11 +413,11 @@ class SynthesizeFacts:
             report.factsExtracted += len(notes or ())
             report.docsWithNoFacts += notes == []
             with self.transactions.writing():
+                if notes is not None:
+                    notes = self._withdraw_outdated(document, notes)
                 for note in notes or ():
                     with suppress(InvalidInput):  # it was forgotten
                         report.factsSaved += self._save(note, links.get(note.title, []), document)
-                if notes is not None:
-                    self._withdraw_unsaid(document)
                 position = Cursor(1, version, failures + 1 if notes is None else 0)
                 self.captures.advance(document.display_path, reader, position)
             progress(done, len(waiting))
@@ -462,17 +462,26 @@ class SynthesizeFacts:
         )
         return True
 
-    def _withdraw_unsaid(self, document: Document) -> None:
-        """Stop serving memories that quote what *document* no longer says, such as a message that was edited."""
-        text = flat(self.documents.body(document.id) or "")
+    def _withdraw_outdated(self, document: Document, notes: list[Note]) -> list[Note]:
+        """
+        Stop serving memories that quote what *document* no longer says, and return the *notes* to save.
+
+        Of two memories with one quote and two titles, that of a model is served.
+        """
+        text, by_quote = flat(self.documents.body(document.id) or ""), dict[str, Document]()
         children = self.documents.many(self.memories.derivations.children(document.id)).values()
-        drawn = [memory.id for memory in children if WRITER in memory.tags and not memory.inactive]
-        quotes = {
-            number: body.rpartition("\n> ")[2].partition("\n")[0]
-            for number, body in self.documents.bodies(drawn).items()
-        }
-        unsaid = [number for number, quote in quotes.items() if flat(quote) not in text]
-        self.memories.publisher.withdraw(unsaid, InactiveReason.REMOVED)
+        drawn = {note.id: note for note in children if WRITER in note.tags and not note.inactive}
+        for number, body in self.documents.bodies(drawn).items():
+            by_quote[flat(body.rpartition("\n> ")[2].partition("\n")[0])] = drawn[number]
+        outdated = [memory.id for quote, memory in by_quote.items() if quote not in text]
+        served = list[Note]()
+        for note in notes:
+            memory = by_quote.get(flat(note.quote))
+            is_other = memory and memory.path != fact_path(note.title, document.id)
+            outdated += [memory.id] if memory and is_other and self.ask else []
+            served += [note] if self.ask or not is_other else []
+        self.memories.publisher.withdraw(outdated, InactiveReason.REMOVED)
+        return served
 
     def _relate(self, report: SynthesisReport) -> None:
         """Relate the memories that name each other, where exactly one has the title; a later run resolves the rest."""
