@@ -1,5 +1,6 @@
 """Catalogue of the models that can run in this process, and selection of the embedder."""
 
+import logging
 import os
 import shutil
 from collections.abc import Mapping
@@ -199,6 +200,8 @@ class Model(ModelFolder):
         require("local" if self._is_gguf else "onnx", "huggingface_hub")
         from huggingface_hub import hf_hub_download
 
+        # Each of its attempts would be a line; the error below is the last one.
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
         elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} FILE"
         downloads = self.path.parent / ".downloads" / self.name
         for name, remote in self._published.files.items():
