@@ -444,7 +444,10 @@ class LookupContract(VaultContract):
         for place, collection in (("a.md", "z"), ("b.md", "z"), ("c.md", "a"), ("d.md", "m")):
             save(vault, place, collection=collection)
         vault.documents.deactivate([id_of(vault.documents.at("m", "d.md"))], InactiveReason.REMOVED)
+        vault.documents.set_folder("z", "/notes")
+        vault.documents.set_folder("z", "/moved")
 
+        assert (vault.documents.folder("z"), vault.documents.folder("a")) == ("/moved", None)
         assert list(vault.documents.collections().items()) == [("a", 1), ("z", 2)]
         assert vault.documents.collections(Scope(frozenset({"z", "m"}))) == {"z": 2}
 

@@ -108,6 +108,12 @@ class DocumentStore(Protocol):
     def sources(self, collection: str) -> dict[str, Document]:
         """Return every document of a collection, active or not, by path."""
 
+    def folder(self, collection: str) -> str | None:
+        """Return the folder from which a collection that is not configured was last read, if that is recorded."""
+
+    def set_folder(self, collection: str, folder: str) -> None:
+        """Record the folder from which a collection is read."""
+
     def body(self, document_id: int) -> str | None:
         """Return the body of one document, active or not; ``None`` for an unknown id."""
 

@@ -294,6 +294,12 @@ class SqliteDocuments(Store):
         rows = self._db.stream(f"{_SELECT} where collection = ?", (collection,))
         return {document.path: document for document in map(_document, rows)}
 
+    def folder(self, collection: str) -> str | None:
+        return self._db.meta(f"folder:{collection}")
+
+    def set_folder(self, collection: str, folder: str) -> None:
+        self._db.write("insert or replace into meta values (?, ?)", (f"folder:{collection}", folder))
+
     def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         within, bindings = condition(scope, "inactive is null")
         sql = f"select collection, count(*) from documents where {within} group by 1 order by 1"

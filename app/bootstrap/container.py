@@ -261,7 +261,7 @@ class UseCases(containers.DeclarativeContainer):
     update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update: UpdateCollection = Factory(update_from)
     sync: Callable[..., PassReport] = function(
-        "indexing.syncing:sync_folder", home=option.home, own=option.own_files
+        "indexing.syncing:sync_folder", home=option.home, own=option.own_files, vault=option.named
     )
     work_lease = function("leases:WorkLease")
     watching: Callable[..., None] = function(

@@ -185,7 +185,7 @@ def reading_text(result: Reading) -> Iterator[str]:
         endings = ",".join(dict.fromkeys(["md", *(rule.rpartition(".")[2].rstrip(")") for rule in unread)]))
         if unread:
             yield f"To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"
-        yield from (f"  {problem}" for problem in report.problems)
+        yield from (f"- {problem}" for problem in report.problems)
     if not result.collections:
         yield "No collections yet. Run: clawmem bootstrap PATH"
     if result.embed:

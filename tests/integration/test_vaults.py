@@ -117,6 +117,12 @@ class TestSyncing:
         (notes / "people/haruka.md").unlink()
         second = invoke("vault", "sync", "work", notes, "--embed")
 
+        other = invoke("vault", "sync", "work", notes / "decisions")
+        assert f"run: clawmem vault sync work {notes}/decisions --allow-empty" in other.stderr
+        assert str(notes) in invoke("--vault", "work", "collection", "list").stdout
+        notes = notes.rename(notes.with_name("moved"))
+        assert "0 removed, 2 unchanged" in invoke("vault", "sync", "work", notes).stdout
+
         (notes / "none").mkdir()
         (notes / "none/a.txt").touch()
         empty = invoke("vault", "sync", "work", notes / "none", "--collection", "none")

@@ -209,9 +209,13 @@ def _command_of(forms: Sequence[Form]) -> Any:
         backend = chosen_by(ctx).backend
         # Names with commas, where no note has the whole as its name, are for the form that takes several.
         several = [other for other in plain if other is not form and other.required == form.required]
+        request: Request | None = None
         try:
-            _run(ctx, form.operation, form.request(options, words, backend), extras)
+            request = form.request(options, words, backend)
+            _run(ctx, form.operation, request, extras)
         except ClawmemError as error:
+            # No option names a vault that is an argument.
+            error.args = (advised(str(error), getattr(request, "vault", None)),)
             is_list = error.code in ("NOT_FOUND", "INVALID_INPUT") and "," in "".join(words[:1])
             if not (is_list and several and several[0].has(options)):
                 raise

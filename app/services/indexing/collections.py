@@ -48,7 +48,7 @@ def collections_of(settings: Settings, documents: DocumentStore | None = None) -
     """Return every collection of the config file and of the vault, if there is one, by name."""
     served, collections = documents.collections() if documents else {}, []
     for name in sorted({*served, *settings.collections}):
-        collection = Collection(name, served.get(name, 0))
+        collection = Collection(name, served.get(name, 0), documents.folder(name) if documents else None)
         for note in documents.latest(Scope(frozenset({name})), limit=1) if documents else ():
             collection.updated = note.authored_at
         if folder := settings.collections.get(name):

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
-from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder
+from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder, seems_unmounted
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
 from clawmem.app.settings.config_file import existing_folder, fault_of_name
 from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents.eligibility import check_pattern, compile_pattern
+from clawmem.domain.documents.identity import is_current, source_hash
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.secrets import key_material_in
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.errors import InvalidInput, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
-from clawmem.ports.records import Scan
+from clawmem.ports.records import Document, Scan
 
 PATTERN = "**/*.md"
 
@@ -40,6 +43,7 @@ def sync_folder(
     files: FileSource,
     single_files: FileSource,
     home: Path,
+    vault: str | None = None,
     own: Sequence[Path] = (),
     allowed: Sequence[Path] | None = None,
     allow_empty: bool = False,
@@ -48,21 +52,23 @@ def sync_folder(
     """
     Synchronize *collection* with *folder*. Documents of the collection that are not in *folder* are removed.
 
-    Credentials and clawmem's own files in the folder are skipped; the report names them. A folder without any file to
-    read empties no collection, unless *allow_empty*: it may be mistyped. Nor does the default *pattern* remove notes that
-    were read with another one.
+    Credentials and clawmem's own files in the folder are skipped; the report names them. The folder may be mistyped, so
+    that only *allow_empty* lets one empty a collection that has no file to read, or nearly none of its files, or that is
+    another folder than before without most of its texts. Nor does the default *pattern* remove notes that were read with
+    another one.
 
     Args:
         update_alone: Makes an `UpdateCollection` over ``files``.
         files: File source for persons.
         single_files: File source for programs, without files that have hard links, whose other names may be anywhere.
         home: The home folder of the user; folders below it may be read.
+        vault: The name of the vault, if it has one.
         own: The files of clawmem itself: its vaults and its config file.
         allowed: For a program: the folders that it may read, with their subfolders. ``None`` for a person.
 
     Raises:
         RestrictedFolder: *folder*, or the target of its links, must not be read.
-        InvalidInput: invalid folder, collection name or pattern, or no file to read.
+        InvalidInput: invalid folder, collection name or pattern, no file to read, or another folder.
         VaultError: earlier commits are kept.
     """
     if fault := fault_of_name(collection):
@@ -70,8 +76,9 @@ def sync_folder(
     check_pattern(pattern)
     root = admitted(folder, home, own=own, allowed=allowed)
     fits = compile_pattern(pattern)
-    known = () if allow_empty or pattern != PATTERN else documents.sources(collection).items()
-    left_out = [path for path, note in known if note.inactive is None and not fits(path)]
+    known = {} if allow_empty else documents.sources(collection)
+    served = {path: note for path, note in known.items() if note.inactive is None}
+    left_out = [path for path in served if pattern == PATTERN and not fits(path)]
     if left_out := [path for path in left_out if (root / path).is_file()]:
         advice = "Repeat with the --pattern of the time before, or with --allow-empty to remove them."
         message = f"{few(left_out)} of collection {collection} would be removed, as {pattern} leaves them out. {advice}"
@@ -82,7 +89,28 @@ def sync_folder(
     source = Folder(collection, str(root), pattern)
     rules = Exclusions(guarded, source)
     if (scan := scan_folder(guarded, source, rules)).files or allow_empty:
-        report = update_alone(files=guarded)(source, allow_empty=allow_empty, progress=progress)
+        names = {file.path for file in scan.files}
+        lost = [path for path in served if path not in names and not rules.explained(path)]
+        former, same = documents.folder(collection), 0
+        if is_other := bool(served) and former not in (None, str(root)):
+            same = sum(_has_text(guarded, root, served[path]) for path in served.keys() & names)
+        if (is_other and same < len(served) / 2) or seems_unmounted(guarded, source, len(lost), len(served)):
+            named = f"--collection {collection} " if vault not in (None, collection) else ""
+            named += "" if pattern == PATTERN else f"--pattern {shlex.quote(pattern)} "
+            command = (
+                f"clawmem vault sync {vault or collection} {shlex.quote(str(root))} {named}--allow-empty"
+            )
+            fault = f"{root} has no files any more of {len(lost):,} documents of {collection}. Is its disk mounted?"
+            if is_other:
+                fault = f"{root} has {same} of the {len(served):,} texts of collection {collection}, "
+                fault += f"which was read from {former} until now."
+            remedy = f"For another folder choose another NAME. To replace the documents, run: {command}"
+            raise InvalidInput("OTHER_FOLDER", f"{fault} Nothing was changed. {remedy}")
+        update = update_alone(files=guarded)
+        if former != str(root):
+            with update.transactions.writing():
+                documents.set_folder(collection, str(root))
+        report = update(source, allow_empty=allow_empty, progress=progress)
         report.problems.extend(guarded.skipped.values())
         if allow_empty or documents.collections().get(collection):
             return report
@@ -98,6 +126,12 @@ def sync_folder(
     raise InvalidInput(
         "NOTHING_INDEXED", fault + (emptied if documents.collections().get(collection) else "")
     )
+
+
+def _has_text(files: FileSource, root: Path, note: Document) -> bool:
+    with suppress(SourceMissing, SourceUnreadable):
+        return is_current(note, source_hash(files.read(str(root), note.path)))
+    return False
 
 
 def admitted(

@@ -527,7 +527,7 @@ class _Pass:
             self._miss(
                 f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, all or "
                 f"nearly all, so they are kept, such as {', '.join(sorted(lost)[:5])}. Is its disk mounted, and is the pattern "
-                f"{folder.pattern} correct? To remove them, run: clawmem update --allow-empty"
+                f"{folder.pattern} correct? To remove them, run: clawmem update -c {folder.name} --allow-empty"
             )
             missing = {path: note for path, note in missing.items() if path not in lost}
         pinned = {missing[path].id: path for path in sorted(lost & missing.keys()) if missing[path].pinned}

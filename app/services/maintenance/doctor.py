@@ -203,7 +203,7 @@ class Doctor:
         lost = len(paths) - len(scan.files)
         if seems_unmounted(self.files, folder, lost, len(paths)):
             detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
-            remedy = "Mount its disk. To remove them, run: clawmem update --allow-empty"
+            remedy = f"Mount its disk. To remove them, run: clawmem update -c {folder.name} --allow-empty"
             return CheckResult(name, False, detail, remedy)
         is_locked = os.access(folder.root, os.F_OK) and not os.access(folder.root, os.W_OK)
         locked = "; it cannot be written: 'remember' saves no note there" if is_locked else ""
