@@ -4,17 +4,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, tzinfo
 
-from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import file_name
+from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
+from clawmem.domain.documents.names import file_name, searchable_names
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.dates import month_named, temporal_range
 from clawmem.domain.text.vocabulary import MONTHS
 from clawmem.domain.text.words import slug, words
-from clawmem.domain.text.written_dates import day_in, day_named
+from clawmem.domain.text.written_dates import dated_lines, day_in, day_named
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Span
-
-_NUMBERED_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*\d.*", re.MULTILINE)
-_DAY_AND_MONTH = re.compile(r"(?<![\w.])\d\d?\.\s?\d\d?\.(?!\s?\d)")  # 22.11.
 
 DIARY = "diary"  # folder of the own collection
 TOPIC = "general"
@@ -23,25 +20,28 @@ TOPIC = "general"
 def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
     """
     Yield each section of *note*, the text of *document*, whose heading names a day; its label is the day in ISO 8601.
+    Without such headings, a note of a month has sections that begin with `dated_lines`.
 
     A day without its year is in that of the latest whole date above, else of the file name, the note's own date, or the
     nearest folder. One without its month is in that of a file named after the month.
     """
     own = document.authored_at if document.has_own_date else ""
-    folders = " ".join(reversed(document.path.split("/")))
-    names = words(f"{file_name(document.path)} {own} {document.title} {folders}".replace("_", " "))
-    year = next((word for word in names if re.fullmatch(r"(?:19[7-9]|20\d)\d", word)), "")
-    lines = "\n".join(_NUMBERED_HEADING.findall(note.body))
-    month = month_named(file_name(document.path)) if lines else ""
+    names = " ".join((file_name(document.path), own, *searchable_names(document))).replace("_", " ")
+    year = next((word for word in words(names) if re.fullmatch(r"(?:19[7-9]|20\d)\d", word)), "")
+    entries = [*dated_lines(note.prose)] if own.endswith("-01T00:00:00.000Z") else []
+    lines = "\n".join(re.findall(r"(?m)^ {0,3}#{1,6}[ \t].*\d.*", note.body))
+    month = month_named(file_name(document.path)) if lines or entries else ""
     month = month and f"{date.fromisoformat(f'{month}-01'):%B %Y}"
     is_diary = month or re.search(r"\d[-./_年] ?\d", lines) or MONTHS.keys() & words(lines)
     headings = note.headings if is_diary else []
+    if entries and "\n" not in lines:  # only the title has a number
+        headings = [Block(BlockKind.PARAGRAPH, note.line_at(at), 0, at, at, day) for at, day in entries]
     for at, heading in enumerate(headings):
         whole = f"{heading.label} {month}"
         day = day_in(heading.label) or (month and day_named(whole).replace(whole, ""))
         year = day[:4] or year
         if not day and any(map(str.isdecimal, heading.label)):
-            text = _DAY_AND_MONTH.sub(rf"\g<0>{year}", heading.label)
+            text = re.sub(r"(?<![\w.])\d\d?\.\s?\d\d?\.(?!\s?\d)", rf"\g<0>{year}", heading.label)  # 22.11.
             named = temporal_range(text, now_ms=parse_iso(f"{year}-12-31") or 0)
             if named and named.is_day and any(map(str.isdecimal, text[named.start : named.end])):
                 day = (named.authored_from or "")[:10]

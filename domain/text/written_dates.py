@@ -103,6 +103,13 @@ def day_in(text: str) -> str:
     return next((iso_utc(day)[:10] for day in _days(text, _DAYS)), "")
 
 
+def dated_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the start of each line, or list item, that begins with a number in bold or before a colon, and that beginning."""
+    day = r"[^\W\d]+[.,]* \d[^:*_\n]*|\d+[^\d:*_\n][^:*_\n]*"  # "Tue 22", "22.10.", no time such as 22:10
+    for line in re.finditer(rf"(?m)^[ \t]*(?:[-*+] )?(\*\*|__)?({day})(?(1):?\1|:)", text):
+        yield line.start(), line[2]
+
+
 def opening_fields(body: str) -> Iterator[tuple[str, str]]:
     """Yield names and values of the lines ``Name: value`` that open a text below its title, also as items of a list."""
     lines = islice((line for line in body[:9000].splitlines() if line.strip() and line[0] != "#"), 20)

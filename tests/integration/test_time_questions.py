@@ -28,6 +28,7 @@ NOTES = {
     "log/2024/11.md": "## 13 Nov\n\nLantern sold.\n",
     "log/2024 Oktober.md": "## 3. Oktober\n\nChestnuts.\n\n## 20. Oktober\n\nNew tyres.\n",
     "log/2024-02.md": "---\ndate: 2024-02-29\n---\n- **5th** Skated.\n- **28th** Thaw.\n",
+    "log/2024-06 Juni.md": "**1.6.** Swam.\n**22.6.** Ferry to Mull.\nRain.\n\n- Sun 23 June: Slept.\n- 22:10 Bed.\n",
     "log/bees.md": "---\ndate: 2024-09\n---\n# Bees\n\n## 4 September\n\nMoved.\n\n## Sept 12\n\nHoney.\n",
     "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
     "We buy lithium: the old batteries lasted four months. What happened before was a leak.\n",
@@ -143,11 +144,13 @@ def test_a_named_day_decides(indexed: Invoke) -> None:
             "what happened at the start of February 2024",
             ["log/2024-02.md", (4, "- **5th** Skated.\n- **28th** Thaw.")],
         ),
+        ("was war am 22. Juni 2024", ["log/2024-06 Juni.md", (2, "**22.6.** Ferry to Mull.\nRain.")]),
+        ("was war am 23.6.2024", ["log/2024-06 Juni.md", (5, "- Sun 23 June: Slept.\n- 22:10 Bed.")]),
         ("what happened in September 2024", ["log/bees.md", (12, "Honey."), (8, "Moved.")]),
     ],
 )
 def test_sections_of_days(indexed: Invoke, question: str, expected: list[object]) -> None:
-    """A section whose heading names a day without its year is an entry of that day, in the year of its note."""
+    """A section whose heading, or first line, names a day without its year is of that day in the year of its note."""
     found = ask_json(indexed, "query", question)["results"]
 
     likely = [one for one in found if one["confidence"] >= 0.5]
