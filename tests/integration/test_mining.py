@@ -555,12 +555,12 @@ def test_two_memories_with_one_title(invoke: Invoke, synthesize: Synthesize) -> 
     assert sum("synthesized/" in document["file"] for document in documents(invoke).values()) == 2
 
 
-@pytest.mark.parametrize(("status", "found"), [(401, 0), (503, 1)])
+@pytest.mark.parametrize(("status", "found"), [(401, 0), (501, 0), (503, 1)])
 def test_no_conversation_is_to_blame_for_the_server(synthesize: Synthesize, status: int, found: int) -> None:
-    """As without a key, or when it dies at each question on one conversation: none is skipped, others are read first."""
+    """As one without a key or of another kind, or that dies at one conversation: none is skipped, others are read first."""
 
     def noted(prompt: str) -> ScriptedReply:
-        if status == 401 or "sourdough" in prompt:
+        if status != 503 or "sourdough" in prompt:
             return ScriptedReply(b'{"error": {"message": "no"}}', status, {"Retry-After": "1000"})
         return written('{"observations": []}')
 

@@ -56,7 +56,7 @@ from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.domain.text.words import text_width
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import InputRefused, InvalidInput, ModelAnswerInvalid, ModelError
+from clawmem.ports.errors import InvalidInput, ModelAnswerInvalid, ModelError
 from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.knowledge import RelationStore
@@ -395,7 +395,7 @@ class SynthesizeFacts:
             notes, links, version = None, dict[str, list[str]](), int(document.hash[:15], 16)
             try:
                 notes, links = self._notes(document)
-            except (InputRefused, ModelAnswerInvalid):
+            except ModelAnswerInvalid:
                 pass  # it failed on this conversation, which may be too long
             except DailyLimitReached as error:
                 report.stopped = str(error)

@@ -45,7 +45,7 @@ class Ask:
 
         Raises:
             DailyLimitReached: the daily limit is reached; nothing was asked.
-            ModelError: see `Generator.generate`; `ModelAnswerInvalid` also if it fails on this prompt alone.
+            ModelAnswerInvalid: the model fails on this prompt alone. ModelUnavailable: it answers nothing now.
         """
         cached = self.answers.get(self.model, task.purpose, prompt)
         value = None if cached is None else read_json(cached, task.schema)
@@ -62,11 +62,11 @@ class Ask:
         """Return the model's answer; where it gives none, ask whether it answers anything, or fails on *prompt* alone."""
         try:
             return self._answer(task, prompt)
-        except ModelUnavailable as error:
+        except ModelError as error:
             try:
-                self._answer(task._replace(max_tokens=10), PROBE)
+                self._answer(task, PROBE)
             except (ModelError, DailyLimitReached):
-                raise error from None
+                raise ModelUnavailable(self.model, error.reason, remedy=error.remedy) from error
             raise ModelAnswerInvalid(self.model, error.reason) from error
 
     def _answer(self, task: ModelTask, prompt: str) -> str:
