@@ -28,9 +28,9 @@ def day_sections(document: Document, note: Markdown) -> Iterator[Span]:
     own = document.authored_at if document.has_own_date else ""
     names = " ".join((file_name(document.path), own, *searchable_names(document))).replace("_", " ")
     year = next((word for word in words(names) if re.fullmatch(r"(?:19[7-9]|20\d)\d", word)), "")
-    entries = [*dated_lines(note.prose)] if own.endswith("-01T00:00:00.000Z") else []
     lines = "\n".join(re.findall(r"(?m)^ {0,3}#{1,6}[ \t].*\d.*", note.body))
-    month = month_named(file_name(document.path)) if lines or entries else ""
+    month = month_named(file_name(document.path))
+    entries = [*dated_lines(note.prose)] if month or own.endswith("-01T00:00:00.000Z") else []
     month = month and f"{date.fromisoformat(f'{month}-01'):%B %Y}"
     is_diary = month or re.search(r"\d[-./_年] ?\d", lines) or MONTHS.keys() & words(lines)
     headings = note.headings if is_diary else []

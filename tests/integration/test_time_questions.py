@@ -26,8 +26,9 @@ NOTES = {
     "log/December 2024.md": "## Fri 13\n\nLantern repaired.\n\n## 20th\n\nSnow.\n",
     "log/plan.md": "---\ndate: 2024-11-02\n---\nLantern bought.\n\n## 2024-11-30\n\nHang it.\n",
     "log/2024/11.md": "## 13 Nov\n\nLantern sold.\n",
+    "log/Mai 2024.md": "- **Sat 4**: Dug the pond.\n- **Sun 5**: Fish.\n",
     "log/2024 Oktober.md": "## 3. Oktober\n\nChestnuts.\n\n## 20. Oktober\n\nNew tyres.\n",
-    "log/2024-02.md": "---\ndate: 2024-02-29\n---\n- **5th** Skated.\n- **28th** Thaw.\n",
+    "log/2024-02.md": "---\ndate: 2024-02-29\n---\nSkated on the 5th.\n\nThen it thawed.\n",
     "log/2024-06 Juni.md": "**1.6.** Swam.\n**22.6.** Ferry to Mull.\nRain.\n\n- Sun 23 June: Slept.\n- 22:10 Bed.\n",
     "log/bees.md": "---\ndate: 2024-09\n---\n# Bees\n\n## 4 September\n\nMoved.\n\n## Sept 12\n\nHoney.\n",
     "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
@@ -142,8 +143,9 @@ def test_a_named_day_decides(indexed: Invoke) -> None:
         ("what did I do in October 2024", ["log/2024 Oktober.md", (7, "New tyres."), (3, "Chestnuts.")]),
         (
             "what happened at the start of February 2024",
-            ["log/2024-02.md", (4, "- **5th** Skated.\n- **28th** Thaw.")],
+            ["log/2024-02.md", (4, "Skated on the 5th.\n\nThen it thawed.")],
         ),
+        ("what happened on 4 May 2024", ["log/Mai 2024.md", (1, "- **Sat 4**: Dug the pond.")]),
         ("was war am 22. Juni 2024", ["log/2024-06 Juni.md", (2, "**22.6.** Ferry to Mull.\nRain.")]),
         ("was war am 23.6.2024", ["log/2024-06 Juni.md", (5, "- Sun 23 June: Slept.\n- 22:10 Bed.")]),
         ("what happened in September 2024", ["log/bees.md", (12, "Honey."), (8, "Moved.")]),
