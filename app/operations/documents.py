@@ -365,7 +365,7 @@ def list_tags(
     Effect.READS,
     name="links",
     columns="source line written target problem",
-    empty="No link here, or none that leads nowhere. [[Name]] in a note links it to another.",
+    empty="No link, or no broken one. [[Name]] in a note links it to another.",
     items="links",
     route="/links",
 )
@@ -448,7 +448,7 @@ def _evolution_text(result: Evolution) -> Iterator[str]:
 @operation(
     Effect.READS,
     columns="name kind mention_count=documents id",
-    empty="No entity found. Entities come from: clawmem maintain enrich",
+    empty="No entity has such a name. Names are read from notes by: clawmem maintain enrich",
     items="entities",
     route="/graph/entities",
     command="entities",
