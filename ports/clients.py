@@ -18,8 +18,9 @@ class Connection(NamedTuple):
     Entries for an agent.
 
     ``program`` begins every command of clawmem, ``server`` are the arguments of the MCP server; without hooks or server
-    such entries are neither installed nor removed. ``environ`` are the variables of the processes. ``project`` is the
-    folder whose settings are edited instead of the user's. ``may_read`` permits access to conversations.
+    such entries are neither installed nor removed. ``environ`` are the variables of the processes, and ``added`` those
+    of the server that a person added. ``project`` is the folder whose settings are edited instead of the user's.
+    ``may_read`` permits access to conversations.
     """
 
     program: Sequence[str]
@@ -27,6 +28,7 @@ class Connection(NamedTuple):
     server: Sequence[str] = ()
     server_name: str = "clawmem"
     environ: Mapping[str, str] = {}
+    added: Mapping[str, str] = {}
     profile: str = ""
     project: str = ""
     may_read: bool = False

@@ -86,21 +86,35 @@ def _hooks(settings: Values) -> dict[str, list[Values]]:
 
 
 def hook_event(handler: Any) -> str:
-    """Return the event whose hooks of clawmem a handler runs; empty for other handlers."""
+    """Return the event whose hooks of clawmem a handler runs, if it runs nothing else; empty for other handlers."""
     if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
         return ""
     try:
         is_split = isinstance(handler.get("args"), list)
-        words = server_command(handler) if is_split else shlex.split(handler["command"])
+        words = server_command(handler) if is_split else _program_words(handler["command"])
         at = next(at for at, word in enumerate(words) if Path(word).stem == "clawmem")
         return words[words.index("hook", at) + 1]
     except (ValueError, IndexError, StopIteration):  # an open quote, or another program
         return ""
 
 
+def _program_words(line: str) -> list[str]:
+    """Return the words of the program that a *line* for a shell starts; raise `ValueError` if it does more."""
+    lexer = shlex.shlex(line.strip(), posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words = [*lexer]
+    if "\n" in line.strip() or any(word and not word.strip("();<>|&") for word in words):
+        raise ValueError("a line with an operator belongs to a person")
+    return words
+
+
 @dataclass(frozen=True)
 class Server:
-    """MCP server *name* in the object *member*."""
+    """
+    MCP server *name* in the object *member*.
+
+    It replaces a server of a program ``clawmem`` that a person entered, which a removal sets back.
+    """
 
     member: str
     name: str
@@ -116,8 +130,11 @@ class Server:
         servers[self.name] = {**added, **self.entry}
 
     def remove(self, settings: Values, original: Values) -> None:
-        for name in self._own(settings):
-            _drop(settings, (self.member, name))
+        for name, server in [*self._own(settings).items()]:
+            if former := value_at(original, (self.member, name)):
+                settings[self.member][name] = former
+            elif _is_written(server):
+                _drop(settings, (self.member, name))
 
     def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
         for server in self._own(settings).values():
@@ -140,6 +157,11 @@ def _starts_server(server: Any) -> bool:
     words = server_command(server) if isinstance(server, dict) else []
     at = next((at for at, word in enumerate(words) if Path(word).stem == "clawmem"), len(words))
     return "mcp" in words[at:]  # and not as in "mcp run clawmem.py"
+
+
+def _is_written(server: Values) -> bool:
+    """Whether setup wrote the entry of a *server*, and not a person."""
+    return server_command(server)[1:4] == ["-P", "-m", "clawmem"]
 
 
 @dataclass(frozen=True)

@@ -322,7 +322,8 @@ def _opencode(target: Target, connection: Connection) -> list[Step]:
     file = next((folder / name for name in names if (folder / name).exists()), folder / names[-1])
     environ = dict(connection.environ)
     server: dict[str, Any] = {"type": "local", "command": [*connection.program, *connection.server]}
-    server |= {"environment": environ, "enabled": True} if environ else {"enabled": True}
+    of_server = {**connection.added, **environ}
+    server |= {"environment": of_server, "enabled": True} if of_server else {"enabled": True}
     profile = {"CLAWMEM_PROFILE": connection.profile} if connection.profile else {}
     settings = {"command": list(connection.program), "environment": {**environ, **profile}}
     source = (INTEGRATIONS / "opencode" / "clawmem.js").read_text("utf-8")
@@ -374,8 +375,8 @@ def _hooks(connection: Connection, style: HookStyle) -> list[Entry]:
 def _entry(connection: Connection) -> dict[str, Any]:
     """Return the entry of the MCP server as most agents read it."""
     program, *arguments = [*connection.program, *connection.server]
-    environ = {"env": dict(connection.environ)} if connection.environ else {}
-    return {"command": program, "args": arguments, **environ}
+    environ = {**connection.added, **connection.environ}
+    return {"command": program, "args": arguments, **({"env": environ} if environ else {})}
 
 
 def _servers(

@@ -13,7 +13,12 @@ from clawmem.ports.clients import ConfiguredCommand, HookEntry
 
 # The start of a command in any folder: a project that an agent works on may contain a `json.py`.
 PROGRAM = (sys.executable, "-P", "-m", "clawmem")
-VAULT, PROFILE, WITH = "--vault", "--profile", "--with"  # options of hooks
+VAULT, PROFILE, WITH, TOOLS = (
+    "--vault",
+    "--profile",
+    "--with",
+    "--tools",
+)  # options of hooks, and of the server
 SERVER_VAULT = "mcp --vault"  # the vault of an MCP server, which may be a name
 _NOT_PASSED_ON = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|^CLAWMEM_(SESSION_|NO_SERVER)")
 
@@ -61,7 +66,9 @@ def installed_options(commands: Iterable[ConfiguredCommand]) -> dict[str, str]:
         words = shlex.split(line) if isinstance(line, str) else line
         if ToolSet.FILES in words:  # a server of its own
             continue
-        given = {option: value for option, value in pairwise(words) if option in (VAULT, PROFILE, WITH)}
+        given = {
+            option: value for option, value in pairwise(words) if option in (VAULT, PROFILE, WITH, TOOLS)
+        }
         optional += given.pop(WITH, "").split(",")
         if not command.event and VAULT in given:
             given[SERVER_VAULT] = given.pop(VAULT)

@@ -23,7 +23,7 @@ from clawmem.adapters.clients.entries import hook_event
 from clawmem.adapters.clients.formats import JSON5 as JSON5_FORMAT
 from clawmem.adapters.clients.installed import AGENTS, BACKUP, INTEGRATIONS
 
-OLD_ENTRY = "[mcp_servers.clawmem]\ncommand = 'clawmem'\nargs = ['mcp']\n"
+OLD_ENTRY = "[mcp_servers.clawmem]\ncommand = 'python'\nargs = ['-P', '-m', 'clawmem', 'mcp']\n"
 APART = "[tui]\nb = 1 # mine\n[mcp_servers.x.env]\nC = 1\n"
 PLUGIN = {"enabledPlugins": {"clawmem@market": True}}
 
@@ -133,14 +133,14 @@ def test_options_that_were_installed_stay(invoke: Invoke, home: Path) -> None:
         "command": "/old/clawmem hook decision-extractor --vault /v.sqlite",
         "timeout": 10,
     }
-    neighbour = {"type": "command", "command": "my-clawmem-notifier"}
-    write_file(settings, json.dumps({"hooks": {"Stop": [{"hooks": [old, neighbour]}], "Odd": []}}))
+    neighbours = [{"command": text} for text in ("my-clawmem-notifier", "say done; clawmem hook Stop")]
+    write_file(settings, json.dumps({"hooks": {"Stop": [{"hooks": [old, *neighbours]}], "Odd": []}}))
 
     invoke("setup", "hooks", "--profile", "deep", "--with", "pretool-inject,staleness-check")
     invoke("setup", "hooks")
 
     hooks = json.loads(settings.read_text("utf-8"))["hooks"]
-    assert hooks["Stop"][1]["hooks"] == [neighbour]
+    assert hooks["Stop"][1]["hooks"] == neighbours
     ours = {event: " ".join(handler["args"]) for event, [handler] in handlers_in(settings).items()}
     assert ours["UserPromptSubmit"].endswith("hook UserPromptSubmit --vault /v.sqlite --profile deep")
     assert ours["PreToolUse"].endswith("--vault /v.sqlite --with pretool-inject")
@@ -161,9 +161,11 @@ def test_the_server_of_claude_code(invoke: Invoke, home: Path) -> None:
 
     invoke("setup", "mcp")
     invoke("--vault", "work.sqlite", "setup", "mcp", "--tools", "files")
+    invoke("setup", "mcp", "--tools", "all")
+    invoke("setup", "mcp")
 
     servers = json.loads(file.read_text())["mcpServers"]
-    assert servers["clawmem"]["args"][-3:] == ["-m", "clawmem", "mcp"]
+    assert servers["clawmem"]["args"][-4:] == ["clawmem", "mcp", "--tools", "all"]
     vault = str((home / "work.sqlite").resolve())
     assert servers["clawmem-files"]["args"][-5:] == ["mcp", "--vault", vault, "--tools", "files"]
     assert not (home / ".claude").exists()
@@ -171,7 +173,7 @@ def test_the_server_of_claude_code(invoke: Invoke, home: Path) -> None:
     invoke("--vault", "other/work.sqlite", "setup", "claude-code")
     invoke("setup", "claude-code")
     vault = str((home / "other" / "work.sqlite").resolve())
-    assert json.loads(file.read_text())["mcpServers"]["clawmem"]["args"][-2:] == ["--vault", vault]
+    assert json.loads(file.read_text())["mcpServers"]["clawmem"]["args"][-4:-2] == ["--vault", vault]
     assert handlers_in(home / ".claude" / "settings.json")["Stop"][0]["args"][-2:] == ["--vault", vault]
     invoke("setup", "claude-code", "--remove")
     assert json.loads(file.read_text()) == {"projects": {}}
@@ -228,7 +230,9 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
         ("claude-code", ".claude.json", '{"a": "\u2028\\ud83d\\ude00", "hooks": {}}', "", "", None),
         ("claude-code", ".claude.json", '{"mcpServers": {"x": {"command": "mcp", "args": ["run", "clawmem.py"]}}}', "", "", None),
         ("claude-code", ".claude.json", "{}", '"command": ', '"timeout": 9, "command": ', None),
-        ("codex", ".codex/config.toml", f"[mcp_servers.clawmem.env]\nA = 1\n{OLD_ENTRY}{APART}", "", "", APART),
+        ("claude-code", ".claude.json", '{"mcpServers": {"clawmem": {"command": "/ts/clawmem", "args": ["mcp"]}}}', "", "", None),
+        ("claude-code", ".claude.json", "{}", '"command": ', '"env": {"CLAWMEM_LLM_API_KEY": "x"}, "command": ', None),
+        ("codex", ".codex/config.toml", f"[mcp_servers.clawmem.env]\nA = '1'\n{OLD_ENTRY}{APART}", "", "", APART),
         ("openclaw", ".openclaw/openclaw.json",
          '{"plugins": {"load": {"paths": ["/old/integrations/openclaw/"]}, "slots": {"memory": "lancedb"}}}\n', "", "",
          '{"plugins": {"slots": {"memory": "lancedb"}}}\n'),

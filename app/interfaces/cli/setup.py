@@ -20,6 +20,7 @@ from clawmem.app.client.connection import (
     PROFILE,
     PROGRAM,
     SERVER_VAULT,
+    TOOLS,
     VAULT,
     WITH,
     hook_entries,
@@ -42,6 +43,7 @@ from clawmem.app.interfaces.cli.session import (
 )
 from clawmem.app.services.indexing.collections import memory_advice
 from clawmem.app.settings.config_file import locked_config
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.clients import Connection, FileChange
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
@@ -68,7 +70,7 @@ def setup(
         list[str] | None,
         typer.Option("--with", help="More hooks: session-bootstrap, staleness-check, pretool-inject."),
     ] = None,
-    tools: Annotated[str, typer.Option(help="clawmem (ten tools), all, or files.")] = "clawmem",
+    tools: Annotated[str, typer.Option(help="clawmem (ten tools; the default), all, or files.")] = "",
     project: Annotated[bool, typer.Option("--project", help="Change the settings of this folder.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Connect every agent found; ask nothing.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")] = False,
@@ -84,8 +86,8 @@ def setup(
     refuse_with(ctx, "--remove", except_for=("NAME", "--project", "--tools", "--dry-run", "--yes"))
     optional = [one_of("--with", hook, OPTIONAL_HOOKS) for hook in ",".join(also or ()).split(",") if hook]
     options = {PROFILE: profile and one_of("--profile", profile, PROFILES), WITH: ",".join(optional)}
-    tool_set = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
-    setup = Setup(ctx, options, tool_set, project=str(Path.cwd()) if project else "", yes=yes)
+    options[TOOLS] = tools and one_of("--tools", tools, tuple(ToolSet))
+    setup = Setup(ctx, options, project=str(Path.cwd()) if project else "", yes=yes)
     if check:
         findings = unopened_services(settings_of(ctx)).client_checks(os.environ, project=Path.cwd())
         is_well = all(finding.ok for finding in findings)
@@ -128,13 +130,11 @@ def setup(
 class Setup:
     """Changes of the settings of agents, with the options of a command line."""
 
-    def __init__(
-        self, ctx: typer.Context, options: Mapping[str, str], tools: ToolSet, *, project: str, yes: bool
-    ) -> None:
+    def __init__(self, ctx: typer.Context, options: Mapping[str, str], *, project: str, yes: bool) -> None:
         self._settings, self._is_named = settings_of(ctx), chosen_by(ctx).vault is not None
         self.clients = unopened_services(self._settings).clients
         self._vault = self._settings.vault  # of the agent that was changed last
-        self._options, self._tools, self._project, self._yes = options, tools, project, yes
+        self._options, self._project, self._yes = options, project, yes
 
     def change(self, name: str, *, remove: bool = False, dry_run: bool = False) -> list[FileChange]:
         """Connect the agent *name*, or one part of Claude Code, or take it out. Raises `ConfigError`."""
@@ -149,7 +149,8 @@ class Setup:
                 server=() if name == HOOKS else connection.server,
                 hooks=() if name == MCP else connection.hooks,
             )
-            return action(agent, connection, dry_run=dry_run)
+            changes = action(agent, connection, dry_run=dry_run)
+            return [change._replace(entries=[*map(redact, change.entries)]) for change in changes]
 
     def remains(self) -> list[str]:
         """Return what stays when no agent is connected any more, with the command to delete it; stop the server."""
@@ -201,18 +202,23 @@ class Setup:
         vault = str(real_path(self._settings.vault))
         chosen = {**self._options, VAULT: vault if self._is_named or os.environ.get("INDEX_PATH") else ""}
         is_known = agent in self.clients.titles
-        options = installed_options(self.clients.state(agent, self._project).commands) if is_known else {}
+        commands = self.clients.state(agent, self._project).commands if is_known else ()
+        options = installed_options(commands)
         options |= {option: value for option, value in chosen.items() if value}
         of_server = self._settings.named or vault if self._is_named else options.get(SERVER_VAULT)
         named = ["--vault", of_server] if of_server else []
-        tools = [] if self._tools is ToolSet.CLAWMEM else ["--tools", self._tools]
-        environ = passed_variables(os.environ)
+        tools = ToolSet(options.get(TOOLS) or ToolSet.CLAWMEM)
+        environ, added = passed_variables(os.environ), dict[str, str]()
+        for command in commands:
+            if not command.event and (ToolSet.FILES in command.command) is (tools is ToolSet.FILES):
+                added |= command.environ.items() - passed_variables(command.environ).items()
         return Connection(
             PROGRAM,
             hook_entries(options, environ),
-            ["mcp", *named, *tools],
-            "clawmem-files" if self._tools is ToolSet.FILES else "clawmem",
+            ["mcp", *named, *([] if tools is ToolSet.CLAWMEM else [TOOLS, tools])],
+            "clawmem-files" if tools is ToolSet.FILES else "clawmem",
             environ | ({"INDEX_PATH": options[VAULT]} if options.get(VAULT) else {}),
+            added,
             options.get(PROFILE, ""),
             self._project,
             may_read=self._yes,
