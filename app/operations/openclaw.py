@@ -125,11 +125,9 @@ def prune_context(
 
 
 def _existing(text: str, *, is_folder: bool = True) -> str:
-    path = real_path(below_home(text))
+    path, kind = real_path(below_home(text)), "folder" if is_folder else "file or folder"
     if not (path.is_dir() or (path.is_file() and not is_folder)):
-        raise ValueError(
-            f"{text} is no {'folder' if is_folder else 'file or folder'}. Create it, or give another path"
-        )
+        raise ValueError(f"{text} is no {kind}. Create it, or give another path")
     return str(path)
 
 
@@ -180,9 +178,10 @@ def _synced(
     changes = {name: sum(getattr(report, name) for report in passes) for name in COUNTED}
     problems = [problem for report in passes for problem in report.problems]
     try:
-        embed, stored = services.embed, services.vault.embeddings.fingerprint()
+        embed = services.embed
+        is_older = bool(given) and embed.of_vault().fingerprint != embed.embedder.fingerprint
         with services.progress("Embedding") as step:
-            report = embed(force=bool(given) and embed.embedder.fingerprint != stored, progress=step)
+            report = embed(force=is_older, progress=step)
         changes["embedded"] = report.embedded
         problems += filter(None, [report.error])
     except (EmbeddingError, ModelError) as error:  # the texts wait for the next pass
