@@ -155,8 +155,24 @@ def _rules_of(source: str, lines: Iterable[str], *, is_numbered: bool) -> _Rules
     for number, line in enumerate(lines, start=1):
         with suppress(ValueError, re.error):
             exclusion = Exclusion(source, number if is_numbered else 0, line.strip())
-            rules.append((GitIgnoreSpecPattern(normalize("NFC", line)), exclusion))
+            pattern = GitIgnoreSpecPattern(normalize("NFC", line))
+            if pattern.regex:
+                pattern.regex = re.compile(_without_backtracking(pattern.regex.pattern))
+            rules.append((pattern, exclusion))
     return rules
+
+
+def _without_backtracking(regex: str) -> str:
+    """
+    Return the expression of an ignore rule in a form that needs linear time: ``*a*a*a*b`` would take hours for a long name.
+
+    Each ``*`` but the last of a name takes the nearest place where the text after it fits, and so does each ``**`` but the
+    last of a path: if the rest fits after a later place, it fits after this one, as the next sign takes all between.
+    """
+    star, deep = r"\[\^/\]\*", r"\(\?:/\.\+\)\?"  # as pathspec writes them
+    regex = re.sub(rf"(?:{star})+", "[^/]*", regex)
+    regex = re.sub(rf"{star}((?:\[\^/\](?!\*)|[^/])+?)(?={star})", r"(?>[^/]*?\1)", regex)
+    return re.sub(rf"{deep}(/(?:(?!{deep}).)+?)(?={deep})", r"(?>(?:/.+?)??\1(?=/))", regex)
 
 
 class Exclusions:
