@@ -372,7 +372,7 @@ class DuplicateFile(Result):
 @operation(
     Effect.REPEATABLE,
     columns="file kept share_of_words",
-    empty="No unsure note repeats another one.",
+    empty="No unsure note repeats another one. To merge copies of captured notes, run: clawmem maintain light",
     items="archived",
     command="maintain WORK=consolidate",
 )
