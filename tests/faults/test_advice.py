@@ -26,7 +26,7 @@ FOLLOWED = {
 HARMLESS = set(
     (
         "backup, beads, bootstrap, collection add, collection remove, export, doctor, "
-        "archive --purge, embed --force, get, import, links --broken, list, list --where source, maintain --journal, maintain enrich, query, restore, "
+        "archive --purge, embed --force, get, import, links --broken, list, list --where source, maintain --journal, maintain enrich, maintain light, query, restore, "
         "import jsonl, import bundle, rebuild --backend, rebuild --backend lancedb, mine, mine --forget, models add, models add bge-small, models use, "
         "models use multilingual, models use static, openclaw index, openclaw index --agent, serve --background, serve --status, setup, setup --check, setup hooks, "
         "setup hooks --remove, setup mcp, setup mcp --remove, snooze, status, trust set, update --all, update --allow-empty, vault sync"
