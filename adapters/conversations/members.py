@@ -281,8 +281,10 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
                         log = os.stat(f"{place}-wal")  # noqa: PTH116
                         size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
                 files[place] = SourceFile(place, SourceStamp(size, mtime_ns))
-            elif place == path:
-                faults.append(ReadFault(path, "it is not a regular file"))
+            else:
+                is_link = stat.S_ISLNK(status.st_mode)
+                reason = "it is a symbolic link; name its target" if is_link else "it is not a regular file"
+                faults.append(ReadFault(place, reason))
     if faults and not files:
         raise SourceUnreadable(faults[0].file, faults[0].reason)
     return [files[place] for place in sorted(files)], faults

@@ -159,18 +159,19 @@ def test_a_missing_link_is_replaced_or_reported(invoke: Invoke, tmp_path: Path) 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Other systems refuse such names.")
 def test_a_name_that_is_no_text_loses_that_file_alone(invoke: Invoke, tmp_path: Path) -> None:
-    """Files and folders whose names are not UTF-8 are reported, and the others are read."""
+    """Files and folders whose names are not UTF-8 are reported, links too, and the others are read."""
     folder = tmp_path / "in"
     write_notes(folder, {"s.jsonl": claude_code(BOAT)})
     for name in (b"half\xed\xa0\xbd.jsonl", b"fold\xff.jsonl"):
         (folder / os.fsdecode(name)).write_text(claude_code(BOAT))
     (folder / os.fsdecode(b"in\xff")).mkdir()
+    (folder / "l.json").symlink_to(folder / "s.jsonl")
 
     report = mined(invoke, folder)
 
     assert report["sources"]["claude-code"]["added"] == 1
-    assert len(report["faults"]) == 3
-    assert all("its name is not UTF-8; rename it" in fault for fault in report["faults"])
+    assert len(report["faults"]) == 4
+    assert str(report["faults"]).count("its name is not UTF-8; rename it") == 3
 
 
 def test_a_session_has_the_project_of_its_repository(invoke: Invoke, tmp_path: Path) -> None:
