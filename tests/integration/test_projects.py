@@ -54,8 +54,8 @@ def test_the_project_of_a_folder(tmp_path: Path) -> None:
 def test_a_rule_of_one_repository_stays_there(
     remembered: Invoke, environ: dict[str, str], home: Path, tmp_path: Path
 ) -> None:
-    """A work tree of it is told the rule and the handoff, another repository only what the user prefers anywhere."""
-    one, other = repository(tmp_path / "a/shop"), repository(tmp_path / "b/shop")
+    """A work tree of it is told the rule and the handoff, another repository only what the user prefers anywhere, with the folders that tell the two apart."""
+    one, other = repository(tmp_path / "a/x/shop"), repository(tmp_path / "b/x/shop")
     said = transcript(home / "s1.jsonl", (f"{RULE} {TASTE}", "Noted.\n\nNext step: wire the exporter."))
     for name in ("decision-extractor", "handoff-generator"):
         stop = {
@@ -79,7 +79,7 @@ def test_a_rule_of_one_repository_stays_there(
     assert RULE[:-1] not in there
     assert "wire the exporter" not in there
     assert TASTE[:-1] in there
-    assert TASTE[:-1] + " (project a/shop" in there
+    assert TASTE[:-1] + " (project a/x/shop" in there
     assert "(project" not in here
     here, there = (
         context("context-surfacing", "UserPromptSubmit", cwd, prompt=PROMPT) for cwd in (tree, other)
@@ -91,12 +91,12 @@ def test_a_rule_of_one_repository_stays_there(
     here, there = (
         context("context-surfacing", "UserPromptSubmit", cwd, prompt=both) for cwd in (tree, other)
     )
-    assert TASTE[:-1] in here and ", project a/shop" not in here
-    assert TASTE[:-1] in there and ", project a/shop" in there
+    assert TASTE[:-1] in here and ", project a/x/shop" not in here
+    assert TASTE[:-1] in there and ", project a/x/shop" in there
     compacted = {"source": "compact", "compact_summary": both}
     here, there = (context("postcompact-inject", "SessionStart", cwd, **compacted) for cwd in (tree, other))
-    assert RULE[:-1] in here and "project a/shop" not in here
-    assert RULE[:-1] not in there and "project a/shop" in there
+    assert RULE[:-1] in here and "project a/x/shop" not in here
+    assert RULE[:-1] not in there and "project a/x/shop" in there
     again = {
         **stop,
         "session_id": "s2",

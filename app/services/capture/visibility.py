@@ -70,10 +70,17 @@ def may_show(document: Document, now: str) -> bool:
 
 
 def project_label(properties: Collection[Property], project: str) -> str:
-    """Return the label of a document of another project than *project*, ``project work/shop``; empty if that is unknown."""
+    """
+    Return the label of a document of another project than *project*, ``project work/shop``; empty if that is unknown.
+
+    It has as many folders as tell the two apart.
+    """
     names = [given.value for given in properties if given.name == PROJECT and project]
-    is_own = not names or names[0] in (project, project.rpartition("/")[2])
-    return "" if is_own else f"project {'/'.join(names[0].split('/')[-2:])}"
+    if not names or names[0] in (project, project.rpartition("/")[2]):
+        return ""
+    other, own = names[0].split("/"), project.split("/")
+    differing = (count for count in range(2, len(other)) if other[-count:] != own[-count:])
+    return f"project {'/'.join(other[-next(differing, len(other)) :])}"
 
 
 def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:

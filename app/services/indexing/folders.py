@@ -164,10 +164,10 @@ def _rules_of(source: str, lines: Iterable[str], *, is_numbered: bool) -> _Rules
 
 def _without_backtracking(regex: str) -> str:
     """
-    Return the expression of an ignore rule in a form that needs linear time: ``*a*a*a*b`` would take hours for a long name.
+    Return the expression of an ignore rule in a form that needs linear time; ``*a*a*a*b`` takes hours for a long name.
 
-    Each ``*`` but the last of a name takes the nearest place where the text after it fits, and so does each ``**`` but the
-    last of a path: if the rest fits after a later place, it fits after this one, as the next sign takes all between.
+    Each ``*`` but the last of a name, and each ``**`` but that of a path, takes the nearest place where the text after it
+    fits: if the rest fits after a later one, it fits after this one, too.
     """
     star, deep = r"\[\^/\]\*", r"\(\?:/\.\+\)\?"  # as pathspec writes them
     regex = re.sub(rf"(?:{star})+", "[^/]*", regex)
