@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
-from clawmem.domain.text.written_dates import FIRST_YEAR, day_named, local_day, read_moment
+from clawmem.domain.text.written_dates import FIRST_YEAR, LAST_YEAR, day_in, day_named, local_day, read_moment
 
 MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
 LEAP_YEARS_APART = 8  # longest distance between two 29 February
@@ -423,6 +423,13 @@ def as_of_day(query: str, *, now_ms: int, zone: tzinfo = UTC) -> str:
         return ""
     after, now = datetime.fromisoformat(named.authored_until), _EPOCH + now_ms * MILLISECOND
     return str(after.astimezone(zone).date() - ONE_DAY) if after < now else ""
+
+
+def names_limit(text: str) -> bool:
+    """Whether *text* names a day at which something begins or ends: "until 3 May 2026", but not "as of 3 May 2026"."""
+    named = temporal_range(text, now_ms=_LATEST_MS) if day_in(text) else None
+    is_open = named and (None in named[:2] or str(named.authored_until) > f"{LAST_YEAR + 1}")
+    return bool(is_open) and not as_of_day(text, now_ms=_LATEST_MS)
 
 
 def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:

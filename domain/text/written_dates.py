@@ -161,8 +161,7 @@ def authored_at(
     1. *declared*, if `written_time` accepts it, in *zone*;
     2. a date in *path*, searched in the file name, then in the file with its folders (``2026/03/08.md``), then in the
        folders, nearest first: a day, else a week or month; the leftmost of several in one name;
-    3. the latest day in *headings*, or the one at the opening, by the day after *modified_ms*: a log is as recent as its
-       last entry;
+    3. the latest day in *headings*, or the one at the opening: a log is as recent as its last entry;
     4. *modified_ms*.
 
     Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
@@ -173,8 +172,7 @@ def authored_at(
         of_folders = map(_days, reversed(folders.split("/")))
         time = next(chain(_days(file), _days(path, _OF_FOLDERS), chain.from_iterable(of_folders)), None)
     if time is None:
-        days = (day for heading in headings for day in _days(heading))
-        time = max((day for day in days if day <= modified_ms + DAY_MS), default=None)
+        time = max((day for heading in headings for day in _days(heading)), default=None)
     return modified_ms if time is None else time
 
 

@@ -121,6 +121,7 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
         "mast.md": "Title: Mast repair\nDate: 2023-05-06\nTags: rig, spars\n\nOf a MultiMarkdown file.\n",
         "Rig 0f3a.md": "# Rig\n\nLast edited: March 6, 2023 10:12 AM\nCreated: May 6, 2023 9:01 PM\nTags: rig\n\nOf Notion.\n",
         "Ann.md": "# Ann\nTitle: Professor\nBirth date: 3 May 1970\n",
+        "Card.md": "# Card valid until 1 January 2027\n\nOf the library.\n",
         "aa1c2d4e5a6b47c8d9e0f1a2b3c4d5e6.md": "Boiler manual\n\nOf Joplin.\n# Valves\n",
         "Ropes.textbundle/text.md": "Of Bear.\n",
         ".Far.md.icloud": "bplist",
@@ -142,7 +143,7 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
     ]
     assert {one["title"] for one in rigs} == {"Mast repair", "Rig"}
     listed = {*invoke("list", "--limit", "50").stdout.split()}
-    assert {"Boiler", "Ropes"} <= listed and not {"Professor", "1970-05-03"} & listed
+    assert {"Boiler", "Ropes"} <= listed and not {"Professor", "1970-05-03", "2027-01-01"} & listed
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from clawmem.domain.documents.markdown import Markdown, is_field
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags, property_key
 from clawmem.domain.retrieval.composite import baseline
 from clawmem.domain.security.origin import origin_of
+from clawmem.domain.text.dates import names_limit
 from clawmem.domain.text.likeness import without_conflict
 from clawmem.domain.text.written_dates import authored_at, day_at_opening, formatted_day
 from clawmem.ports.documents import TAGS, Claims, Property
@@ -97,7 +98,7 @@ def parse_source(
         types = [given.key.strip("[]") for given in declared.properties if given.name.casefold() == "type"]
         kind = next((name for name in types if re.fullmatch(r"[^\W\d][^\s,.;:/]*", name)), kind)
     dated = [
-        *(heading.label for heading in note.headings),
+        *(heading.label for heading in note.headings if not names_limit(heading.label)),
         day_at_opening(note.body, modified_ms + 86_400_000),
     ]
     document = Document(
