@@ -7,9 +7,14 @@ from collections.abc import Set as AbstractSet
 from itertools import dropwhile, groupby
 from typing import NamedTuple, TypeVar
 
+from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.names import file_name
 from clawmem.domain.text.likeness import edit_similarity
 from clawmem.domain.text.vocabulary import FUNCTION_WORDS, MONTHS, STOP_WORDS, WEEKDAYS
 from clawmem.domain.text.words import fold, words
+from clawmem.domain.text.written_dates import day_named
+from clawmem.ports.documents import LinkKind
 from clawmem.ports.records import Document
 
 VAULT = "default"  # prefix of the entity ids of a vault
@@ -164,7 +169,8 @@ def names_in(
     """
     Return the names that a document shows without a model, most frequent first, up to the limit of its type.
 
-    People are taken from its front matter. A word in prose is a name if it is capitalised where lower case would be
+    People are taken from its front matter. The name of a note that a wikilink leads to is one, unless it is in lower case
+    or a day. A word in prose is a name if it is capitalised where lower case would be
     possible and is never in lower case in the document, or if it has a capital inside, as IndexedDB. In German, and
     where a fifth of the words within sentences are capitalised, capitals are no evidence.
 
@@ -177,6 +183,9 @@ def names_in(
         names[Name(person.strip(), PERSON)] += 2  # weighs more than a mention
     names.update(Name(word, CONCEPT if "_" in word else TOOL) for word in _JOINED.findall(prose))
     names.update(map(Name, _capitalised(prose, is_known)))
+    links = note_links(Markdown(body)) if "[[" in body else ()
+    linked = (file_name(link.target) for link in links if link.kind is LinkKind.WIKILINK)
+    names.update(Name(n) for n in linked if not n.islower() and sum(map(str.isalpha, day_named(n))) > 1)
     valid = [name for name, _ in names.most_common() if is_name(*name, title)]
     distinct = {_plain(name.name): name for name in reversed(valid)}  # in the spelling that comes first
     persons = [name.name for name in distinct.values() if name.kind == PERSON]
