@@ -169,7 +169,7 @@ def lifecycle_restore(
 @operation(
     Effect.REPEATABLE,
     columns="id at act by file why",
-    empty="Nothing was done to any note yet.",
+    empty="No act on a note yet, such as pin, snooze or archive. To take back a saved note, run: clawmem forget NOTE",
     items="acts",
     route="/lifecycle/undo",
     only_reads=lambda request: request.act is None,

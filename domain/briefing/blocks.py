@@ -160,7 +160,7 @@ class ProfileLine(NamedTuple):
 
 def fact_of(title: str, body: str) -> str:
     """
-    Return the title of a note and what it states, at most 200 characters; a title within the statement is left out.
+    Return the title of a note and what it states, at most 200 characters; what begins the other of them is left out.
 
     The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
     because a sentence may take back the one before; then the last later sentence that says that something changed, with the
@@ -183,8 +183,11 @@ def fact_of(title: str, body: str) -> str:
     ]
     shown = marked[-1:] or stated[:2]
     after = stated[stated.index(shown[-1]) + 1 :] if shown else []
-    if words(title) == words(" ".join(shown))[: len(words(title))]:
+    title_words, shown_words = words(title), words(" ".join(shown))
+    if title_words == shown_words[: len(title_words)]:
         title = ""
+    elif shown_words == title_words[: len(shown_words)]:
+        shown = []
     changes = [
         text[n : n + 2]
         for text in (after, *later)

@@ -47,7 +47,7 @@ def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -
     assert head["content_type"] == "decision"  # as what it replaces
     assert split(file.read_text("utf-8")).body == f"\n{THOUGHT}\n"
     assert (said["action"], said["origin"], said["supersedes"]) == ("saved", "user", f"notes/{redis}")
-    assert not ask_json(remembered, "undo")["acts"]  # which could not change the file
+    assert "clawmem forget" in remembered("undo").output  # no act, which could not change the file
     for verb in ("search", "query --mode=vectors"):
         [found] = ask_json(remembered, verb, "-n", 1, "green or red ticket machine that sticks")["results"]
         assert found["file"] == said["file"] == f"notes/{INBOX}/{file.name}"
@@ -206,15 +206,19 @@ def test_a_place_that_cannot_take_a_note(
         ("Therapy session on Tuesdays at four", "note"),
         ("The status of the chat with the research project is open", "note"),
         ("The decision of the jury was unfair", "note"),
+        ("Bob said that we decided to sell", "note"),
         ("Decision: the queue moves to Postgres", "decision"),
+        ("We decided to close on Mondays", "decision"),
+        ("Always oil the bandsaw on Fridays. It squeaks otherwise.", "preference"),
     ],
 )
 def test_a_word_of_the_text_gives_no_type(remembered: Invoke, text: str, kind: str) -> None:
-    """A remembered text is a note, whatever words its file is named after; a decision is one."""
+    """A remembered text is a note, whatever words its file is named after; a decision or a preference is in the profile."""
     file = ask_json(remembered, "remember", text)["file"]
 
     listed = ask_json(remembered, "list")["documents"]
     assert [row["content_type"] for row in listed if row["file"] == file] == [kind]
+    assert (f"- {text} ({file})" in remembered("profile").stdout) == (kind != "note")
 
 
 def test_the_inbox_decides_collection_and_folder(

@@ -18,7 +18,7 @@ from clawmem.app.services.documents.records import DocumentReference, place_of, 
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.folders import Folder, root_of
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.capture.remembering import (
     FOLDER,
     checked_name,
@@ -44,6 +44,7 @@ from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFou
 from clawmem.ports.files import NewFiles
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, Grain, LexicalQuery, Origin
+from clawmem.ports.sessions import Speaker
 
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 
@@ -147,13 +148,9 @@ class Remember:
             document, line = (None, 0) if anyway else self._known(text, past)
             is_longer = document is not None and is_longer_note(text, self.documents.body(document.id) or "")
             if document and past and replaced and document.id != past.id:
-                is_saved_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
+                is_here = document.collection == folder.name and document.path.startswith(f"{inbox}/")
                 change = partial(with_supersession, superseded=replaced)
-                if (
-                    not is_longer
-                    and is_saved_here
-                    and self.new_files.rewrite(folder.root, document.path, change)
-                ):
+                if is_here and not is_longer and self.new_files.rewrite(folder.root, document.path, change):
                     self.update(replace(folder, only=frozenset([document.path])))
                     place = place_of(self.documents, document)
                     return SavedNote(**place, action="saved", supersedes=past.display_path)
@@ -167,8 +164,11 @@ class Remember:
             if origin is not Origin.USER:
                 tags.append(as_tag(origin))
             created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
-            if past and past.content_type in (Kind.DECISION, Kind.PREFERENCE):
-                properties["content_type"] = past.content_type
+            speaker = Speaker.USER if origin is Origin.USER else Speaker.ASSISTANT
+            stated = next((kind_of(sentence, speaker) for sentence in sentences(text) if not when), None)
+            for kind in (stated, past.content_type if past else None):  # that of the replaced note goes first
+                if kind in (Kind.DECISION, Kind.PREFERENCE):
+                    properties["content_type"] = kind
             content = note_text(text, title, tags, created, replaced, properties)
             remarks = [SECRET_REMARK] if find_secrets("\n".join([text, title, *tags])) else []
             # A record of a file that is gone, such as a forgotten note, keeps its place.
