@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -92,8 +93,9 @@ def found_links(
                 if present
                 else "." in link.target
             )
-            is_day = parse_iso(link_keys(link.target)[0]) is not None  # without a page
-            if not (is_file or is_day):
+            page = link_keys(link.target)[0]
+            is_time = parse_iso(page) is not None or re.fullmatch(r"\d{4}(?:-(?:\d\d|w\d\d|q\d))?", page)
+            if not (is_file or is_time):  # a day, week, month or year needs no page
                 names = [name for key in link_keys(link.target) for name in named.get(key, ())]
                 meant = [
                     name
