@@ -54,6 +54,7 @@ class Cursor(NamedTuple):
 
 
 BEGINNING = Cursor()
+FOLDER_READER, UNFINISHED = "update", Cursor(1)  # the cursor of a collection while its folder is read
 
 
 class Speaker(StrEnum):

@@ -65,7 +65,7 @@ from clawmem.domain.text.dates import as_of_day
 from clawmem.domain.text.spelling import stated_corrections
 from clawmem.domain.text.written_dates import age, local_day
 from clawmem.ports.records import one_line
-from clawmem.ports.sessions import Session
+from clawmem.ports.sessions import FOLDER_READER, UNFINISHED, Session
 
 DIGITS = 4  # decimal places of scores and probabilities
 RARE = Option(is_daily=False)
@@ -396,6 +396,9 @@ def answer_question(
             answer.trace.degraded["languages"] = advice
     else:
         answer.trace.degraded["vault"] = "it has no notes yet. Run: clawmem bootstrap PATH"
+    for name in () if answer.results else documents.collections():
+        if services.vault.captures.cursor(name, FOLDER_READER) == UNFINISHED:
+            answer.trace.degraded[name] = "it is not read to its end. Run: clawmem update"
     took_ms = (perf_counter() - began) * 1000
     explain = partial(services.explain, answer, retrieval, verb, took_ms)
     receipt = explain() if request.explain else None

@@ -98,7 +98,8 @@ def serve(
         refuse_with(ctx, mode)
     vault = settings_of(ctx).vault
     server = announced(vault) if is_running(vault) else None
-    if server and not background and (typed := typed_parameters(ctx)) and not (stop or status):
+    typed = [parameter for parameter in typed_parameters(ctx) if parameter != "--background"]
+    if server and typed and not (stop or status):
         fault = f"{vault} is already served at {server.url}, so {' and '.join(typed)} would change nothing."
         raise InvalidInput("INVALID_INPUT", f"{fault} First run: clawmem serve --stop")
     if stop:

@@ -273,7 +273,7 @@ def test_a_user_starts_one_in_the_background(here: Home, tmp_path: Path) -> None
     absent = here.run("serve", "--background", "--vault", str(tmp_path / "no" / "none.sqlite"))
 
     words = ("serve", "--background", "--json", "--idle-exit", "20", "--port", "0", "--name", "memory.local")
-    started, found = (json.loads(here.run(*words).stdout) for _ in range(2))
+    started, found = (json.loads(here.run(*options).stdout) for options in (words, words[:3]))
 
     assert refused.returncode == 1 and f"port {port}" in refused.stderr and str(here.log) in refused.stderr
     assert absent.returncode == 5 and "There is no vault" in absent.stderr

@@ -244,7 +244,7 @@ class TestLife:
         assert here.run("serve", "--status").returncode == 1
         with serving(here.environ, here.home) as server:
             status = json.loads(here.run("serve", "--status", "--json").stdout)
-            second, other = here.run("serve"), here.run("serve", "--port", "0")
+            second, other = here.run("serve"), here.run("serve", "--background", "--port", "0")
             kept = [beside("index.sqlite.token"), beside("index.sqlite.server")]
             announcement = kept[1].read_text()
 

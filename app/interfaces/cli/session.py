@@ -149,6 +149,11 @@ def opened_for(ctx: typer.Context, operation: AnyOperation, request: Request) ->
             if is_made:  # what is no vault gets no config file
                 set_apart(settings)
             yield services
+            if services.is_new and settings.collections:
+                lost = "The pins, diary and captured memories of a lost one are not in it, only in a backup of it."
+                typer.echo(
+                    f"clawmem: There was no vault at {settings.vault}; it was made anew. {lost}", err=True
+                )
     finally:
         if is_made and not (was_configured or is_there(settings.vault)):
             settings.config_file.unlink(missing_ok=True)

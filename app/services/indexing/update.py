@@ -50,14 +50,13 @@ from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.records import Document, Fragment, InactiveReason, SourceFile
-from clawmem.ports.sessions import CaptureStore, Cursor
+from clawmem.ports.sessions import FOLDER_READER, UNFINISHED, CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
 # Notes read before a commit, which an interrupted pass has to read again.
 BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
 
-READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
 EXCLUDED = "excluded"  # the cursor with a checksum of what the last pass excluded
 
 MOST_PAIRS = 2500  # of notes whose files are gone and new files with other names, whose texts are compared
@@ -314,7 +313,7 @@ class _Pass:
         }
         self._mark(PRIVATE, Cursor(int(folder.private)))
         if self._changed:
-            self._mark(READER, UNFINISHED)
+            self._mark(FOLDER_READER, UNFINISHED)
         paths = {file.path for file in scan.files}
         served = [note for note in known.values() if note.inactive is None and note.stamp]
         self._gone = [note for note in served if note.path not in paths and not scan.hides(note.path)]
@@ -345,7 +344,7 @@ class _Pass:
         excluded = Cursor(crc32(repr(sorted(report.excluded.items())).encode()))
         report.has_other_exclusions = update.captures.cursor(folder.name, EXCLUDED) != excluded
         self._mark(EXCLUDED, excluded)
-        self._mark(READER, Cursor())
+        self._mark(FOLDER_READER, Cursor())
 
     def _mark(self, reader: str, mark: Cursor) -> None:
         """Record whether the folder is being read, is private, and what is excluded; a killed pass leaves `UNFINISHED`."""

@@ -15,7 +15,7 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.records import Record
 from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.services.indexing.folders import MISSING_FOLDER
-from clawmem.app.services.indexing.update import EXCLUDED, READER, UNFINISHED
+from clawmem.app.services.indexing.update import EXCLUDED
 from clawmem.app.services.models import Provider
 from clawmem.app.services.retrieval.receipts import receipt_of
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -25,7 +25,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
 from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
-from clawmem.ports.sessions import BEGINNING, CaptureStore, Session, SessionStore
+from clawmem.ports.sessions import BEGINNING, FOLDER_READER, UNFINISHED, CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Analytics, Question, Recall, Receipts, Telemetry
 
@@ -145,7 +145,7 @@ class Status:
             unfinished=[
                 collection.name
                 for collection in collections
-                if self.captures.cursor(collection.name, READER) == UNFINISHED
+                if self.captures.cursor(collection.name, FOLDER_READER) == UNFINISHED
                 or (
                     collection.path and self.captures.cursor(collection.name, EXCLUDED) == BEGINNING
                 )  # never read
