@@ -207,8 +207,8 @@ def people_of(front_matter: Mapping[str, str]) -> list[str]:
 
 def is_about_person(note: Document) -> bool:
     """Whether a note is about one person: by its type, or by the tag or the folder of a note with a name of two words."""
-    groups = {*note.tags, *words(note.path.rpartition("/")[0])}
-    is_in_group = not groups.isdisjoint((*PEOPLE_KEYS, PERSON))
+    groups = words(" ".join((*note.tags, note.display_path.rpartition("/")[0])))
+    is_in_group = not {*PEOPLE_KEYS, PERSON}.isdisjoint(groups)
     return note.content_type == PERSON or (is_in_group and len(name_words(note.title)) > 1)
 
 

@@ -61,18 +61,22 @@ def test_the_project_of_a_note_is_shown(invoke: Invoke, home: Path) -> None:
 
 
 def test_a_first_name_means_the_person_with_a_note(invoke: Invoke, home: Path) -> None:
-    """By its type or folder. As a link with the whole name does; of two people with that first name it means none."""
+    """By its type, folder or tag. As a link with the whole name does; of two people with that first name it means none."""
     person, links = "---\ntype: person\n---\nBorn in Graz.\n", "[[Ines Kubo]] came with [[Tom Reed]].\n"
     notes = dict.fromkeys(("Ines Kubo.md", "Tom Reed.md", "Tom Baker.md"), person)
     notes |= {"links.md": links, "blue.md": "Ines likes blue.\n", "kiln.md": "The kiln is of Tom.\n"}
-    notes |= {"People/Mara Voss.md": "Born in Bern.\n", "tea.md": "The tea is of Mara.\n"}
+    notes |= {
+        "People/Mara Voss.md": "Born in Bern.\n",
+        "Otto Lindt.md": "#people/choir\n",
+        "tea.md": "The tea is of Mara and Otto.\n",
+    }
     write_notes(home / "notes", notes)
     invoke("bootstrap", home / "notes", "--skip-embed")
     invoke("maintain", "enrich", "--no-model")
 
     assert "Ines Kubo" in ask_json(invoke, "get", "blue.md")["entities"]
     assert "Ines Kubo" in ask_json(invoke, "get", "links.md")["entities"]
-    assert "Mara Voss" in ask_json(invoke, "get", "tea.md")["entities"]
+    assert {"Mara Voss", "Otto Lindt"} <= {*ask_json(invoke, "get", "tea.md")["entities"]}
     assert not {"Tom Reed", "Tom Baker"} & {*ask_json(invoke, "get", "kiln.md")["entities"]}
 
 
