@@ -62,7 +62,7 @@ CORRECTION = re.compile(  # the beginning of a note
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.
-_VALUE = re.compile(r"([$€£¥])?\s?(?<![\w./-])(\d[\d.,:]*)(?:\s?([$€£¥%°]))?((?:[ /-]{1,2}[^\W\d_]+){0,3})")
+_VALUE = re.compile(r"([$€£¥])?\s?(?<![\w./-])(\d(?:[\d.,:]*\d)?)(?:\s?([$€£¥%°]))?((?:[ /-]{1,2}[^\W\d_]+){0,3})")
 
 
 class Wanted(StrEnum):
@@ -230,7 +230,7 @@ def _values(text: str) -> dict[str, set[str]]:
     values: dict[str, set[str]] = defaultdict(set)
     for sign, number, sign_after, following in _VALUE.findall(text):
         for unit in {sign, sign_after, *content_words(following)} - {"", *MONTHS}:
-            values[unit].add(number.rstrip(".,:"))
+            values[unit].add(number)
     return values
 
 
