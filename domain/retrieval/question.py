@@ -13,7 +13,7 @@ from clawmem.domain.retrieval.query_forms import QueryForms, content_words, quer
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
 from clawmem.domain.surfacing.gate import AFFIRMATIONS
 from clawmem.domain.text.dates import TimeRange, coming_days, temporal_range
-from clawmem.domain.text.vocabulary import NEWEST, function_words
+from clawmem.domain.text.vocabulary import MONTHS, NEWEST, SEASONS, WEEKDAYS, function_words
 from clawmem.domain.text.words import words
 
 ANY_KIND = "any"
@@ -65,6 +65,9 @@ _STOPPED = re.compile(
     r"pick (?:it )?up|(?:mach |machen wir )?weiter(?:machen)?)(?: the)?(?: work)?(?: from| with| mit| von)?\W*\Z",
     re.IGNORECASE,
 )
+
+# Words of times that notes have, too.
+_OF_NOTES = MONTHS.keys() | SEASONS.keys() | WEEKDAYS.keys()
 
 _TASKS = re.compile(
     r"\b(?:to-?dos?|tasks?|overdue|(?:have|need|got|left) to do|(?:must|should) (?:i|we) do|due|aufgaben?"
@@ -138,8 +141,11 @@ class Question:
 
     @cached_property
     def forms(self) -> QueryForms:
-        """Words, phrases and excluded words of the text, and its full-text queries."""
-        return query_forms(self.text)
+        """Words, phrases and excluded words of the text, and its full-text queries, without "last month" and the like."""
+        named = self.named_time
+        spelt = words(self.text[named.start : named.end]) if named else []
+        is_written = any(word in _OF_NOTES or any(map(str.isdigit, word)) for word in spelt)
+        return query_forms(self.text if is_written or not self.topic else self._without_named_time)
 
     @cached_property
     def named_time(self) -> TimeRange | None:

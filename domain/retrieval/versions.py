@@ -62,7 +62,9 @@ CORRECTION = re.compile(  # the beginning of a note
 )
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.
-_VALUE = re.compile(r"([$€£¥])?\s?(?<![\w./-])(\d(?:[\d.,:]*\d)?)(?:\s?([$€£¥%°]))?((?:[ /-]{1,2}[^\W\d_]+){0,3})")
+_VALUE = re.compile(
+    r"([$€£¥])?\s?(?<![\w./-])(\d(?:[\d.,:]*\d)?)(?:\s?([$€£¥%°]))?((?:[ /-]{1,2}[^\W\d_]+){0,3})"
+)
 
 
 class Wanted(StrEnum):
