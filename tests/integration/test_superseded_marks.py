@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from command_line import write_notes
 from interface_world import InterfaceWorld
 
 TODAY = datetime.now(UTC).date()
@@ -98,9 +100,7 @@ def test_a_newer_note_that_says_what_changed(world: InterfaceWorld) -> None:
 
     A note without a date of its own changes none, because its file may be a copy; nor does a page of others.
     """
-    clipping = (
-        "---\ndate: 2026-08-01\n---\n# Languages\n\nThe language of most teams for new services is now Zig.\n"
-    )
+    clipping = "---\ndate: 2026-08-01\n---\n# Survey\n\nThe language of most for new services is now Zig.\n"
     (world.home / "notes" / "clippings").mkdir()
     (world.home / "notes" / "clippings" / "survey.md").write_text(clipping)
     world.cli("update")
@@ -139,12 +139,22 @@ def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None
     world.cli("update")
     assert world.json("query", question)["results"][0]["likelihood"] == "likely"
     (pool / "monday.md").write_text(diary)
-    (pool / "swimming.md").write_text(
-        lessons.replace("date: 2026-01-29", "place: Zuid")
-    )  # of today, or a copy
+    undated = lessons.replace("date: 2026-01-29", "place: Zuid")  # of today, or a copy
+    (pool / "swimming.md").write_text(undated)
     world.cli("update")
     answer = world.json("query", question)
     assert answer["results"][0]["likelihood"] == "likely" and "notice" not in answer
+
+
+def test_a_year_in_a_name_counts_more_than_the_time_of_a_file(world: InterfaceWorld) -> None:
+    """A price list of 2024 that was edited after that of 2025 says nothing of 2025."""
+    for year, price, time in ((2024, 60, 1759449600), (2025, 68, 1759276800)):
+        write_notes(world.home / "notes", {f"Fees {year}.md": f"# Fees\n\nSetup of a guitar: £{price}.\n"})
+        os.utime(world.home / "notes" / f"Fees {year}.md", (time, time))
+    world.cli("update")
+    found = world.json("query", "what does the setup of a guitar cost")["results"][:2]
+    assert [result["path"] for result in found] == ["Fees 2025.md", "Fees 2024.md"]
+    assert (found[0]["changed_by"], found[1]["changed_by"]["file"]) == (None, "notes/Fees 2025.md")
 
 
 def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None:
