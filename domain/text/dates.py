@@ -488,20 +488,6 @@ def time_named(text: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | Non
     return TimeRange(iso_utc(first), iso_utc(after), 0, 0)
 
 
-def coming_day(text: str, *, now_ms: int, zone: tzinfo = UTC) -> str | None:
-    """
-    Return the begin of the day that *text* names and that is to come: "tomorrow", "Freitag", "in 3 weeks", or a date.
-
-    ``None`` for any other text. The day is one of *zone*.
-    """
-    now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
-    for typed in (text.translate(_LOWER), f"in {text}".translate(_LOWER)):
-        if (coming := _coming_at(typed, 0, now)) and coming[1] == len(typed):
-            return _midnight(coming[0].first, zone)
-    named = temporal_range(text, now_ms=now_ms, zone=zone)
-    return named.authored_from if named and (named.start, named.end) == (0, len(text)) else None
-
-
 def coming_days(text: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str, str] | None:
     """
     Return the first and the last day of the first time in *text*, in ISO 8601, and the rest of *text*.

@@ -18,7 +18,7 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.update import has_lost_file
-from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
     is_due,
@@ -31,7 +31,7 @@ from clawmem.domain.retrieval.fusion import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.turns import CONTEXT_SURFACING
-from clawmem.domain.text.dates import coming_day, coming_days
+from clawmem.domain.text.dates import coming_days
 from clawmem.domain.text.likeness import jaccard
 from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import read_moment
@@ -187,11 +187,11 @@ class Lifecycle:
             InvalidInput: *text* is none of these, or the time is not in the future.
         """
         now_ms, text = self.clock.now_ms(), text.strip()
-        until_ms = self._read_moment(text, now_ms)
-        if until_ms is not None and until_ms <= now_ms - DAY_MS:
-            this = int(iso_utc(now_ms)[:4])
-            moments = (self._read_moment(f"{text} {year}", now_ms) for year in (this, this + 1))
-            until_ms = next((at for at in moments if at is not None and at > now_ms - DAY_MS), until_ms)
+        zone = self.clock.zone()
+        until_ms = read_moment(text, now_ms, 1, zone)
+        days = coming_days(f"in {text}", now_ms=now_ms, zone=zone) if until_ms is None else None
+        if days and days[2].strip() in ("", "in"):
+            until_ms = read_moment(days[0], now_ms, 1, zone)
         if until_ms is None and text[:-1].isdecimal() and text[-1] == "d":
             raise InvalidInput("OUT_OF_BOUNDS", f"{text} is too far. Choose at most 999999d.")
         if until_ms is None:
@@ -200,13 +200,6 @@ class Lifecycle:
         if until_ms <= now_ms:
             raise InvalidInput("OUT_OF_BOUNDS", "Choose a day that is still to come.")
         return iso_utc(until_ms)
-
-    def _read_moment(self, text: str, now_ms: int) -> int | None:
-        zone = self.clock.zone()
-        day = None if ":" in text else coming_day(text, now_ms=now_ms, zone=zone)
-        moment = parse_iso(day) if day else read_moment(text, now_ms, 1, zone)
-        days = coming_days(f"in {text}", now_ms=now_ms, zone=zone) if moment is None else None
-        return read_moment(days[0], now_ms, 1, zone) if days and days[2].strip() in ("", "in") else moment
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents that *policy* would archive now, last written first; nothing is changed."""
