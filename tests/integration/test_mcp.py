@@ -40,7 +40,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("multi_get", {"pattern": "notes/**/*.md"}, "redis.md"),
     ("find_similar", {"file": REDIS}, "postgres.md"),
     ("list_tasks", {"until": "tomorrow"}, "No open task"),
-    ("links", {"file": REDIS}, "No link here"),
+    ("links", {"file": REDIS}, "No link, or"),
     ("list_tags", {}, "No note has a tag"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "written"),
     ("session_log", {}, "No session is recorded."),
