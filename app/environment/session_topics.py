@@ -1,13 +1,17 @@
 """Projects in which sessions run, and their topics, one file each, so that no vault has to be opened."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
 from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.domain.surfacing.filters import MOST_TOPIC, read_topic
+from clawmem.ports.documents import Property
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import session_key
+
+PROJECT = "project"  # property of memories, commits and notes
 
 
 def topic_file(folder: Path, session_id: str) -> Path:
@@ -51,3 +55,17 @@ def project_of(folder: str) -> str:
             has_folder = repository.name == ".git" or (repository.parent / ".git").is_file()  # or a bare one
             return str((repository.parent if has_folder else repository) if is_linked else root)
     return str(start)
+
+
+def project_label(properties: Collection[Property], project: str) -> str:
+    """
+    Return the label of a document of another project than *project*, ``project work/shop``; empty if that is unknown.
+
+    It has as many folders as tell the two apart.
+    """
+    names = [given.value for given in properties if given.name == PROJECT and project]
+    if not names or names[0] in (project, project.rpartition("/")[2]):
+        return ""
+    other, own = names[0].split("/"), project.split("/")
+    differing = (count for count in range(2, len(other)) if other[-count:] != own[-count:])
+    return f"project {'/'.join(other[-next(differing, len(other)) :])}"

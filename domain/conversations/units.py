@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.text.words import slug
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ImportedMessage, RawTime
+from clawmem.ports.records import Span
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MAX_MESSAGE = 500_000  # characters, the limit of the splitter
@@ -205,6 +207,24 @@ def reply_to(body: str, at: int) -> tuple[int, int] | None:
         return None
     end = turns[asking + 2].start() if asking + 2 < len(turns) else len(body)
     return reply.start(), reply.start() + len(body[reply.start() : end].rstrip())
+
+
+def with_reply(span: Span, body: str, room: int, others: Iterable[Span]) -> Span:
+    """
+    Return the place of a question with its reply, or of the reply alone if both have more than *room* characters.
+
+    Other text, and a question whose reply gives orders or is among *others*, keeps its place.
+    """
+    reply = reply_to(body, span.start)
+    if (
+        not reply
+        or has_injection(body[slice(*reply)])
+        or any(other.start < reply[1] and reply[0] < other.end for other in others)
+    ):
+        return span
+    start = span.start if reply[1] - span.start <= room else reply[0]
+    line = span.start_line + body.count("\n", span.start, start)
+    return span._replace(start=start, end=reply[1], start_line=line)
 
 
 # -- places ---------------------------------------------------------------------------------------------

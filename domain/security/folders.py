@@ -1,5 +1,6 @@
 """Rules for folders and files that may be indexed: never system folders, credential stores or whole homes."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -98,3 +99,16 @@ def _parts(path: str) -> list[str]:
     """Return the case-folded components of *path* without drive, ``.`` and empty components."""
     names = [name for name in path.casefold().replace("\\", "/").split("/") if name not in ("", ".")]
     return names[1:] if names and names[0].endswith(":") else names
+
+
+def without_backtracking(regex: str) -> str:
+    """
+    Return the expression of an ignore rule in a form that needs linear time; ``*a*a*a*b`` takes hours for a long name.
+
+    Each ``*`` but the last of a name, and each ``**`` but that of a path, takes the nearest place where the text after it
+    fits: if the rest fits after a later one, it fits after this one, too.
+    """
+    star, deep = r"\[\^/\]\*", r"\(\?:/\.\+\)\?"  # as pathspec writes them
+    regex = re.sub(rf"(?:{star})+", "[^/]*", regex)
+    regex = re.sub(rf"{star}((?:\[\^/\](?!\*)|[^/])+?)(?={star})", r"(?>[^/]*?\1)", regex)
+    return re.sub(rf"{deep}(/(?:(?!{deep}).)+?)(?={deep})", r"(?>(?:/.+?)??\1(?=/))", regex)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
+from clawmem.app.environment.session_topics import PROJECT
 from clawmem.app.services.capture.session import Session
-from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, PROJECT, SAID, citations
+from clawmem.app.services.capture.visibility import APPLIES_TO, CITES, SAID, citations
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.briefing.blocks import TITLE_CHARS
 from clawmem.domain.capture.cues import LOCAL, Kind

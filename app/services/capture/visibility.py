@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
-from clawmem.app.environment.session_topics import project_of
+from clawmem.app.environment.session_topics import PROJECT, project_label, project_of
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.settings.model import Settings
 from clawmem.domain.retrieval.versions import successor_label
@@ -21,7 +21,6 @@ from clawmem.ports.journal import Act, ActJournal
 from clawmem.ports.records import Document, Scope
 from clawmem.ports.sessions import CaptureStore
 
-PROJECT = "project"  # property of a memory: the project of its session
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
 DAY = len("2026-03-31")
 PRIVATE = "private"  # a property of notes, and the cursor of a collection: whether its settings said so last
@@ -67,20 +66,6 @@ def may_show(document: Document, now: str) -> bool:
     return is_verified(document.origin) and not (
         is_private(document.display_path) or document.is_snoozed(now)
     )
-
-
-def project_label(properties: Collection[Property], project: str) -> str:
-    """
-    Return the label of a document of another project than *project*, ``project work/shop``; empty if that is unknown.
-
-    It has as many folders as tell the two apart.
-    """
-    names = [given.value for given in properties if given.name == PROJECT and project]
-    if not names or names[0] in (project, project.rpartition("/")[2]):
-        return ""
-    other, own = names[0].split("/"), project.split("/")
-    differing = (count for count in range(2, len(other)) if other[-count:] != own[-count:])
-    return f"project {'/'.join(other[-next(differing, len(other)) :])}"
 
 
 def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:

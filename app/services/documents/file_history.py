@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import PurePath
 
+from clawmem.app.environment.session_topics import PROJECT
 from clawmem.app.services.documents.records import DatedDocument, dated_fields_of
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, read_request
 from clawmem.domain.briefing.blocks import LONGEST, names_file, shortened
 from clawmem.domain.capture.cues import sentences
+from clawmem.domain.conversations.units import CONVERSATION
 from clawmem.domain.security.quoting import without_orders
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 
-FILES, PROJECT = "files", "project"  # properties of commits, and of notes that name their files so
-CONVERSATION = "conversation"  # a type whose documents name files without a reason
+FILES = "files"  # property of commits, and of notes that name their files so
 LEAST_REASON = 4  # words; a shorter sentence only names the file, as a heading does
 
 

@@ -16,6 +16,7 @@ from unicodedata import normalize
 from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.names import READABLE
+from clawmem.domain.security.folders import without_backtracking
 from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, TextExtractor
 from clawmem.ports.records import Origin, Scan
@@ -157,22 +158,9 @@ def _rules_of(source: str, lines: Iterable[str], *, is_numbered: bool) -> _Rules
             exclusion = Exclusion(source, number if is_numbered else 0, line.strip())
             pattern = GitIgnoreSpecPattern(normalize("NFC", line))
             if pattern.regex:
-                pattern.regex = re.compile(_without_backtracking(pattern.regex.pattern))
+                pattern.regex = re.compile(without_backtracking(pattern.regex.pattern))
             rules.append((pattern, exclusion))
     return rules
-
-
-def _without_backtracking(regex: str) -> str:
-    """
-    Return the expression of an ignore rule in a form that needs linear time; ``*a*a*a*b`` takes hours for a long name.
-
-    Each ``*`` but the last of a name, and each ``**`` but that of a path, takes the nearest place where the text after it
-    fits: if the rest fits after a later one, it fits after this one, too.
-    """
-    star, deep = r"\[\^/\]\*", r"\(\?:/\.\+\)\?"  # as pathspec writes them
-    regex = re.sub(rf"(?:{star})+", "[^/]*", regex)
-    regex = re.sub(rf"{star}((?:\[\^/\](?!\*)|[^/])+?)(?={star})", r"(?>[^/]*?\1)", regex)
-    return re.sub(rf"{deep}(/(?:(?!{deep}).)+?)(?={deep})", r"(?>(?:/.+?)??\1(?=/))", regex)
 
 
 class Exclusions:

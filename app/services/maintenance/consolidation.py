@@ -9,8 +9,9 @@ from hashlib import sha256
 from itertools import combinations
 from operator import attrgetter
 
+from clawmem.app.environment.session_topics import PROJECT
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.visibility import APPLIES_TO, PROJECT
+from clawmem.app.services.capture.visibility import APPLIES_TO
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict

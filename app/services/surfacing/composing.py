@@ -3,26 +3,24 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.app.environment.session_topics import project_of
+from clawmem.app.environment.session_topics import project_label, project_of
 from clawmem.app.services.capture.visibility import (
     CITES,
     SAID,
     citation_label,
     day_of,
-    project_label,
     shown_successor,
 )
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
 from clawmem.domain.briefing.blocks import shortened
-from clawmem.domain.conversations.units import CONVERSATION, reply_to
+from clawmem.domain.conversations.units import CONVERSATION, with_reply
 from clawmem.domain.documents.markdown import LOGSEQ_OWN, header_at, is_field
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.snippets import snippet
-from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.quoting import safe
 from clawmem.domain.security.redaction import redact, redact_part
@@ -31,7 +29,7 @@ from clawmem.domain.surfacing.packing import FULL_CHARACTERS, SEPARATOR, pack, p
 from clawmem.domain.surfacing.passages import Passage, by_document, entries_of, longer_passages
 from clawmem.domain.text.parts import intent_terms
 from clawmem.domain.text.words import joined_words, token_count, words
-from clawmem.ports.records import EVERYTHING, Document, FragmentKind, Scope, Span, one_line
+from clawmem.ports.records import EVERYTHING, Document, FragmentKind, Scope, one_line
 
 HIDDEN = TECHNICAL_PROPERTIES | TAG_PROPERTIES | {CITES, SAID}
 
@@ -103,7 +101,7 @@ def compose(
             near = [p.span for p in passages.values() if p.key.document_id == c.document_id and p.span]
             if any(other.start <= span.start and span.end <= other.end for other in near):
                 continue
-            span = _with_reply(span, body, room, near)
+            span = with_reply(span, body, room, near)
         at = (c.document_id, span.start, span.end) if span else c.best
         passages.setdefault(at, _cut(Passage(c.best, heads[c.document_id], body, span), request, room))
     every = [*passages.values()]
@@ -184,24 +182,6 @@ def _heads(
             lead="" if number in own else LEADS[document.origin],
         )
     return heads
-
-
-def _with_reply(span: Span, body: str, room: int, others: Iterable[Span]) -> Span:
-    """
-    Return the place of a question with its reply, or of the reply alone if both have more than *room* characters.
-
-    Other text, and a question whose reply gives orders or is among *others*, keeps its place.
-    """
-    reply = reply_to(body, span.start)
-    if (
-        not reply
-        or has_injection(body[slice(*reply)])
-        or any(other.start < reply[1] and reply[0] < other.end for other in others)
-    ):
-        return span
-    start = span.start if reply[1] - span.start <= room else reply[0]
-    line = span.start_line + body.count("\n", span.start, start)
-    return span._replace(start=start, end=reply[1], start_line=line)
 
 
 def _cut(passage: Passage, request: RetrievalRequest, room: int) -> Passage:

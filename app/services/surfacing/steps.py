@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.app.environment.session_topics import project_of
-from clawmem.app.services.capture.visibility import PROJECT, project_label
+from clawmem.app.environment.session_topics import PROJECT, project_label, project_of
 from clawmem.app.services.retrieval.compare import compare, fuse, weigh_vectors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import SUCCESSION
