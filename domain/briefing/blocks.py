@@ -178,9 +178,7 @@ def fact_of(title: str, body: str) -> str:
         for paragraph in paragraphs
     ]
     stated, *later = [*filter(None, statements)] or [[]]
-    marked = [
-        sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
-    ]
+    marked = [text for text in stated if kind_of(text, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)]
     shown = marked[-1:] or stated[:2]
     after = stated[stated.index(shown[-1]) + 1 :] if shown else []
     title_words, shown_words = words(title), words(" ".join(shown))

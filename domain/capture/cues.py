@@ -142,9 +142,7 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _TURN = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?([A-Z]\w+(?: [A-Z]\w+)?):[ \t].*$", re.MULTILINE)
-_LIST_MARK = re.compile(
-    r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+", re.MULTILINE
-)
+_LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+")
 _END = re.compile(
     rf"(?!(?<=\d)\.\s+(?:[a-zäöü]|(?i:{'|'.join(MONTHS)})\b))"  # ordinal numbers: "zum 1. Mai", "am 3. des Monats"
     r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"

@@ -30,9 +30,7 @@ _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)([^\[\]\n]+)\]:[ \t]*(?:<([^<>\n]*)>|(
 _BLOCK_ID = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?id::[ \t]*({_ID})[ \t]*$", re.MULTILINE)
 _SCHEME = re.compile(r"\A(?:[a-zA-Z][a-zA-Z0-9+.-]+:|//)")
 _SENTENCE_END = re.compile(rf"[.!?…]['\")\]]*\s+(?=\S)|(?<=[{FULL_STOPS}])")
-_MARKS = re.compile(
-    r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
-)
+_MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?")
 
 # The relation as records of decisions and notes with typed links write it: "Supersedes [1. Use Java](0001-use-java.md)".
 SUPERSEDES = re.compile(r"\A\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)

@@ -152,7 +152,7 @@ def test_a_year_in_a_name_counts_more_than_the_time_of_a_file(world: InterfaceWo
         write_notes(world.home / "notes", {f"Fees {year}.md": f"# Fees\n\nSetup of a guitar: £{price}.\n"})
         os.utime(world.home / "notes" / f"Fees {year}.md", (time, time))
     world.cli("update")
-    found = world.json("query", "what does the setup of a guitar cost")["results"][:2]
+    found = world.json("query", "--all", "what does the setup of a guitar cost")["results"][:2]
     assert [result["path"] for result in found] == ["Fees 2025.md", "Fees 2024.md"]
     assert (found[0]["changed_by"], found[1]["changed_by"]["file"]) == (None, "notes/Fees 2025.md")
 

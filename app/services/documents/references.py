@@ -88,19 +88,14 @@ def found_links(
         line, problem = None, ""
         if target is None:
             present = on_disk.get(source.collection)
-            is_file = (
-                link_targets(link, "", source.path, present.get(link.key, ()))
-                if present
-                else "." in link.target
-            )
+            near = present.get(link.key, ()) if present else ()
+            is_file = link_targets(link, "", source.path, near) if present else "." in link.target
             page = link_keys(link.target)[0]
             is_time = parse_iso(page) is not None or re.fullmatch(r"\d{4}(?:-(?:\d\d|w\d\d|q\d))?", page)
             if not (is_file or is_time):  # a day, week, month or year needs no page
                 names = [name for key in link_keys(link.target) for name in named.get(key, ())]
                 meant = [
-                    name
-                    for name in names
-                    if link_targets(link, name.collection, name.path, names)[:1] == [name.document_id]
+                    n for n in names if link_targets(link, n.collection, n.path, names)[:1] == [n.document_id]
                 ]
                 place = f"{meant[0].collection}/{EXTENSION.sub('', meant[0].path)}" if meant else ""
                 problem = f"in another collection; write {place}" if meant else "no note is called so"

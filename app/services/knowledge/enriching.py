@@ -242,11 +242,7 @@ class Enrich:
                     for other in [number for number in mentioning if number != document.id][:DOCUMENTS_EACH]:
                         shared[other].append((rare, entity.name))
             sharing = [
-                (
-                    other,
-                    entity_weight(max(both)[0], len(both)),
-                    {"entities": sorted(name for _, name in both)},
-                )
+                (other, entity_weight(max(both)[0], len(both)), {"entities": sorted(n for _, n in both)})
                 for other, both in sorted(shared.items())
             ]
             links += self._renew(document.id, RelationKind.ENTITY, "names", sharing)

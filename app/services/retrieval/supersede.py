@@ -91,10 +91,8 @@ def _of_other_lines(
     spans = work.texts.spans(best.values())
     wanted, phrases = request.question.forms.words, request.question.phrases
     for page, key in best.items():
-        bodies, documents = (
-            work.texts.bodies([page, *newer[page]]),
-            work.texts.documents([page, *newer[page]]),
-        )
+        numbers = [page, *newer[page]]
+        bodies, documents = work.texts.bodies(numbers), work.texts.documents(numbers)
         found = bodies[page][span.start : span.end] if (span := spans.get(key)) else ""
         line = content_words(answering_sentences(found, wanted))
         for number in (n for n, document in documents.items() if document.body_length <= SHORT_NOTE):
