@@ -43,8 +43,10 @@ def test_status_suggests_next_steps(invoke: Invoke, tmp_path: Path) -> None:
     """At most three: a moved folder, missing vectors, and a backup of what is in no file; none when all is done."""
     notes = tmp_path / "notes"
     write_notes(notes, {"lamp.md": "# Lamp\n\nThe lamp is green.\n"})
-    assert invoke("bootstrap", notes, "--no-embed").exit_code == 0
+    assert invoke("bootstrap", notes).exit_code == 0
     assert invoke("diary", "write", "The lamp came today.").exit_code == 0
+    write_notes(notes, {"vase.md": "# Vase\n\nThe vase is blue.\n"})
+    assert invoke("update", "--no-embed").exit_code == 0
     notes.rename(tmp_path / "elsewhere")
     lost = ask_json(invoke, "status")["next_steps"]
     notes.mkdir()  # as a place of mounting that is left
