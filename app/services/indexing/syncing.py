@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,23 +89,9 @@ def sync_folder(
     source = Folder(collection, str(root), pattern)
     rules = Exclusions(guarded, source)
     if (scan := scan_folder(guarded, source, rules)).files or allow_empty:
-        names = {file.path for file in scan.files}
-        lost = [path for path in served if path not in names and not rules.explained(path)]
-        former, same = documents.folder(collection), 0
-        if is_other := bool(served) and former not in (None, str(root)):
-            same = sum(_has_text(guarded, root, served[path]) for path in served.keys() & names)
-        if (is_other and same < len(served) / 2) or seems_unmounted(guarded, source, len(lost), len(served)):
-            named = f"--collection {collection} " if vault not in (None, collection) else ""
-            named += "" if pattern == PATTERN else f"--pattern {shlex.quote(pattern)} "
-            command = (
-                f"clawmem vault sync {vault or collection} {shlex.quote(str(root))} {named}--allow-empty"
-            )
-            fault = f"{root} has no files any more of {len(lost):,} documents of {collection}. Is its disk mounted?"
-            if is_other:
-                fault = f"{root} has {same} of the {len(served):,} texts of collection {collection}, "
-                fault += f"which was read from {former} until now."
-            remedy = f"For another folder choose another NAME. To replace the documents, run: {command}"
-            raise InvalidInput("OTHER_FOLDER", f"{fault} Nothing was changed. {remedy}")
+        lost = [path for path in served.keys() - {f.path for f in scan.files} if not rules.explained(path)]
+        former = documents.folder(collection)
+        _refuse_other_folder(guarded, source, served, len(lost), former or str(root), vault or collection)
         update = update_alone(files=guarded)
         if former != str(root):
             with update.transactions.writing():
@@ -125,10 +111,34 @@ def sync_folder(
     )
 
 
-def _has_text(files: FileSource, root: Path, note: Document) -> bool:
-    with suppress(SourceMissing, SourceUnreadable):
-        return is_current(note, source_hash(files.read(str(root), note.path)))
-    return False
+def _refuse_other_folder(
+    files: FileSource, folder: Folder, served: Mapping[str, Document], lost: int, former: str, vault: str
+) -> None:
+    """
+    Refuse to replace the *served* notes, *lost* of which *folder* lacks.
+
+    It is refused if it seems unmounted, or is not the *former* folder and has less than half of the texts.
+    """
+    same, is_other = 0, bool(served) and former != folder.root
+    for path, note in served.items() if is_other else ():
+        with suppress(SourceMissing, SourceUnreadable):
+            same += is_current(note, source_hash(files.read(folder.root, path)))
+    fault = (
+        f"{folder.root} has no files any more of {lost:,} documents of {folder.name}. Is its disk mounted?"
+    )
+    if is_other and same < len(served) / 2:
+        fault = f"{folder.root} has {same} of the {len(served):,} texts of collection {folder.name}, "
+        fault += f"which was read from {former} until now."
+    elif not seems_unmounted(files, folder, lost, len(served)):
+        return
+    options = {
+        "--collection": folder.name != vault and folder.name,
+        "--pattern": folder.pattern != PATTERN and folder.pattern,
+    }
+    named = [part for name, value in options.items() if value for part in (name, value)]
+    command = shlex.join(["clawmem", "vault", "sync", vault, folder.root, *named, "--allow-empty"])
+    remedy = f"For another folder choose another NAME. To replace the documents, run: {command}"
+    raise InvalidInput("OTHER_FOLDER", f"{fault} Nothing was changed. {remedy}")
 
 
 def admitted(
