@@ -194,7 +194,7 @@ class VaultLocked(VaultError):
     """Another process held the write lock for longer than the busy time-out."""
 
     code = "VAULT_LOCKED"
-    template = "{path} is being written by another process. Try again in a moment."
+    template = "{path} is being written by another process. Try again in a moment; if that lasts: clawmem serve --stop"
 
 
 class InterruptedAfterCommit(KeyboardInterrupt):

@@ -215,7 +215,7 @@ class Forgotten(Result):
     def remarks(self) -> Sequence[str]:
         """Return why bytes may remain, with the remedy, and what the proof could not look for."""
         left = [self.left, "Later run: clawmem archive --purge"] if self.left else []
-        blind = "No words of its own are known any more, so none were looked for in the bytes."
+        blind = "No words of its own are known any more, so none were looked for in the bytes. Look yourself: grep -lia TEXT VAULT*"
         return [blind, *left] if self.probes and "bytes" not in self.probes else left
 
 

@@ -335,20 +335,24 @@ def install_service(
         variables["PYTHONPATH"] = path
     if not remove:
         require_vault(settings)
-    file = Path.home() / ".config" / "systemd" / "user" / "clawmem-watcher.service"
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    file = config / "systemd" / "user" / "clawmem-watcher.service"
     text = "" if remove else unit_of((*PROGRAM, "watch", "--vault", str(vault)), variables)
-    following = f"systemctl --user {'disable' if remove else 'enable'} --now {file.name}"
+    following = f"systemctl --user {'stop' if remove else 'enable --now'} {file.name}"
     is_there = file.exists()
     try:
         if remove:
-            file.unlink(missing_ok=True)
+            for place in file, file.parent / "default.target.wants" / file.name:  # the link of "enable"
+                place.unlink(missing_ok=True)
         else:
             make_folder(file.parent)
             write_whole(file, text.encode())
         if enable:
-            subprocess.run(following.split(), check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(following.split(), check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise ConfigError(f"The service {file} is not installed as wanted. {error}") from error
+        reason = " ".join((getattr(error, "stderr", "") or str(error)).split()).rstrip(".")
+        remedy = f"In a login session of this user, run: {following}"
+        raise ConfigError(f"The service {file} is not installed as wanted: {reason}. {remedy}") from error
     outcome = f"{file}: {'deleted' if remove else 'written'}."
     outcome += "\nIt runs now, and from every login on." if enable else f"\nNext: {following}"
     if remove and not is_there:

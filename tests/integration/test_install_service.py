@@ -47,7 +47,8 @@ def test_systemd_is_told_the_same() -> None:
 def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The unit runs the watcher of this installation, over the vault that this shell would use."""
     monkeypatch.setenv("INDEX_PATH", str(home / "my vault.sqlite"))
-    file = home / ".config/systemd/user/clawmem-watcher.service"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "xdg"))
+    file = home / "xdg/systemd/user/clawmem-watcher.service"
     assert "bootstrap PATH" in invoke("install-service").stderr
     invoke("vault", "init")
     done = json.loads(invoke("install-service", "--json").output)
@@ -58,6 +59,6 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     assert words[0] == sys.executable
     assert words[-3:] == ["watch", "--vault", str(home / "my vault.sqlite")]
     assert f'Environment="INDEX_PATH={home}/my vault.sqlite"' in text
-    assert "disable --now clawmem-watcher.service" in invoke("install-service", "--remove").output
+    assert "systemctl --user stop clawmem-watcher.service" in invoke("install-service", "--remove").output
     assert not file.exists()
     assert "There is no service" in invoke("install-service", "--remove").output

@@ -239,15 +239,8 @@ def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> N
     ],
 )  # fmt: skip
 def test_settings_in_unusual_states(
-    invoke: Invoke,
-    home: Path,
-    agent: str,
-    name: str,
-    before: str,
-    written: str,
-    edited: str,
-    after: str | None,
-) -> None:
+    invoke: Invoke, home: Path, agent: str, name: str, before: str, written: str, edited: str, after: str | None,
+) -> None:  # fmt: skip
     """What a person writes afterwards stays, and so do values beside an entry of an earlier installation."""
     file = write_file(home / name, before)
     assert invoke("setup", agent).exit_code == 0

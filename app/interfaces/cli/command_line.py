@@ -295,11 +295,10 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
 
 def advised(text: str, vault: str | Path | None) -> str:
     """
-    Return *text*, whose commands to run next work on the *vault* that was chosen, if any, here or by a variable.
+    Return *text*, whose commands to run next work on the *vault* that was chosen, if any.
 
     They follow a colon, or a word that joins them; a title that tells of a command stays as it is.
     """
-    vault = vault or os.environ.get("INDEX_PATH")
     verbs = {*" ".join(GROUPS.values()).split()} - OF_NO_VAULT
     command = f"clawmem {VAULT} {shlex.quote(str(vault))} "
     before = r"^|(?:[a-z]: |,\s+|\b(?:and|by|or|see|that|then|until|with)\s+|\((?=clawmem why))['\"]?"

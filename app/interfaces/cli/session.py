@@ -150,10 +150,8 @@ def opened_for(ctx: typer.Context, operation: AnyOperation, request: Request) ->
                 set_apart(settings)
             yield services
             if services.is_new and settings.collections:
-                lost = "The pins, diary and captured memories of a lost one are not in it, only in a backup of it."
-                typer.echo(
-                    f"clawmem: There was no vault at {settings.vault}; it was made anew. {lost}", err=True
-                )
+                lost = "Pins, the diary and captured memories of an earlier one are only in its backups."
+                typer.echo(f"clawmem: Made the vault {settings.vault}, which was missing. {lost}", err=True)
     finally:
         if is_made and not (was_configured or is_there(settings.vault)):
             settings.config_file.unlink(missing_ok=True)

@@ -6,10 +6,11 @@ import gzip
 import json
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _NAMES = frozenset(
     "id uuid parentUuid leafUuid sessionId session_id promptId requestId call_id tool_use_id timestamp startTime "
     "lastUpdated type role cwd projectHash".split()
 )
+_WORD, _ESCAPE = r"[^\W_]+", r'\\[nrt"]'
 _BETWEEN = rb'(?:\\[nrt"]|[\W_]){1,12}'  # words in JSON, with the signs of Markdown
 
 
@@ -107,13 +109,23 @@ class TranscriptArchive:
 
     def holding(self, texts: Iterable[str]) -> list[Path]:
         """Return the transcripts that contain the words of one of *texts* in a row, or that cannot be read."""
-        split = [[re.escape(word.encode()) for word in re.findall(r"[^\W_]+", text)] for text in texts]
-        sought = re.compile(b"|".join(_BETWEEN.join(words) for words in split if words), re.IGNORECASE)
+        by_word = defaultdict[str, list[list[str]]](list)  # the words of each text by the longest of them
+        for text in texts:
+            if words := re.findall(_WORD, text):
+                by_word[max(words, key=len).casefold()].append(words)
+        searching = cache(partial(re.compile, flags=re.IGNORECASE))
+
+        def holds(line: bytes) -> bool:
+            words = re.findall(_WORD, re.sub(_ESCAPE, " ", line.decode("utf-8", "replace")).casefold())
+            known = (row for word in by_word.keys() & words for row in by_word[word])
+            patterns = (_BETWEEN.join(re.escape(word.encode()) for word in row) for row in known)
+            return any(searching(pattern).search(line) for pattern in patterns)
+
         holding = []
-        for file in self.files() if sought.pattern else ():
+        for file in self.files() if by_word else ():
             try:
                 with gzip.open(file) as lines:
-                    is_holding = any(map(sought.search, lines))
+                    is_holding = any(map(holds, lines))
             except (OSError, EOFError, zlib.error):
                 is_holding = file.exists()
             holding += [file] if is_holding else []

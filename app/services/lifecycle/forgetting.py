@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,6 +50,7 @@ PART = 200  # documents per transaction
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LOOKED_AT = 20  # results per probe
+_BLOCK, _WINDOW = 65_536, 12  # bytes; a text is looked for in a block that has a window of it
 
 
 class ForgetReport(NamedTuple):
@@ -126,7 +127,7 @@ class Forgetting:
                 if note.inactive is InactiveReason.SUPERSEDED:
                     self.publisher.publish_again(note)
         files = (self._file_text(note) for note in documents if note.id not in new)
-        report = self._report([*map(self._text, waiting), *files], tuple(every.values()))
+        report = self._report([*map(self._text, waiting), *files], tuple(every.values()), progress)
         # This first, as it needs the words; and again for receipts written since.
         clear = partial(_failure, partial(self._clear, frozenset(every), report.words))
         left = [clear()]
@@ -189,7 +190,9 @@ class Forgetting:
         )
         self.vault.answers.trim("9999-12-31")  # all of them, as their questions are unknown
 
-    def _report(self, texts: Sequence[str], forgotten: tuple[Document, ...]) -> ForgetReport:
+    def _report(
+        self, texts: Sequence[str], forgotten: tuple[Document, ...], progress: Progress
+    ) -> ForgetReport:
         """Return the *forgotten* documents and what in their *texts* no other document contains."""
         ids = {document.id for document in forgotten}
         away = [note for note in self.vault.documents.latest(active=False) if note.id not in ids]
@@ -206,11 +209,11 @@ class Forgetting:
             known = self.vault.documents.many({hit.key.document_id for hit in hits} - ids).values()
             return {document.display_path for document in known if document.inactive is None}
 
-        elsewhere = {
-            sentence: served_with(" ".join(words(sentence)))
-            for text in texts
-            for sentence in sentences_of(text, places)
-        }
+        elsewhere: dict[str, set[str]] = {}
+        for done, text in enumerate(texts):
+            progress(done, len(texts))
+            for sentence in sentences_of(text, places):
+                elsewhere[sentence] = served_with(" ".join(words(sentence)))
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
         own_words = identifying_words(
             texts,
@@ -368,13 +371,21 @@ def _answers(pipeline: Pipeline, clock: Clock, gone: frozenset[int], marks: Sequ
 
 def _bytes(places: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
     """Yield the files that contain one of *texts* as UTF-8, ignoring the case of ASCII letters."""
-    sought = b"|".join(re.escape(text.encode("utf-8", "replace")) for text in texts)
+    sought = defaultdict[bytes, list[bytes]](list)  # each text by its middle; short ones by nothing
+    encoded = [text.encode("utf-8", "replace").lower() for text in texts]
+    for text in encoded:
+        sought[text[len(text) // 4 :][:_WINDOW] if len(text) >= 2 * _WINDOW else b""].append(text)
+    longest = max(map(len, encoded), default=0)
     for place in map(Path, places) if sought else ():
         for file in [place] if place.is_file() else sorted(place.rglob("*")):
             if file.is_file() and file.stat().st_size:
                 with file.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
-                    if re.search(sought, content, re.IGNORECASE):
-                        yield str(file)
+                    for start in range(0, len(content), _BLOCK):
+                        block = content[start : start + _BLOCK + longest].lower()
+                        windows = {block[at : at + _WINDOW] for at in range(len(block))} | {b""}
+                        if any(text in block for key in sought.keys() & windows for text in sought[key]):
+                            yield str(file)
+                            break
 
 
 @dataclass(frozen=True, slots=True)
