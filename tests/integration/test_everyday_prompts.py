@@ -26,7 +26,12 @@ PROMPTS = [json.loads(line) for line in (TESTS / "data/coding_prompts.jsonl").re
 LEAST_SILENT, LEAST_NAMED = 0.92, 0.9
 ALL = pytest.mark.slow
 PROFILES = pytest.mark.parametrize(  # and of how many prompts one is asked
-    ("profile", "every"), [("balanced", 1), ("speed", 4), pytest.param("speed", 1, marks=ALL)]
+    ("profile", "every"),
+    [
+        ("balanced", 2),
+        ("speed", 4),
+        *(pytest.param(profile, 1, marks=ALL) for profile in ("balanced", "speed")),
+    ],
 )
 
 Ask = Callable[..., str]

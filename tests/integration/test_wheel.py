@@ -102,6 +102,7 @@ def test_the_package_is_in_and_nothing_else(wheels: tuple[Path, Path]) -> None:
         assert files(wheel) == wanted | {"clawmem/app/_version.py"}
 
 
+@pytest.mark.slow
 def test_pipx_installs_it(wheelhouse: Path, tmp_path: Path) -> None:
     """In an empty home, without a network."""
     options = ("--python", sys.executable, "--pip-args", " ".join((*OFFLINE, str(wheelhouse))))
