@@ -212,7 +212,7 @@ class VaultFull(VaultError):
     """The disk is full; the transaction was rolled back."""
 
     code = "VAULT_FULL"
-    template = "The disk is full: {path} cannot be written. What is done stays. Free some space and repeat."
+    template = "The disk is full: {path} cannot be written. Free some space and repeat."
 
 
 class VaultDamaged(VaultError):

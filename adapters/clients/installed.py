@@ -70,9 +70,9 @@ def read(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8. It was left as it is.") from error
+        raise ConfigError(f"{file} is not UTF-8. Save it as UTF-8, then try again.") from error
     except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
+        raise ConfigError(f"{file} cannot be read: {error.strerror}. Correct it, then try again.") from error
 
 
 def write(file: Path, text: str) -> None:

@@ -390,8 +390,9 @@ class DiskExports(ConversationExports):
                 if not isinstance(part, FileFinished) or part.file in plain:
                     yield part
 
-    def detect(self, head: str) -> Format:
-        """Return the format of a file that begins with *head*; raise `NotAConversation` or, if it is empty, `Unreadable`."""
+    def detect(self, member: Member) -> Format:
+        """Return the format of a file; raise `NotAConversation` or, if it is empty or damaged, `Unreadable`."""
+        head = member.head(HEAD)
         if head.startswith("SQLite format 3\0"):
             return self._database
         if not head.strip():
@@ -402,6 +403,8 @@ class DiskExports(ConversationExports):
         known = (entry for entry in self._formats if re.search(entry.mark, head, re.DOTALL))
         if entry := next(known, None):
             return entry
+        if member.name.endswith((".json", ".jsonl")):
+            next(member.objects(), None)  # which raises for invalid JSON
         raise NotAConversation(UNKNOWN)
 
     def _in_archive(self, file: SourceFile) -> Iterator[ExportPart]:
@@ -441,7 +444,7 @@ class DiskExports(ConversationExports):
                     raise Unreadable("its name leads out of the archive; it is unsafe and was skipped")
                 if member.file.path.endswith((*ARCHIVES, ZIP)):
                     raise Unreadable("it is an archive. Unpack it, and name the folder")
-                file_format = self.detect(member.head(HEAD))
+                file_format = self.detect(member)
                 days = chats.slack_days(member) if file_format.source == "slack" else [member]
                 seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9

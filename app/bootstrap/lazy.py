@@ -15,8 +15,8 @@ DEFAULT = Backend("sqlite")
 BUILT_IN = {"lancedb": "adapters.lancedb.backend:BACKEND", "tantivy": "adapters.tantivy.backend:BACKEND"}
 
 
-def backend_named(name: str) -> Backend:
-    """Return the backend called *name*; raise `ConfigError` if there is none, or its entry point is no `Backend`."""
+def backend_named(name: str, place: str = "") -> Backend:
+    """Return the backend called *name*, in the *place* of the user's choice; raise `ConfigError` if there is none, or its entry point is no `Backend`."""
     if name == DEFAULT.name:
         return DEFAULT
     if name in BUILT_IN:
@@ -24,7 +24,7 @@ def backend_named(name: str) -> Backend:
     points = {point.name: point for point in entry_points(group="clawmem.backends")}
     if name not in points:
         known = sorted({DEFAULT.name, *BUILT_IN, *points})
-        raise ConfigError(f"There is no backend {name!r}. Known are: {', '.join(known)}.")
+        raise ConfigError(f"There is no backend {name!r}{place}. Known are: {', '.join(known)}.")
     backend = points[name].load()
     if not isinstance(backend, Backend):
         raise ConfigError(

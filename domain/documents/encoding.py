@@ -32,7 +32,7 @@ def _utf_8(data: bytes) -> tuple[str, str | None]:
         raise ValueError(f"it is not UTF-8 text (byte {at}); {_REMEDY}")
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
-    if sum(not sign.isascii() for sign in text) > 2 * damaged:
+    if sum(not sign.isascii() for sign in text) >= 2 * damaged:
         line = data.count(b"\n", 0, at) + 1
         return text, f"damaged characters: {damaged}, the first in line {line}; correct them and {_REMEDY}"
     # Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.

@@ -256,6 +256,7 @@ ODD: Mapping[str, tuple[str, bytes, str]] = {
     "other archive": ("takeout.tgz", b"\x1f\x8b\x08\x00", "Unpack it"),
     "line end in the name": ("a\nb.txt", b"Tides and ropes.\n", "b.txt\n"),
     "blanks": ("a.md", b" \r\n", "it is empty"),
+    "broken JSON": ("a.json", b'{"a": NaN', "its JSON is cut off at line 1"),
 }
 
 
@@ -263,9 +264,8 @@ ODD: Mapping[str, tuple[str, bytes, str]] = {
 def test_files_without_a_conversation(
     invoke: Invoke, tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:
-    """The report names the file and the remedy, and the exit code is 1."""
+    """The report names the file and the remedy, and the exit code is 1, also of a repetition."""
     (tmp_path / name).write_bytes(content)
 
-    done = invoke("mine", "--no-embed", tmp_path / name)
-
-    assert (done.exit_code, said in done.stdout) == (1, True), done.output
+    for done in [invoke("mine", "--no-embed", tmp_path / name) for _ in range(2)]:
+        assert (done.exit_code, said in done.stdout) == (1, True), done.output

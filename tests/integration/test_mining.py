@@ -267,6 +267,8 @@ def test_an_export_without_text_is_no_success(invoke: Invoke, tmp_path: Path) ->
     assert f"Files without a conversation: 1\n{export}/c.json\nChats without text are left out" in done.stdout
     assert f"{export}/part.zip: it is an archive. Unpack it, and name the folder." in done.stdout
     assert "photos.tar.gz: it is an archive." in done.stdout
+    (tmp_path / "empty").mkdir()
+    assert invoke("mine", tmp_path / "empty").exit_code == 1
 
 
 ASKED, ANSWERED = "Which port has the dev server of the shop?", "Port 4173, as vite.config.ts says."
@@ -333,16 +335,6 @@ def test_a_chat_copied_as_text(invoke: Invoke, tmp_path: Path, person: str) -> N
         text.count(f"**User:** {ASKED}\n"),
         text.count(f"**Agent:** ## Steps\n{ANSWERED} ![](data:image/png;base64,)\n"),
     ) == (2, 2)
-
-
-def test_a_file_without_a_conversation_fails_again(invoke: Invoke, tmp_path: Path) -> None:
-    """A repetition is no success, unless something else was read before."""
-    file = tmp_path / "shopping.txt"
-    file.write_text("Bread and milk.\n", "utf-8")
-
-    for _ in range(2):
-        done = invoke("mine", file)
-        assert (done.exit_code, "Files without a conversation: 1" in done.stdout) == (1, True)
 
 
 def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> None:

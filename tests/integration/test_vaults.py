@@ -127,8 +127,6 @@ class TestSyncing:
         (notes / "none/a.txt").touch()
         empty = invoke("vault", "sync", "work", notes / "none", "--collection", "none")
         assert (empty.exit_code, "Excluded: 1 by the pattern **/*.md (.txt)" in empty.stderr) == (2, True)
-        emptied = invoke("vault", "sync", "work", notes / "none")
-        assert (emptied.exit_code, "--allow-empty" in emptied.stderr) == (2, True)
         assert json.loads(first.stdout)["added"] == 3
         assert "work: 0 added, 0 updated, 1 removed, 2 unchanged\nVectors: " in second.stdout
         assert invoke("--vault", "work", "collection", "add", notes / "decisions").exit_code == 0
@@ -313,10 +311,7 @@ class TestSyncing:
                 admitted(str(home / name), home)
         with pytest.raises(InvalidInput, match="not a folder"):
             admitted(str(home / "loop"), home)
-        with (
-            open_services(load(tmp_path)) as services,
-            pytest.raises(InvalidInput, match="No readable file"),
-        ):
+        with open_services(load(tmp_path)) as services, pytest.raises(InvalidInput, match="No readable file"):
             services.sync(str(home / "notes"), "notes")
         # Where the home itself is a link, either of its names will do.
         assert admitted("~/notes", tmp_path / "alias") == home / "notes"

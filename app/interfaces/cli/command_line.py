@@ -276,7 +276,7 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
             message += f"{'' if message.endswith(('.', '?')) else '.'} {advice}"
         leave(message, 2, {"code": "INVALID_INPUT"})
     except (KeyboardInterrupt, typer.Abort):
-        message = "interrupted; what was finished before is kept. Run the same command again."
+        message = "interrupted. To do it, or the rest of it, run the same command again."
         leave(message, INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:
         _swallow_output(sys.stdout)

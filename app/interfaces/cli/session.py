@@ -105,7 +105,8 @@ def settings_of(ctx: typer.Context) -> Settings:
     if chosen.vault:
         settings = at_vault(settings, chosen.vault)
     if settings.backend:
-        backend_named(settings.backend)  # refused before anything is created or written
+        place = "" if chosen.backend else f" (backend: in {settings.config_file})"
+        backend_named(settings.backend, place)  # refused before anything is created or written
     return settings
 
 

@@ -30,14 +30,7 @@ from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
 from clawmem.ports.models import Generator
 from clawmem.ports.records import Document, Grain, InactiveReason, Origin, Scope
-from clawmem.ports.sessions import (
-    CaptureStore,
-    Cursor,
-    SessionStore,
-    Speaker,
-    TranscriptMessage,
-    UsageStore,
-)
+from clawmem.ports.sessions import CaptureStore, Cursor, SessionStore, Speaker, TranscriptMessage, UsageStore
 from clawmem.ports.sessions import Session as SessionRecord
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Telemetry

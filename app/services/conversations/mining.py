@@ -136,7 +136,7 @@ class MiningReport:
 
         A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
         """
-        is_empty = bool(self.files or self.foreign or self.faults) and not (self.sources or self.skipped)
+        is_empty = not (self.sources or self.skipped)
         failed = (self.synthesis and self.synthesis.llmFailures) or (self.embed and not self.embed.is_whole)
         return int(bool(is_empty or failed))
 

@@ -4,13 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.app.environment.session_topics import project_label, project_of
-from clawmem.app.services.capture.visibility import (
-    CITES,
-    SAID,
-    citation_label,
-    day_of,
-    shown_successor,
-)
+from clawmem.app.services.capture.visibility import CITES, SAID, citation_label, day_of, shown_successor
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work

@@ -52,11 +52,7 @@ class Choices(NamedTuple):
 
 
 def first_notes(
-    stores: RetrievalStores,
-    late: LateInteraction | None,
-    request: RetrievalRequest,
-    work: Work,
-    trace: Trace,
+    stores: RetrievalStores, late: LateInteraction | None, request: RetrievalRequest, work: Work, trace: Trace
 ) -> Work:
     """
     Raise the best line of each of the five notes that the command `query` would rank first.

@@ -42,6 +42,7 @@ def test_damaged_utf_8(cut: bytes) -> None:
 
     assert text.rstrip("\ufffd") == TEXT
     assert warning == "damaged characters: 1, the first in line 4; correct them and save it as UTF-8"
+    assert decode("Jörg, schön\n".encode() + b"\xff\xfe")[0].startswith("Jörg, schön")
 
 
 @pytest.mark.parametrize(

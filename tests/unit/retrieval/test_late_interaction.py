@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.grains import neighbours
-from clawmem.domain.retrieval.late_interaction import (
-    REACH,
-    line_coverage,
-    name_contributions,
-)
+from clawmem.domain.retrieval.late_interaction import REACH, line_coverage, name_contributions
 from clawmem.ports.records import FragmentKey
 
 WORDS = 3

@@ -12,8 +12,7 @@ QUERIES = st.text() | st.text("ab AB12_./\\:#@-?!\"'*()京都 什么İ\0\n", max
 
 
 @pytest.mark.parametrize(
-    "part",
-    "a_b __init__ a/b a\\b a.b a:b a::b a#b a@b a-b aB ERR E42 v2 utf8 a_.b 2026".split(),
+    "part", "a_b __init__ a/b a\\b a.b a:b a::b a#b a@b a-b aB ERR E42 v2 utf8 a_.b 2026".split()
 )
 def test_identifiers(part: str) -> None:
     """Joined words, inner or three capitals, a letter before a digit, and numbers, however many there are."""
