@@ -133,7 +133,7 @@ class Server:
         for name, server in [*self._own(settings).items()]:
             if former := value_at(original, (self.member, name)):
                 settings[self.member][name] = former
-            elif _is_written(server):
+            elif server_command(server)[1:4] == ["-P", "-m", "clawmem"]:  # as setup writes it
                 _drop(settings, (self.member, name))
 
     def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
@@ -157,11 +157,6 @@ def _starts_server(server: Any) -> bool:
     words = server_command(server) if isinstance(server, dict) else []
     at = next((at for at, word in enumerate(words) if Path(word).stem == "clawmem"), len(words))
     return "mcp" in words[at:]  # and not as in "mcp run clawmem.py"
-
-
-def _is_written(server: Values) -> bool:
-    """Whether setup wrote the entry of a *server*, and not a person."""
-    return server_command(server)[1:4] == ["-P", "-m", "clawmem"]
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from clawmem.app.interfaces.cli.session import (
     chosen_by,
     one_of,
     refuse_with,
+    report_new,
     settings_of,
     settings_of_usual,
     show,
@@ -298,8 +299,8 @@ def watch(
     for number in (signal.SIGINT, signal.SIGTERM):  # early, because a signal may arrive during startup
         signal.signal(number, lambda *_: stop.set())
     lanes = background.lane_threads(settings, lambda lane, error: typer.echo(f"{lane}: {error}", err=True))
-    with open_services(settings, create=bool(settings.collections)):
-        pass  # a missing vault is created for collections
+    with open_services(settings, create=bool(settings.collections)) as services:
+        report_new(services)
 
     def tell(event: WatchEvent) -> None:
         if chosen_by(ctx).json:

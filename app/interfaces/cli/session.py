@@ -150,12 +150,17 @@ def opened_for(ctx: typer.Context, operation: AnyOperation, request: Request) ->
             if is_made:  # what is no vault gets no config file
                 set_apart(settings)
             yield services
-            if services.is_new and settings.collections:
-                lost = "Pins, the diary and captured memories of an earlier one are only in its backups."
-                typer.echo(f"clawmem: Made the vault {settings.vault}, which was missing. {lost}", err=True)
+            report_new(services)
     finally:
         if is_made and not (was_configured or is_there(settings.vault)):
             settings.config_file.unlink(missing_ok=True)
+
+
+def report_new(services: Services) -> None:
+    """Say on stderr that the vault was made for configured collections: it was lost, or its path is mistyped."""
+    if services.is_new and services.settings.collections:
+        lost = "Pins, the diary and captured memories of an earlier one are only in its backups."
+        typer.echo(f"clawmem: Made the vault {services.settings.vault}, which was missing. {lost}", err=True)
 
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
