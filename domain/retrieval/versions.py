@@ -45,8 +45,6 @@ _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+
 
 # Words of the question and the older passage that a sentence has at least; two of the question, if they are half of it.
 SHARED_WITH_CHANGE, ASKED = 3, 2
-# Weight of the words that a sentence found elsewhere shares, in words of a single note; characters before it in its line.
-LEAST_CHANGE, NEAR = 2.5, 1000
 
 CHANGE = re.compile(
     rf"""
@@ -184,7 +182,7 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
 
     *topic* are the content words of the question, which the older passage answers.
     """
-    for sentence in (content_words(sentence) for sentence, _ in _changes(body)):
+    for sentence in map(content_words, _changes(body)):
         common = _shared(topic, sentence)
         known = content_words(older) if common else ()
         also = [word for word in sentence if word in known and not _shared([word], common)]
@@ -194,22 +192,6 @@ def states_change(body: str, topic: Collection[str], older: str) -> bool:
         if common and (is_topic or len(common) + len(also) >= SHARED_WITH_CHANGE):
             return True
     return False
-
-
-def weight_of_change(title: str, body: str, topic: Collection[str], weights: Mapping[str, float]) -> float:
-    """
-    Return the most weight of known words in a sentence of *body*, a newer note, that has a marker of change.
-
-    *weights* are those of the words of the question, its *topic*, and of the passage that answers it; the sentence has
-    some of both. Words of the title and of the line before count half.
-    """
-    most = 0.0
-    for sentence, before in _changes(body):
-        own = {*_shared(weights, content_words(sentence))}
-        near = {*_shared(weights, content_words(f"{title} {before}"))} - own
-        if 0 < sum(word in topic for word in own | near) < len(own | near):
-            most = max(most, sum(weights[word] for word in own) + sum(weights[word] for word in near) / 2)
-    return most
 
 
 def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
@@ -230,15 +212,11 @@ def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
     return False
 
 
-def _changes(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentences of *body* with a marker of change, or that open it with a correction, and their lines before."""
-    is_correction, before = CORRECTION.match(body.lstrip()) is not None, ""
-    for line in body.lstrip().split("\n"):
-        for sentence in _END.split(line):
-            if is_correction or CHANGE.search(sentence):
-                yield sentence, before
-            before, is_correction = f"{before} {sentence[-NEAR:]}"[-NEAR:], False
-        before = ""
+def _changes(body: str) -> Iterator[str]:
+    """Yield the sentences of *body* with a marker of change, or that open it with a correction."""
+    first, *others = _END.split(body.lstrip())
+    yield from [first] if CORRECTION.match(first) or CHANGE.search(first) else []
+    yield from filter(CHANGE.search, others)
 
 
 def _values(text: str) -> dict[str, set[str]]:

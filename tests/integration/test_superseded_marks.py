@@ -158,22 +158,22 @@ def test_a_year_in_a_name_counts_more_than_the_time_of_a_file(world: InterfaceWo
     assert changed_by["Fees 2024.md"]["file"] == "notes/Fees 2025.md"
 
 
-def test_a_change_that_the_question_does_not_find(world: InterfaceWorld) -> None:
-    """A newer note is found by the words of the older passage, and stands above it."""
+def test_a_plan_changes_nothing_yet(world: InterfaceWorld) -> None:
+    """A newer note that says what changed stands above the older one, until it is the note of a day to come."""
     family = world.home / "notes" / "family"
     family.mkdir()
     (family / "teeth.md").write_text(
         "---\ndate: 2026-01-29\n---\n# Orthodontist\n\nJoris has his braces. Mrs Pell, Unthank Road, every six weeks.\n"
     )
     (family / "2026-10-05.md").write_text(
-        "Mrs Pell is retiring! From now on Joris goes to her successor Dr Vasquez, only every eight weeks.\n"
+        "Mrs Pell is retiring! From now on the orthodontist of Joris is Dr Vasquez, only every eight weeks.\n"
     )
     world.cli("update")
     first, second = world.json("query", "where is the orthodontist of Joris")["results"][:2]
     assert (first["path"], second["path"]) == ("family/2026-10-05.md", "family/teeth.md")
     assert second["changed_by"]["file"] == "notes/family/2026-10-05.md"
     assert second["likelihood"] != "likely"
-    (family / "2026-10-05.md").rename(family / "2099-10-05.md")  # a plan changes nothing yet
+    (family / "2026-10-05.md").rename(family / "2099-10-05.md")
     world.cli("update")
     first = world.json("query", "where is the orthodontist of Joris")["results"][0]
     assert first["path"] == "family/teeth.md" and not first.get("changed_by")

@@ -1,6 +1,5 @@
 """Notes whose text says that an older note is no longer right."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -14,7 +13,6 @@ from clawmem.domain.capture.remembering import corrected_topic, corrects, replac
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
-from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.question import Question
 from clawmem.domain.retrieval.relevance import SHORT_NOTE
@@ -25,7 +23,7 @@ from clawmem.domain.text.words import search_text, words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
-WORDS, SEARCHED, LINES = 32, 12, 20  # that are weighed, of which are searched, and that are found
+WORDS, LINES = 32, 20  # that are searched and found
 COMPARED, AROUND = 10, 100  # candidates that may change each other, characters around an answer
 DAY = len("2026-03-31")
 
@@ -34,9 +32,9 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     """
     Put a note whose text says what changed directly above the older note that it changes, and mark the older one.
 
-    A note changes one other: the first, or what it corrects most. What may change the first candidate is also searched, by
-    the words of its passage: "Mrs Pell is retiring" names no orthodontist. Not if the question asks for the past. Turns of
-    chats do not count: people say "now" without a decision; nor does a note whose only date may be that of a copied file.
+    A note changes one other: the first, or what it corrects most. A correction of the first candidate is also searched, by
+    the words of its passage. Not if the question asks for the past. Turns of chats do not count: people say "now" without
+    a decision; nor does a note whose only date may be that of a copied file.
     The first of a list of documents, if its time is known, also gets its rival, unless that supersedes it, which its mark
     says.
     """
@@ -62,7 +60,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
             stating = [n for n in fitting if notes.document(n).content_type != "handoff"]  # what it repeats
             changed[older] = max(stating or fitting, key=lambda n: versions.time_of(notes.document(n)))
     top = next(iter(first), None)
-    if top is not None and top not in changed and (line := _searched(stores, request, notes, first[top])):
+    if top is not None and top not in changed and (line := _correction(stores, request, notes, first[top])):
         note = notes.document(line.document_id)
         best.setdefault(note.id, Candidate(note.id, line, best[top].relevance, 0.0, document=note))
         changed[top] = note.id
@@ -155,30 +153,21 @@ class _Notes:
         return is_change and self.matches(older) < self.matches(number) + 2
 
 
-def _searched(
+def _correction(
     stores: RetrievalStores, request: RetrievalRequest, notes: _Notes, older: FragmentKey
 ) -> FragmentKey | None:
-    """Return the line of a newer note that corrects the fragment *older*, or shares most words with it and the question."""
-    old, lexical = notes.document(older.document_id), stores.lexical
-    passage, answer = notes.passages(older)
-    every = dict.fromkeys((*notes.topic, *content_words(passage)))
-    terms = {word: Term(search_text(word)) for word in list(every)[:WORDS]}
+    """Return the line of a newer note that corrects what answers in the fragment *older*, in whatever words one asks."""
+    old, (_, answer) = notes.document(older.document_id), notes.passages(older)
     dates = (request.scope.authored_from, None if notes.may_be_copied(old) else versions.time_of(old))
     scope = request.scope._replace(authored_from=max(filter(None, dates), default=None), recorded_from=None)
+    wanted = [*dict.fromkeys((*notes.topic, *content_words(answer)))][:WORDS]
     try:
-        total = lexical.count(Grain.DOCUMENT)
-        weights = {w: rarity(total, lexical.holding(term, Grain.DOCUMENT)) for w, term in terms.items()}
-        rarest = sorted(weights, key=lambda word: -weights[word])[:SEARCHED]
-        numbers = filter(str.isdecimal, words(answer))  # a correction names the one that does not hold
-        query = LexicalQuery(tuple(Term(search_text(w)) for w in dict.fromkeys((*rarest, *numbers))))
-        hits = lexical.search(query, Grain.LINE, LINES, scope)
+        query = LexicalQuery(tuple(Term(search_text(word)) for word in wanted))
+        hits = stores.lexical.search(query, Grain.LINE, LINES, scope)
     except ClawmemError:  # an unavailable index; its retriever has reported it
         return None
     lines = _without_turns(notes.texts, {hit.key.document_id: hit.key for hit in reversed(hits)})
-    weighed: dict[FragmentKey, float] = {}
-    for n, key in lines.items():
-        if n != older.document_id and notes.is_later(n, older.document_id):
-            known = versions.weight_of_change(notes.document(n).title, notes.body(n), notes.topic, weights)
-            weighed[key] = math.inf if notes.corrects(n, answer) else known
-    best = max(weighed, key=weighed.__getitem__, default=None)
-    return best if best and weighed[best] >= versions.LEAST_CHANGE * rarity(total, 1) else None
+    later = {key: n for n, key in lines.items() if n != old.id and notes.is_later(n, older.document_id)}
+    weights = {key: notes.corrects(n, answer) for key, n in later.items()}
+    best = max(weights, key=weights.__getitem__, default=None)
+    return best if best and weights[best] else None
