@@ -462,7 +462,7 @@ def vault_sync(
     allow_empty: AllowEmpty = False,
 ) -> Reading:
     """
-    Read a folder into a named vault; the documents that the collection has of any other folder are removed.
+    Read a folder into a named vault, and remove documents whose files are gone; another folder than before is refused.
 
     Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
     command line is a file next to the usual vault, and its name is written to the config file.
