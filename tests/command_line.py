@@ -24,9 +24,7 @@ def invoke_in(home: Path, environ: Mapping[str, str], monkeypatch: pytest.Monkey
     """
     from clawmem.app.interfaces.cli.command_line import cli
 
-    for name in [
-        name for name in os.environ if name.startswith(("CLAWMEM_", "XDG_")) or name == "INDEX_PATH"
-    ]:
+    for name in [name for name in os.environ if name.startswith(("CLAWMEM_", "XDG_", "INDEX_PATH"))]:
         monkeypatch.delenv(name)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)

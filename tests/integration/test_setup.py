@@ -31,9 +31,8 @@ PLUGIN = {"enabledPlugins": {"clawmem@market": True}}
 @pytest.fixture
 def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home whose configuration folder is the usual one, with a program ``clawmem`` and no agent."""
-    for (
-        name
-    ) in "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR GEMINI_CLI_HOME".split():
+    folders = "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR GEMINI_CLI_HOME"
+    for name in folders.split():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
     write_file(home / "bin" / "clawmem", "#!/bin/sh\n").chmod(0o755)

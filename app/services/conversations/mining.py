@@ -202,8 +202,9 @@ class MineConversations:
                     done += part.file.stamp.size
             progress(done, total)
         if short := sum(counts.too_short for counts in run.report.sources.values()):
-            text = f"Exchanges of less than {MIN_UNIT} characters say nothing and are left out: {short}."
-            run.report.remarks.append(text)
+            run.report.remarks.append(
+                f"Exchanges with less than {MIN_UNIT} characters are left out: {short}."
+            )
         if not any(counts.added or counts.updated for counts in run.report.sources.values()):
             known = self.documents.sources(options.collection).values()
             if forgotten := sum(map(is_forgotten, known)):

@@ -123,9 +123,7 @@ def _refuse_other_folder(
     for path, note in served.items() if is_other else ():
         with suppress(SourceMissing, SourceUnreadable):
             same += is_current(note, source_hash(files.read(folder.root, path)))
-    fault = (
-        f"{folder.root} has no files any more of {lost:,} documents of {folder.name}. Is its disk mounted?"
-    )
+    fault = f"{folder.root} lacks the files of {lost:,} documents of {folder.name}. Is its disk mounted?"
     if is_other and same < len(served) / 2:
         fault = f"{folder.root} has {same} of the {len(served):,} texts of collection {folder.name}, "
         fault += f"which was read from {former} until now."
