@@ -14,7 +14,7 @@ from traceback import format_exception
 from typing import BinaryIO
 
 from clawmem.app.environment.places import holder_id, is_gone
-from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.errors import ClawmemError, InvalidInput, VaultFull
 
 MOST_CHARS = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE = 0o600
@@ -106,7 +106,10 @@ def draft_of(file: Path) -> Iterator[Path]:
         raise FileExistsError(EEXIST, "It is a device or a pipe, not a file", str(file))
     with draft_folder(file) as folder, private_umask():
         draft = folder / file.name
-        yield draft
+        try:
+            yield draft
+        except VaultFull as error:
+            raise VaultFull(str(file)) from error
         with draft.open("rb+") as written:
             os.fsync(written.fileno())
         draft.replace(file)

@@ -175,7 +175,9 @@ def test_the_remedy_for_a_folder_that_was_never_read(remembered: Invoke, home: P
         assert "or run: clawmem collection remove chats" in shown
 
 
-def test_a_small_folder_that_is_empty_keeps_its_documents(invoke: Invoke, tmp_path: Path) -> None:
+def test_a_small_folder_that_is_empty_keeps_its_documents(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However few they are; where another file is left, its disk is there. The remedy names the vault."""
     write_notes(tmp_path, {"disk/a.md": "# Ferry\n", "other/b.md": "# Tide\n", "other/c.txt": ""})
     for name in ("disk", "other"):
@@ -183,8 +185,8 @@ def test_a_small_folder_that_is_empty_keeps_its_documents(invoke: Invoke, tmp_pa
     (tmp_path / "disk/a.md").unlink()
     (tmp_path / "other/b.md").unlink()
 
-    vault = load_settings().vault
-    assert f"clawmem --vault {vault} update -c disk --allow-e" in invoke("--vault", vault, "update").stdout
+    monkeypatch.setenv("INDEX_PATH", str(vault := load_settings().vault))
+    assert f"clawmem --vault {vault} update -c disk --allow-empty" in invoke("update").stdout
     assert collections(invoke) == {"disk": 1, "other": 0}
     assert "--allow-empty" in invoke("doctor").stdout
     assert "disk: 0 added, 0 updated, 1 removed" in invoke("update", "--allow-empty").stdout

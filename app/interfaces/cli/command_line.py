@@ -297,12 +297,15 @@ def advised(text: str, vault: str | Path | None) -> str:
     """
     Return *text*, whose commands to run next work on the *vault* that was chosen, if any.
 
-    They follow a colon, or a word that joins them; a title that tells of a command stays as it is.
+    They follow a colon, or a word that joins them; a title that tells of a command stays as it is. A variable chooses
+    the vault of the next command, too; only one that may empty a collection does not depend on the shell.
     """
+    emptying = "" if vault else ".*--allow-empty"
+    vault = vault or os.environ.get("INDEX_PATH")
     verbs = {*" ".join(GROUPS.values()).split()} - OF_NO_VAULT
     command = f"clawmem {VAULT} {shlex.quote(str(vault))} "
     before = r"^|(?:[a-z]: |,\s+|\b(?:and|by|or|see|that|then|until|with)\s+|\((?=clawmem why))['\"]?"
-    pattern = rf"({before})clawmem (?=(?:{'|'.join(verbs)})\b)"
+    pattern = rf"({before})clawmem (?=(?:{'|'.join(verbs)})\b{emptying})"
     return re.sub(pattern, lambda match: match[1] + command, text) if vault else text
 
 
