@@ -110,14 +110,12 @@ def embed_after(
     waiting, clock = services.vault.embeddings.counts().pending, services.clock
     if wanted is False or (wanted is None and (services.settings.embed_server or not waiting)):
         return None
-    end_ms = clock.now_ms() + QUICK_MS
+    end_ms = clock.now_ms() + QUICK_MS if wanted is None else float("inf")
     try:
         if wanted is None and not services.embed.serves:
             return None
         with services.progress("Embedding") as step:
-            return services.embed(
-                progress=step, go_on=lambda done, total: bool(wanted) or clock.now_ms() < end_ms
-            )
+            return services.embed(progress=step, go_on=lambda done, total: clock.now_ms() < end_ms)
     except (EmbeddingError, ModelError) as error:
         return EmbedReport(stopped=True, error=str(error)) if wanted else None
 

@@ -44,6 +44,7 @@ from clawmem.domain.openclaw import (
 from clawmem.ports.errors import EmbeddingError, ModelError
 
 WINDOW = 200_000  # tokens
+NOTHING_FOUND = "Nothing found."
 MORE = "A model finds more. Run: clawmem models add bge-small, then: clawmem openclaw index --agent "
 
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
@@ -221,9 +222,7 @@ def index_agent(
 
 @of_agent(
     command="openclaw search",
-    text=lambda answer: (
-        records_table(answer.results, "path start_line=line score snippet") or "Nothing found."
-    ),
+    text=lambda answer: records_table(answer.results, "path start_line=line score snippet") or NOTHING_FOUND,
 )
 def search_agent(
     services: Services,
@@ -250,12 +249,11 @@ def search_agent(
         ranking=Ranking.OPENCLAW,
     )
     answer = services.openclaw(request)
-    faults = {
-        "sync": " ".join(problems),
-        "model": MORE + agent if model.startswith(STATIC) and not answer.results else "",
-    }
-    degraded = answer.trace.degraded | {name: fault for name, fault in faults.items() if fault}
-    return AgentAnswer(results=memory.hits(answer), degraded=degraded)
+    if problems:
+        answer.trace.degraded["sync"] = " ".join(problems)
+    if model.startswith(STATIC) and not answer.results:
+        answer.trace.degraded["model"] = MORE + agent
+    return AgentAnswer(results=memory.hits(answer), degraded=answer.trace.degraded)
 
 
 @of_agent(command="openclaw get", text=lambda file: [Verbatim(file.text)])

@@ -191,10 +191,8 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
     if answer.plan:
         yield from records_table(answer.plan, "priority type=by result_count=found query=question")
     yield from map(session_line, answer.sessions or ())
-    words = {result.likelihood for result in answer.results} - {None}
-    is_unlikely = answer.answered is not None and (words or {likelihood_of(answer.answered)}) == {
-        Likelihood.UNLIKELY
-    }
+    words = {result.likelihood for result in answer.results} - {None} or {likelihood_of(answer.answered or 0)}
+    is_unlikely = answer.answered is not None and words == {Likelihood.UNLIKELY}
     if not answer.results:
         unlikely = " (nothing here is likely to answer)" if answer.answered is not None else ""
         nothing = f"Nothing found for: {answer.query}{unlikely}. Try other words, or fewer conditions."

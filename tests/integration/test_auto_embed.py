@@ -44,11 +44,11 @@ def test_reading_ends_with_vectors(
 ) -> None:
     """As with --embed, whether one of the collections says so or the whole file."""
     collections(config, notes)
-    read = json.loads(invoke(verb, "--json").output)
+    read = json.loads(invoke(verb, "--json").stdout)
     assert (read["embed"], read["pending"], stored(invoke)[0]) == (None, NOTES + 1, 0)
 
     collections(config, notes, **chosen)
-    read = json.loads(invoke(verb, "--json").output)
+    read = json.loads(invoke(verb, "--json").stdout)
 
     assert (read["embed"]["embedded"], read["pending"]) == (NOTES + 1, 0)
     assert stored(invoke) == (NOTES + 1, 0)

@@ -63,9 +63,8 @@ def may_show(document: Document, now: str) -> bool:
 
     *now* is a time in record format.
     """
-    return is_verified(document.origin) and not (
-        is_private(document.display_path) or document.is_snoozed(now)
-    )
+    is_withheld = is_private(document.display_path) or document.is_snoozed(now)
+    return is_verified(document.origin) and not is_withheld
 
 
 def projects_elsewhere(properties: PropertyStore, project: str) -> Mapping[int, str]:

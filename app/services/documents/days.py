@@ -60,9 +60,8 @@ def within_days(
     written, sections, others = store.ids(scope), dict[int, Sequence[Span | None]](), set[int]()
     for number, note in store.many(by_note).items():
         spans, day = by_note[number], note.authored_at[:DAY]
-        is_first = (
-            note.authored_at[MONTH:] == "-01T00:00:00.000Z" and day_in(note.path + note.front_matter) != day
-        )
+        stated = day_in(note.path + note.front_matter)
+        is_first = note.authored_at[MONTH:] == "-01T00:00:00.000Z" and stated != day
         is_of_month = month_named(file_name(note.path)) or (note.has_own_date and is_first)
         is_of_day = note.has_own_date and all(span and span.label != day for span in spans)
         if spans and (is_of_month or not is_of_day or number not in written):

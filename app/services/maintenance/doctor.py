@@ -146,7 +146,7 @@ class Doctor:
     def __call__(self) -> list[CheckResult]:
         """Run every check in a fixed order; a check that raises becomes a failed finding."""
         test = "Repair the model or configure another one, then run: clawmem embed --force"
-        optional = "Repair the model, or leave it out ({}): questions are then answered without it."
+        remedy = "Repair the model, or leave it out ({}): questions are then answered without it."
         checks: dict[str, Callable[[str], CheckResult]] = {
             "storage": partial(_without, self.storage.check, "integrity check passed", remedy=REPAIR),
             "forgotten notes": partial(
@@ -171,12 +171,8 @@ class Doctor:
             ),
             "model test": partial(_tested, self.embedder, embedder_fault, test),
             "stored vectors": self._stored,
-            "generator": partial(
-                _tested, self.generator, generator_fault, optional.format("CLAWMEM_LLM_URL")
-            ),
-            "reranker": partial(
-                _tested, self.reranker, reranker_fault, optional.format("CLAWMEM_RERANK_URL")
-            ),
+            "generator": partial(_tested, self.generator, generator_fault, remedy.format("CLAWMEM_LLM_URL")),
+            "reranker": partial(_tested, self.reranker, reranker_fault, remedy.format("CLAWMEM_RERANK_URL")),
         }
         results = []
         for name, check in checks.items():
