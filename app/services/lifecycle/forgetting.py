@@ -50,7 +50,7 @@ PART = 200  # documents per transaction
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LOOKED_AT = 20  # results per probe
-_BLOCK, _WINDOW = 65_536, 12  # bytes; a text is looked for in a block that has a window of it
+_BLOCK, _WINDOW, _MANY = 65_536, 12, 500  # bytes; many texts are looked for where a window of them occurs
 
 
 class ForgetReport(NamedTuple):
@@ -382,7 +382,9 @@ def _bytes(places: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
                 with file.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
                     for start in range(0, len(content), _BLOCK):
                         block = content[start : start + _BLOCK + longest].lower()
-                        windows = {block[at : at + _WINDOW] for at in range(len(block))} | {b""}
+                        windows = {*sought}
+                        if len(texts) > _MANY:
+                            windows = {block[at : at + _WINDOW] for at in range(len(block))} | {b""}
                         if any(text in block for key in sought.keys() & windows for text in sought[key]):
                             yield str(file)
                             break
