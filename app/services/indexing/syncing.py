@@ -129,11 +129,8 @@ def _refuse_other_folder(
         fault += f"which was read from {former} until now."
     elif not seems_unmounted(files, folder, lost, len(served)):
         return
-    options = {
-        "--collection": folder.name != vault and folder.name,
-        "--pattern": folder.pattern != PATTERN and folder.pattern,
-    }
-    named = [part for name, value in options.items() if value for part in (name, value)]
+    named = [] if folder.name == vault else ["--collection", folder.name]
+    named += [] if folder.pattern == PATTERN else ["--pattern", folder.pattern]
     command = shlex.join(["clawmem", "vault", "sync", vault, folder.root, *named, "--allow-empty"])
     remedy = f"For another folder choose another NAME. To replace the documents, run: {command}"
     raise InvalidInput("OTHER_FOLDER", f"{fault} Nothing was changed. {remedy}")
