@@ -72,8 +72,8 @@ VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
 MOST_RESULTS = 6
 LEAST_SCORE = 0.35
-# By a part of the name of a model. The cosine of a question and its answer is about .15 to .5 with static vectors. With E5 it is
-# .82 or more for three of four (96 notes of a household, 4-bit weights); that of questions about other things about .79.
+# By a part of the name of a model. The cosine of a question and its answer is about .15 to .5 with static vectors. With
+# E5 it is .82 or more for three of four (96 notes of a household, 4-bit weights), about .79 for other questions.
 LEAST_SCORES = {"wordllama": 0.1, "e5-": 0.56}
 CANDIDATES_PER_RESULT = 4
 

@@ -16,7 +16,7 @@ BUILT_IN = {"lancedb": "adapters.lancedb.backend:BACKEND", "tantivy": "adapters.
 
 
 def backend_named(name: str, place: str = "") -> Backend:
-    """Return the backend called *name*, in the *place* of the user's choice; raise `ConfigError` if there is none, or its entry point is no `Backend`."""
+    """Return the backend called *name*, in the *place* of the user's choice. Raises `ConfigError` if there is none."""
     if name == DEFAULT.name:
         return DEFAULT
     if name in BUILT_IN:

@@ -69,8 +69,9 @@ def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMes
     """
     Yield the observations of a model's answer that the conversation proves.
 
-    An observation is dropped if its quote does not occur in *messages* or has fewer than ten bytes, or if its title is missing or a placeholder.
-    Facts are dropped if they have fewer than five characters or contain a name or number that occurs in no message.
+    An observation is dropped if its quote does not occur in *messages* or has fewer than ten bytes, or if its title is
+    missing or a placeholder. Facts are dropped if they have fewer than five characters or contain a name or number that
+    occurs in no message.
     """
     conversation = "\n".join(message.text for message in messages)
     for entry in value["observations"] if value else ():

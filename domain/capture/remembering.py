@@ -124,8 +124,8 @@ def note_text(
     """
     Return the content of the file of a note: front matter with double-quoted values, and *text*.
 
-    *properties* are added: the subject of prompts that bring a reminder back and its last day, or the type of the note. Without it,
-    a word of the title, such as "status", would give the file a type; only a decision has its own.
+    *properties* are added: the subject of prompts that bring a reminder back and its last day, or the type of the note.
+    Without it, a word of the title, such as "status", would give the file a type; only a decision has its own.
     """
     is_decision = any(kind_of(sentence, Speaker.USER) is Kind.DECISION for sentence in sentences(text))
     inferred = content_type(None, title)

@@ -126,7 +126,8 @@ def decide_merge(
 
     They do if nothing in them differs (`difference`) and the cosine of their character 3-grams is at least *normal*,
     or at least *strict* if one of them or both contain no names. A word more at the end or the beginning does not
-    matter: "…", "… indeed", nor does "have": "we have decided". In a script other than Latin, of which no negations are known, they have the same words.
+    matter ("…", "… indeed"), nor does "have" ("we have decided"). In a script other than Latin, of which no negations are
+    known, they have the same words.
     """
     first_names, second_names, method = _anchors_of(first, second)
     score = similarity(first.text, second.text)

@@ -11,9 +11,8 @@ from clawmem.domain.surfacing.block import Entry, entry_text
 from clawmem.domain.surfacing.packing import FULL_CHARACTERS
 from clawmem.ports.records import FragmentKey, Span
 
-NEAR_CHARACTERS = (
-    20 * FULL_CHARACTERS
-)  # so that a fence that opens above a section is seen, but of the longest code
+# Parsed around a passage, so that a fence that opens above its section is seen, but of the longest code.
+NEAR_CHARACTERS = 20 * FULL_CHARACTERS
 # Empty lines and headings above a text.
 _ABOVE_TEXT = re.compile(r"\A(?:[^\S\n]*(?:#[^\n]*)?(?:\n|\Z))*")
 
