@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from fault_worlds import World
 from killed_notes import answers, change_notes, configure_notes, write_notes
-from programs import finish, kill, let_go, start_program
+from programs import kill, let_go, start_program
 
 from clawmem.adapters.models.local import StaticEmbedder
 
@@ -87,7 +87,8 @@ def undisturbed(world: World, indexer: Callable[[str], subprocess.Popen[str]], v
     world.vault.close()
     process = indexer(vault)
     began = time.monotonic()
-    finish(process)
+    _, errors = process.communicate(timeout=180)
+    assert process.returncode == 0 and (not errors or "Made the vault" in errors), errors
     seconds = time.monotonic() - began
     world.vault_file = world.vault_file.with_name(f"{vault}.sqlite")
     world.open()

@@ -161,7 +161,7 @@ class TestInterruptedCommands:
         assert "Traceback" not in said + errors
         kept = len(world.open().documents.latest())
         assert 0 < kept < MANY
-        assert "Run the same command again" in errors
+        assert "run the same command again" in errors
         report = world.update()
         assert (report.added, report.unchanged) == (MANY - kept, kept)
         assert world.torn() == []

@@ -24,7 +24,9 @@ def test_a_bad_line_of_front_matter_is_lost_alone(invoke: Invoke, tmp_path: Path
     read = invoke("bootstrap", tmp_path / "v").stdout
 
     assert {
-        line.split(": ")[0].strip(): line.rsplit(" ", 1)[1] for line in read.splitlines() if "in line" in line
+        line.split(": ")[0].strip("- "): line.rsplit(" ", 1)[1]
+        for line in read.splitlines()
+        if "in line" in line
     } == {"v/list.md": "4.", "v/open.md": "3.", "v/tab.md": "3."}
     listed = {one["title"]: one["authored_at"][:10] for one in ask_json(invoke, "list")["documents"]}
     assert {listed[title] for title in ("Larch", "Birch", "Alder")} == {"2024-05-05"}
