@@ -1,5 +1,6 @@
 """A question, and what it asks for: read once, at a moment in a time zone."""
 
+import math
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
@@ -7,6 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.intent import Classification, classify_intent
 from clawmem.domain.retrieval.planning import Route, route
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
@@ -145,7 +147,10 @@ class Question:
         named = self.named_time
         spelt = words(self.text[named.start : named.end]) if named else []
         is_written = any(word in _OF_NOTES or any(map(str.isdigit, word)) for word in spelt)
-        return query_forms(self.text if is_written or not self.topic else self._without_named_time)
+        # "Who joined this year" may ask for a rule of the first year.
+        is_past = named is not None and (parse_iso(named.authored_until or "") or math.inf) <= self.now_ms
+        is_left_out = is_past and not is_written and bool(self.topic)
+        return query_forms(self._without_named_time if is_left_out else self.text)
 
     @cached_property
     def named_time(self) -> TimeRange | None:
