@@ -1,6 +1,5 @@
 """A question, and what it asks for: read once, at a moment in a time zone."""
 
-import math
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
@@ -8,14 +7,13 @@ from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
-from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.intent import Classification, classify_intent
 from clawmem.domain.retrieval.planning import Route, route
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
 from clawmem.domain.retrieval.versions import Wanted, wanted_version
 from clawmem.domain.surfacing.gate import AFFIRMATIONS
 from clawmem.domain.text.dates import TimeRange, coming_days, temporal_range
-from clawmem.domain.text.vocabulary import MONTHS, NEWEST, SEASONS, WEEKDAYS, function_words
+from clawmem.domain.text.vocabulary import NEWEST, function_words
 from clawmem.domain.text.words import words
 
 ANY_KIND = "any"
@@ -67,9 +65,6 @@ _STOPPED = re.compile(
     r"pick (?:it )?up|(?:mach |machen wir )?weiter(?:machen)?)(?: the)?(?: work)?(?: from| with| mit| von)?\W*\Z",
     re.IGNORECASE,
 )
-
-# Words of times that notes have, too.
-_OF_NOTES = MONTHS.keys() | SEASONS.keys() | WEEKDAYS.keys()
 
 _TASKS = re.compile(
     r"\b(?:to-?dos?|tasks?|overdue|(?:have|need|got|left) to do|(?:must|should) (?:i|we) do|due|aufgaben?"
@@ -143,14 +138,8 @@ class Question:
 
     @cached_property
     def forms(self) -> QueryForms:
-        """Words, phrases and excluded words of the text, and its full-text queries, without "last month" and the like."""
-        named = self.named_time
-        spelt = words(self.text[named.start : named.end]) if named else []
-        is_written = any(word in _OF_NOTES or any(map(str.isdigit, word)) for word in spelt)
-        # "Who joined this year" may ask for a rule of the first year.
-        is_past = named is not None and (parse_iso(named.authored_until or "") or math.inf) <= self.now_ms
-        is_left_out = is_past and not is_written and bool(self.topic)
-        return query_forms(self._without_named_time if is_left_out else self.text)
+        """Words, phrases and excluded words of the text, and its full-text queries."""
+        return query_forms(self.text)
 
     @cached_property
     def named_time(self) -> TimeRange | None:

@@ -16,7 +16,6 @@ from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.text.likeness import is_same_word
 from clawmem.domain.text.vocabulary import FORMER, MONTHS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
-from clawmem.ports.records import Document
 
 Key = TypeVar("Key", int, str)
 
@@ -85,19 +84,6 @@ def subject_name(path: str) -> tuple[str, str] | None:
     years = {word for word in words(name) if len(word) == 4 and word.isdecimal() and word[:2] in ("19", "20")}
     subject = [word for word in words(name) if word not in _VERSION_WORDS | years]
     return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
-
-
-def time_of(document: Document) -> str:
-    """
-    Return the time by which *document* is older or newer than another, in the format of records.
-
-    A note without a date of its own is at the latest of the last year that its name or title states, whenever its file was
-    written: "Prices 2024" has no price of 2025.
-    """
-    names = words(f"{document.path.rpartition('/')[2]} {document.title}")
-    years = [word for word in names if len(word) == 4 and word.isdecimal() and word[:2] == "20"]
-    last = f"{max(years, default='9999')}-12-31"
-    return document.authored_at if document.has_own_date else min(document.authored_at, last)
 
 
 def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from command_line import write_notes
 from interface_world import InterfaceWorld
 
 TODAY = datetime.now(UTC).date()
@@ -144,18 +142,6 @@ def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None
     world.cli("update")
     answer = world.json("query", question)
     assert answer["results"][0]["likelihood"] == "likely" and "notice" not in answer
-
-
-def test_a_year_in_a_name_counts_more_than_the_time_of_a_file(world: InterfaceWorld) -> None:
-    """A price list of 2024 that was edited after that of 2025 says nothing of 2025."""
-    for year, price, time in ((2024, 60, 1759449600), (2025, 68, 1759276800)):
-        write_notes(world.home / "notes", {f"Fees {year}.md": f"# Fees\n\nSetup of a guitar: £{price}.\n"})
-        os.utime(world.home / "notes" / f"Fees {year}.md", (time, time))
-    world.cli("update")
-    results = world.json("query", "--all", "-n", "30", "what does the setup of a guitar cost")["results"]
-    changed_by = {result["path"]: result["changed_by"] for result in results}
-    assert (results[0]["path"], changed_by["Fees 2025.md"]) == ("Fees 2025.md", None)
-    assert changed_by["Fees 2024.md"]["file"] == "notes/Fees 2025.md"
 
 
 def test_a_plan_changes_nothing_yet(world: InterfaceWorld) -> None:

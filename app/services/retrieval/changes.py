@@ -58,7 +58,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         passage = passages[older][0]
         if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passage)]:
             stating = [n for n in fitting if notes.document(n).content_type != "handoff"]  # what it repeats
-            changed[older] = max(stating or fitting, key=lambda n: versions.time_of(notes.document(n)))
+            changed[older] = max(stating or fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _correction(stores, request, notes, first[top])):
         note = notes.document(line.document_id)
@@ -129,8 +129,7 @@ class _Notes:
         if (parse_iso(new.authored_at) or 0) > self.question.now_ms:
             return False
         until = None if CORRECTION.match(self.body(number)) else DAY
-        time, past = versions.time_of(new)[:until], versions.time_of(old)[:until]
-        is_later = time > past or (self.may_be_copied(old) and past == old.authored_at[:until])
+        is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
         is_later = is_later and not self.may_be_copied(new) and standing(new, terms) >= standing(old, terms)
         return is_later and is_verified(new.origin) >= is_verified(old.origin)
 
@@ -158,7 +157,7 @@ def _correction(
 ) -> FragmentKey | None:
     """Return the line of a newer note that corrects what answers in the fragment *older*, in whatever words one asks."""
     old, (_, answer) = notes.document(older.document_id), notes.passages(older)
-    dates = (request.scope.authored_from, None if notes.may_be_copied(old) else versions.time_of(old))
+    dates = (request.scope.authored_from, None if notes.may_be_copied(old) else old.authored_at)
     scope = request.scope._replace(authored_from=max(filter(None, dates), default=None), recorded_from=None)
     wanted = [*dict.fromkeys((*notes.topic, *content_words(answer)))][:WORDS]
     try:

@@ -21,9 +21,6 @@ from clawmem.domain.text.words import fold, normalise, words
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), and given to one
 # with exactly the words of a name, of so many notes.
 RESPELT, COMPARED = 0.05, 20
-# For a note of its own date within a time of several days that the question names. On 113 questions of LoCoMo recall@5 of
-# sessions .954 -> .963; on 167 of a biologist one more first.
-IN_TIME = 0.1
 
 
 def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -71,13 +68,10 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
                 terms["name"] = 0.3  # notes that link to it hold the name too
             is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
             # Of the kind and time that the question names ("decisions taken in June", "notes of last week"), or of the
-            # day ("how did I sleep on 12 May"): both decide, and relevance orders such notes. A longer time helps.
-            is_dated = document.has_own_date and request.unit is Unit.DOCUMENT
-            if named and is_within(document.authored_at, named, question.zone):
-                if is_of_kind or (is_dated and named.is_day):
-                    terms["time"] = 1.0
-                elif is_dated and None not in named[:2]:
-                    terms["time"] = IN_TIME
+            # day ("how did I sleep on 12 May"): both decide, and relevance orders such notes.
+            is_of_day = named and named.is_day and document.has_own_date and request.unit is Unit.DOCUMENT
+            if named and is_within(document.authored_at, named, question.zone) and (is_of_kind or is_of_day):
+                terms["time"] = 1.0
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT
             if candidate.document_id in exact:

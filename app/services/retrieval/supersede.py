@@ -60,7 +60,7 @@ def supersede(
     for family in {family[0]: family for family in families.values()}.values():
         least = versions.COMPARABLE * max(listed[number].relevance for number in family)
         dated = {
-            number: (len(newer.get(number, ())), versions.time_of(note))
+            number: (len(newer.get(number, ())), note.authored_at)
             for number in family
             if (note := listed[number].document) and listed[number].relevance >= least
         }
