@@ -157,7 +157,6 @@ def flush_threshold(context_window: int, *, reserve_tokens: int = 0, compacts_at
 def is_flush_due(
     total_tokens: int,
     threshold: int,
-    *,
     compactions: int = 0,
     flushed_at: int | None = None,
     transcript_bytes: int = 0,

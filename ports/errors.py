@@ -13,9 +13,7 @@ from typing import Any
 from clawmem.ports.records import Candidate, Document, Hit
 
 DISK_FULL = (ENOSPC, EDQUOT, EFBIG)
-MOST_MESSAGE = (
-    4_000  # characters; a value that a program sent may have millions, which its model would read again
-)
+MOST_MESSAGE = 4_000  # characters; a value that a program sent may have millions, which its model would read
 
 
 class ClawmemError(Exception):
@@ -37,10 +35,8 @@ class InvalidInput(ClawmemError):
     candidates: Sequence[str | Candidate] = ()
 
     def __init__(self, code: str, message: str) -> None:
-        self.code, half = (
-            code,
-            MOST_MESSAGE // 2,
-        )  # with the failure at its beginning, and the next step at its end
+        self.code = code
+        half = MOST_MESSAGE // 2  # with the failure at its beginning, and the next step at its end
         super().__init__(message if len(message) <= MOST_MESSAGE else f"{message[:half]} … {message[-half:]}")
 
 

@@ -11,9 +11,8 @@ def whole_text(text: str) -> str:
 
 def read_json(text: str | bytes) -> Any:
     """Return the value of *text*, see `whole_text`. Raises `ValueError` or `RecursionError` for other text than JSON."""
-    text = (
-        text.removeprefix("\ufeff") if isinstance(text, str) else text
-    )  # `json.loads` takes it from bytes only
+    if isinstance(text, str):  # `json.loads` takes a mark of the byte order from bytes only
+        text = text.removeprefix("\ufeff")
     value = json.loads(text)
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if b"\\u" in data or b"\xed" in data:  # the beginning of an escape, and of a surrogate in bytes

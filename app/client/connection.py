@@ -13,12 +13,7 @@ from clawmem.ports.clients import ConfiguredCommand, HookEntry
 
 # The start of a command in any folder: a project that an agent works on may contain a `json.py`.
 PROGRAM = (sys.executable, "-P", "-m", "clawmem")
-VAULT, PROFILE, WITH, TOOLS = (
-    "--vault",
-    "--profile",
-    "--with",
-    "--tools",
-)  # options of hooks, and of the server
+VAULT, PROFILE, WITH, TOOLS = "--vault", "--profile", "--with", "--tools"  # options of hooks and the server
 SERVER_VAULT = "mcp --vault"  # the vault of an MCP server, which may be a name
 _NOT_PASSED_ON = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|^CLAWMEM_(SESSION_|NO_SERVER)")
 

@@ -81,9 +81,8 @@ def flush_plan(
     """Return when and how an agent saves its memory before a compaction; once for each compaction."""
     threshold = flush_threshold(context_window, reserve_tokens=reserve_tokens, compacts_at=compacts_at)
     file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
-    past: dict[str, Any] = {"compactions": compactions, "flushed_at": flushed_at}
     return FlushPlan(
-        is_due=is_flush_due(total_tokens, threshold, transcript_bytes=transcript_bytes, **past),
+        is_due=is_flush_due(total_tokens, threshold, compactions, flushed_at, transcript_bytes),
         threshold_tokens=threshold,
         relative_path=file,
         prompt=PROMPT.format(file=file),

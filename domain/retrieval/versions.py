@@ -55,7 +55,7 @@ CHANGE = re.compile(
 )
 CORRECTION = re.compile(  # the beginning of a note
     r"(?i)\A\W*(?:correction|correcci[oó]n|correzione|correção|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)"
-    r"|i was (?:wrong|mistaken)|my mistake|je me suis tromp\w+|me equivoqu[eé]|mi sono sbagliat[ao]|me enganei"
+    r"|i was (?:wrong|mistaken)|my mistake"
     r"|korrektur|berichtigung|eigentlich|doch nicht|(?:ich habe? mich|da habe? ich mich) (?:geirrt|vertan))\b"
 )
 _END = re.compile(r"[.!?](?=\s)|\n")

@@ -204,9 +204,7 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
         margin = 0 if c.span and c.span.kind is FragmentKind.SECTION else PASSAGE  # that of a day
         parts = [
             bodies.get(c.document_id, "")[max(0, start - margin) : end + margin],
-            " ".join(
-                (*searchable_names(document), *document.tags, *document.front_matter[:PROPERTIES].split())
-            ),
+            " ".join([*searchable_names(document), *document.tags, document.front_matter[:PROPERTIES]]),
             document.authored_at[:10],
         ]
         if named is not None and is_within(document.authored_at, named, request.question.zone):
