@@ -81,8 +81,8 @@ def finish(process: subprocess.Popen[str], timeout_s: float = 180) -> str:
 
 
 def kill(process: subprocess.Popen[str]) -> str:
-    """Kill *process*; return what it had printed."""
+    """Kill *process*, which may have come to its end; return what it had printed."""
     process.kill()
     said, errors = process.communicate(timeout=60)
-    assert not errors
+    assert not errors or "Made the vault" in errors, errors
     return said
