@@ -113,6 +113,7 @@ def test_pipx_installs_it(wheelhouse: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_uv_installs_it(wheelhouse: Path, tmp_path: Path) -> None:
     """In an empty home, without a network: a note is remembered and found, and the page has all its files."""
     options = ("--python", sys.executable, *OFFLINE, wheelhouse)
