@@ -28,8 +28,10 @@ COMMANDS = {
     "rebuild": ["rebuild"],
 }
 # One index in the records and one outside go through all that differs between them; the third starts slowly, and
-# `test_lancedb_faults` kills what writes it.
-QUICK = {*((verb, "tantivy") for verb in COMMANDS), ("migrate", "sqlite"), ("rebuild", "sqlite")}
+# `test_lancedb_faults` kills what writes it, and `test_embed_kill` what embeds.
+QUICK = {*((verb, "tantivy") for verb in COMMANDS), ("migrate", "sqlite"), ("rebuild", "sqlite")} - {
+    ("embed", "tantivy")
+}
 CASES = [
     pytest.param(
         verb, backend, kills, marks=() if kills == 1 and (verb, backend) in QUICK else pytest.mark.slow

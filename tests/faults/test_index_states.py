@@ -118,6 +118,7 @@ class TestOnTheDisk:
         assert_clean(kept.world)
         assert kept.found(KEPT)[0] == f"{KEPT}.md"
 
+    @one_of_each_role
     def test_another_vaults_index(self, kept: IndexedVault, tmp_path: Path) -> None:
         """An index that belongs to other records is not asked, though it would have an answer."""
         elsewhere = tmp_path / "elsewhere"
@@ -136,6 +137,7 @@ class TestOnTheDisk:
 
         assert_heals(kept)
 
+    @one_of_each_role
     @pytest.mark.parametrize("ruin", [shutil.rmtree, cut_off], ids=["gone", "cut off"])
     def test_while_somebody_else_makes_it_anew(
         self, kept: IndexedVault, ruin: Callable[[Path], None]
@@ -157,6 +159,7 @@ class TestOnTheDisk:
         assert_heals(kept)
 
 
+@one_of_each_role
 class TestAnOlderIndex:
     def test_whose_changes_are_forgotten(self, kept: IndexedVault, tmp_path: Path) -> None:
         """An index put back from a backup, which cannot catch up any more, is made anew."""

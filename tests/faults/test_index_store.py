@@ -109,9 +109,8 @@ def test_a_store_that_comes_back(remote: RemoteVault, mood: str) -> None:
     assert remote.run("update").stderr == ""
     assert remote.run("doctor", "--verify").stderr == ""
     for verb in VERBS:
-        for animal in ("okapi", "zebra"):
-            found, said = remote.find(verb, animal)
-            assert (found[0], said) == (animal, "")
+        found, said = remote.find(verb, "okapi")
+        assert (found[0], said) == ("okapi", "")
 
 
 def test_leaving_a_store_that_is_gone(remote: RemoteVault) -> None:

@@ -17,7 +17,7 @@ from programs import kill, let_go, start_program
 
 from clawmem.adapters.models.local import StaticEmbedder
 
-NOTES = 40
+NOTES = 25
 
 
 class Undisturbed(NamedTuple):

@@ -70,8 +70,8 @@ def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
 
 
 def test_pages_of_documents(home: Home) -> None:
-    """With a page of records the notes of files are read again; what only the vault has is lost, and counted."""
-    for page, _ in [*_pages_of(home, "documents")][-2:]:
+    """Without a page of records the notes of files are read again; what only the vault has is lost, and counted."""
+    for page, _ in [*_pages_of(home, "documents")][-1:]:
         home.spoil(page, noise, random.Random(page))
 
         repaired = json.loads(home.done("doctor", "--repair", "--yes", "--json").stdout)
@@ -166,7 +166,6 @@ class TestTheCommand:
             home.put(home.content)
             home.change(sql)
             assert home.advice() == REPAIR, name
-            assert "No damage found" not in home.done("doctor", "--repair", "--yes").stdout, name
         home.put(home.content)
         home.change(*SENSELESS.values())
 

@@ -19,6 +19,8 @@ from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import ClawmemError, NotAVault, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
+VAULTS = 15  # that several processes make at the same moment, one after the other
+
 
 def empty(file: Path) -> None:
     """Cut *file* to nothing, some time ago."""
@@ -80,7 +82,7 @@ class TestNotAVault:
         world.vault.close()
         content = world.vault_file.read_bytes()
         chance = random.Random(7)
-        for _ in range(60):
+        for _ in range(30):
             broken = bytearray(content)
             for _ in range(8):
                 at = chance.randrange(len(broken))
@@ -190,7 +192,7 @@ class TestFull:
             world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 60)
         kept = [len(world.paths())]
 
-        for failure in pages_missing(world, world.update, step=10):
+        for failure in pages_missing(world, world.update, step=40):
             assert failure.code == "VAULT_FULL"
             assert "Free some space and repeat" in str(failure)
             assert world.torn() == []
@@ -209,7 +211,7 @@ class TestNewVaults:
         """All that open a new vault at the same moment get it, and it is made once."""
         processes = [start_program(OPEN_AT_ONCE, tmp_path, environ=environ) for _ in range(4)]
         wait_until_ready(*processes)
-        for number in range(40):
+        for number in range(VAULTS):
             (tmp_path / f"go{number}").touch()
             made = {process.stdout.readline() for process in processes}
 
@@ -256,16 +258,16 @@ with vault.transactions.writing():
     time.sleep(float(sys.argv[2]))
 """
 
-OPEN_AT_ONCE = """
+OPEN_AT_ONCE = f"""
 import sys
 from pathlib import Path
 from clawmem.adapters.sqlite.vault import open_vault
 
 print("ready", flush=True)
-for number in range(40):
-    while not Path(sys.argv[1], f"go{number}").exists():
+for number in range({VAULTS}):
+    while not Path(sys.argv[1], f"go{{number}}").exists():
         pass
-    vault = open_vault(str(Path(sys.argv[1], f"v{number}.sqlite")))
+    vault = open_vault(str(Path(sys.argv[1], f"v{{number}}.sqlite")))
     print(vault.storage.db.value("select value from meta where name = 'vault_id'"), vault.storage.info().schema, flush=True)
     vault.close()
 """

@@ -108,32 +108,11 @@ def test_the_first_prompt_starts_a_server(here: Home) -> None:
     told = json.loads(here.run("serve", "--status", "--json").stdout)
     assert (told["running"], told["answers"], told["automatic"]) == (True, True, True)
 
-
-def test_tools_start_a_server(here: Home) -> None:
-    """The assistant's first request is forwarded: the MCP library is not imported by its process. No session needs none."""
-    assert run_process("mcp", environ=here.environ, cwd=here.home, input="").returncode == 0
-    assert not here.note.exists() and here.starts() == 0
-    call = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": call}) + "\n"
-    done = run_process("mcp", environ=here.environ, cwd=here.home, input=line)
-
-    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "clawmem"
-    assert here.server() and here.starts() == 1
-
-
-def test_a_server_writes_the_state_before_its_answer(here: Home) -> None:
-    """A client reads the state of a conversation as soon as the hook has answered."""
-    here.run("serve", "--background")
-    assert "already served" in here.run("serve", "--background").stdout
-    file = transcript(
-        here.home / "projects" / "a.jsonl", ("user", "We'll use Postgres."), ("user", "And the tests?")
-    )
-    said = {"session_id": "5f0c", "transcript_path": str(file), "trigger": "auto"}
-
-    ask(here.environ, here.home, "PreCompact", {"hook_event_name": "PreCompact", **said})
-
-    [state] = (file.parent / "memory").iterdir()
-    assert "And the tests?" in state.read_text("utf-8")
+    os.kill(server.pid, signal.SIGKILL)  # it is replaced, by a hook of any event and name
+    eventually(lambda: not is_running(here.vault))
+    assert "Redis for 14 days" in here.prompt("context-surfacing").context
+    assert here.server().pid != server.pid
+    eventually(lambda: here.starts() == 2)
 
 
 def test_two_prompts_at_once_start_one_server(here: Home) -> None:
@@ -156,19 +135,6 @@ def test_two_prompts_at_once_start_one_server(here: Home) -> None:
     here.server()
     eventually(lambda: here.starts() == 1)
     assert "runs already" not in here.log.read_text()
-
-
-def test_a_server_that_was_killed_is_replaced(here: Home) -> None:
-    """The next prompt is answered cold and starts another one; a hook of any event and name does."""
-    here.prompt()
-    first = here.server()
-    eventually(lambda: here.starts() == 1)  # its line in the log follows its announcement
-    os.kill(first.pid, signal.SIGKILL)
-    eventually(lambda: not is_running(here.vault))
-
-    assert "Redis for 14 days" in here.prompt("context-surfacing").context
-    assert here.server().pid != first.pid
-    eventually(lambda: here.starts() == 2)
 
 
 @pytest.mark.parametrize(
@@ -231,10 +197,10 @@ def test_an_idle_server_exits(here: Home) -> None:
     assert announced(here.vault) is None
 
 
-def test_tools_of_a_server_that_exited(here: Home) -> None:
-    """`clawmem mcp` starts it again, and the call is answered; on a busy machine after the one that started it."""
-    here.prompt()
-    first = here.server()
+def test_tools_start_a_server_whenever_there_is_none(here: Home) -> None:
+    """`clawmem mcp` starts it, and again; the call is answered, on a busy machine after the one that started it."""
+    assert run_process("mcp", environ=here.environ, cwd=here.home, input="").returncode == 0
+    assert not here.note.exists() and here.starts() == 0  # no session needs none
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with start_process("mcp", environ=here.environ, cwd=here.home, **pipes) as process:
 
@@ -247,7 +213,9 @@ def test_tools_of_a_server_that_exited(here: Home) -> None:
             return answer.get("result", {})
 
         client = {"name": "test", "version": "1"}
-        assert call("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        said = call("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        first = here.server()
+        assert said["serverInfo"]["name"] == "clawmem" and here.starts() == 1
         os.kill(first.pid, signal.SIGTERM)
         eventually(lambda: not is_running(here.vault))
 
@@ -279,6 +247,13 @@ def test_a_user_starts_one_in_the_background(here: Home, tmp_path: Path) -> None
     assert absent.returncode == 5 and "There is no vault" in absent.stderr
     assert not (tmp_path / "no").exists()
     assert (started.pop("started"), found.pop("started")) == (True, False)
+    # A client reads the state of a conversation as soon as the hook has answered.
+    turns = ("user", "We'll use Postgres."), ("user", "And the tests?")
+    file = transcript(here.home / "projects" / "a.jsonl", *turns)
+    said = {"hook_event_name": "PreCompact", "session_id": "5f0c", "transcript_path": str(file)}
+    ask(here.environ, here.home, "PreCompact", {**said, "trigger": "auto"})
+    [state] = (file.parent / "memory").iterdir()
+    assert "And the tests?" in state.read_text("utf-8")
     assert started == found and started["pid"] == here.server().pid and started["log"] == str(here.log)
     if sys.platform == "linux":
         line = Path(f"/proc/{started['pid']}/cmdline").read_bytes()

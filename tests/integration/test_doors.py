@@ -22,7 +22,7 @@ from clawmem.app.operations.table import TOOLS, all_operations
 
 QUESTION = "where do login sessions live?"
 ACCEPT = "application/json, text/event-stream"
-SOAKED, MORE_MB, MORE_FILES, MORE_THREADS = 150, 8, 4, 2
+SOAKED, MORE_MB, MORE_FILES, MORE_THREADS = 60, 8, 4, 2
 
 
 class Client:

@@ -29,11 +29,8 @@ INTERRUPTED_AT = AT_ONCE
 TOP = 5
 # Questions whose fifth answer is clearly better than the sixth: which of two equals is shown differs by engine.
 QUESTIONS = (
-    "where do we keep login sessions, how long is a slot held during checkout, "
-    "what does a workshop with 300 bookings a month pay, ERR_QUEUE_FULL, "
-    "members were charged twice by Paylark, which grey did Haruka not want to ship, "
-    "calendar feeds for volunteers, phone login for Nagoya, 消息队列为什么改用 Postgres, "
-    "how many no-shows were there in July"
+    "where do we keep login sessions, ERR_QUEUE_FULL, members were charged twice by Paylark, "
+    "消息队列为什么改用 Postgres, how many no-shows were there in July"
 ).split(", ")
 TIED = 1  # of the best, which another engine may rank just behind the next
 VERBS = ("search", "vsearch")
@@ -142,20 +139,37 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Steps]]:
 
 
 class TestMigrate:
-    def test_there_and_back(self, station: Station) -> None:
-        """From one backend to the next and home again: the same documents answer everywhere, and all agrees."""
+    def test_there_and_back(self, station: Station, bars: list[tuple[str, Steps]]) -> None:
+        """From one backend to the next and home again: the same documents answer everywhere."""
         before = station.answers(*VERBS)
 
         for backend in ("tantivy", "lancedb", "sqlite"):
-            said = station.run("rebuild", "--backend", backend).stdout
-            words, vectors = METHODS[backend]
-
-            assert f"({backend})" in said
-            assert station.methods() == (words, vectors)
-            assert station.run("doctor", "--verify").stdout == AGREED
+            assert f"({backend})" in station.run("rebuild", "--backend", backend).stdout
+            assert station.methods() == METHODS[backend]
             now = station.answers(*VERBS)
             assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
+            self._anew(station, bars, backend, now)
         assert (station.folders(), station.registered()) == ([], [])
+
+    def _anew(self, station: Station, bars: list[tuple[str, Steps]], backend: str, before: Answers) -> None:
+        """It is made anew where it is, every document of it, and the answers stay."""
+        generations = {record.role: record.generation for record in station.registered()}
+        bars.clear()
+
+        said = station.json("rebuild")
+
+        assert (said["backend"], said["lexical_method"], said["vector_method"]) == (
+            backend,
+            *METHODS[backend],
+        )
+        assert [label for label, _ in bars] == [f"Building the {role} index" for role in Role]
+        counted = [steps.told[-1] for _, steps in bars if steps.told]  # the table of vec0 is written at once
+        assert counted and set(counted) == {(DOCUMENTS, DOCUMENTS)}
+        for record in station.registered():
+            assert record.generation > generations[record.role]
+        assert station.folders() == sorted(f"{r.role}-{r.generation}" for r in station.registered())
+        assert station.answers("search") == {key: before[key] for key in before if key[0] == "search"}
+        assert station.run("doctor", "--verify").stdout == AGREED
 
     def test_what_is_written_meanwhile(self, station: Station, home: Path, notes: Path) -> None:
         """A document that is taken in while another engine is being filled is in it at the end."""
@@ -180,26 +194,4 @@ class TestInterrupted:
         assert half == ["lexical-1"]
         assert {record.engine for record in station.registered()} == {"lancedb"}
         assert "lexical-1" not in station.folders()
-        assert station.run("doctor", "--verify").stdout == AGREED
-
-
-class TestRebuild:
-    @pytest.mark.parametrize("backend", ["sqlite", "tantivy", "lancedb"])
-    def test_each(self, station: Station, backend: str, bars: list[tuple[str, Steps]]) -> None:
-        """It is made anew, every document of it, and the answers stay."""
-        station.run("rebuild", "--backend", backend)
-        before, generations = station.answers("search"), {r.role: r.generation for r in station.registered()}
-        bars.clear()
-
-        said = station.json("rebuild")
-
-        words, vectors = METHODS[backend]
-        assert (said["backend"], said["lexical_method"], said["vector_method"]) == (backend, words, vectors)
-        assert [label for label, _ in bars] == [f"Building the {role} index" for role in Role]
-        counted = [steps.told[-1] for _, steps in bars if steps.told]  # the table of vec0 is written at once
-        assert counted and set(counted) == {(DOCUMENTS, DOCUMENTS)}
-        for record in station.registered():
-            assert record.generation > generations[record.role]
-        assert station.folders() == sorted(f"{r.role}-{r.generation}" for r in station.registered())
-        assert station.answers("search") == before
         assert station.run("doctor", "--verify").stdout == AGREED
