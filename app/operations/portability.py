@@ -66,6 +66,7 @@ from clawmem.ports.imports import ForeignStore
 from clawmem.ports.records import InactiveReason, Role, one_line
 
 NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
+ENDINGS = {".md": "note", ".markdown": "note", ".zip": "bundle", ".jsonl": "jsonl"}
 Form = Literal["bundle", "markdown", "jsonl"]
 Force = Annotated[bool, Field(description="Replace an earlier one.")]
 CHAT_NEEDS = (
@@ -234,10 +235,11 @@ def _new_file(services: Services, target: Path, form: str, *, force: bool) -> It
     for name, folder in settings.roots.items():
         root = real_path(folder)
         is_own |= is_folder and (place.is_relative_to(root) or root.is_relative_to(place / name))
-    is_note = not is_folder and target.suffix.lower() in (".md", ".markdown")
-    if is_own or is_note:
+    named = ENDINGS.get(target.suffix.lower(), form)
+    if is_own or named != form:
         reason = "belongs to clawmem or a vault, or holds your notes. Choose another place."
-        reason = "has the name of a note. Choose another ending, such as .sqlite." if is_note else reason
+        remedy = f"or export with --format {named}" if named in NAMES else "such as .sqlite"
+        reason = f"has the name of a {named}. Choose another ending, {remedy}." if named != form else reason
         raise InvalidInput("INVALID_INPUT", f"{target} {reason}")
 
     def refuse_existing() -> None:
@@ -278,8 +280,7 @@ def backup(
     """
     target = below_home(file).absolute()
     with _new_file(services, target, "backup", force=force) as draft:
-        documents = services.back_up(str(draft))
-    return Export(file=str(target), documents=documents)
+        return Export(file=str(target), documents=services.back_up(str(draft)))
 
 
 @operation(Effect.READS, in_own_process=True)

@@ -120,6 +120,8 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, notes: Path
         (("-c", "nowhere"), "No collection matches"),
         (("-c", "notes"), "--format jsonl"),
         (("missing/file",), "Create it: mkdir -p"),
+        (("all.jsonl",), "or export with --format jsonl."),
+        (("all.zip", "--format", "markdown"), "or export with --format bundle."),
     ],
 )
 def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[str, ...], why: str) -> None:
