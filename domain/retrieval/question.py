@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from functools import cached_property
 from itertools import takewhile
+from posixpath import commonprefix
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.intent import Classification, classify_intent
@@ -46,7 +47,8 @@ _ANYTHING = frozenset(
     event events passiert geschehen pasó passé try tried trying go going goes gone went been doing done did worked
     working work wrote written write writing noted recorded entry entries note notes diary journal remember recall
     mention mentioned summary summarise summarize summarised recap overview review next upcoming step steps todo todos
-    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait
+    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait planned
+    scheduled geplant
     """.split()
 )
 _LEAVING_OFF = AFFIRMATIONS.union(
@@ -67,7 +69,7 @@ _STOPPED = re.compile(
 )
 
 _TASKS = re.compile(
-    r"\b(?:to-?dos?|tasks?|overdue|(?:have|need|got|left) to do|(?:must|should) (?:i|we) do|due|aufgaben?"
+    r"\b(?:to-?dos?|tasks?|deadlines?|overdue|(?:have|need|got|left) to do|(?:must|should) (?:i|we) do|due|aufgaben?"
     r"|(?:über)?fällig\w*|zu (?:tun|erledigen)|(?:muss ich|müssen wir)(?:(.{0,80})\b(?:tun|machen|erledigen))?|steht(.{0,80})\ban)\b",
     re.IGNORECASE,
 )
@@ -143,8 +145,15 @@ class Question:
 
     @cached_property
     def named_time(self) -> TimeRange | None:
-        """Time that the text names."""
-        return temporal_range(self.text, now_ms=self.now_ms, zone=self.zone)
+        """Time that the text names; without a topic also one to come ("What is planned for tomorrow?")."""
+        named = temporal_range(self.text, now_ms=self.now_ms, zone=self.zone)
+        coming = None if named else coming_days(self.text, now_ms=self.now_ms, zone=self.zone)
+        first, last, rest = coming or ("", "", "")
+        if not first or not _ANYTHING.issuperset(content_words(rest)):
+            return named
+        days = temporal_range(f"from {first} to {last}", now_ms=self.now_ms, zone=self.zone)
+        start = len(commonprefix((self.text, rest)))
+        return days and days._replace(start=start, end=len(self.text) - len(rest) + start + 1)
 
     @cached_property
     def intent(self) -> Classification:

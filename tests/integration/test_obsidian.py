@@ -231,6 +231,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
         "tasks.md": f"- [ ] Pay 📅 {tomorrow} ⏫ ^pay\n- [ ] Sow (due:: {yesterday})\n- [x] Go 📅 {tomorrow}\n- WAITING [#A] Rest\n",
         f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
         "farm.md": f"---\ndue: {yesterday}\naliases: [Homestead]\ntags: [cattle]\nowner: '[[Jo Tan]]'\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Meadow\n- [ ] Mow\n",
+        f"diary/{yesterday}.md": "The key is red.\n",
     }
     write_notes(tmp_path / "notes", notes)
     invoke("bootstrap", str(tmp_path / "notes"))
@@ -238,9 +239,9 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     def tasks(*days: str) -> list[str]:
         return [task["text"] for task in ask_json(invoke, "list", "--tasks", *days)["tasks"]]
 
-    def answer(question: str) -> set[str]:
+    def answer(question: str, least: float = 0.8) -> set[str]:
         results = ask_json(invoke, "query", question)["results"]
-        return {result["snippet"].split("] ")[1] for result in results if result["confidence"] == 0.8}
+        return {result["snippet"].split("] ")[-1] for result in results if result["confidence"] >= least}
 
     of_tomorrow, sown = {"Bring the car", "Milk", f"Pay 📅 {tomorrow} ⏫ ^pay"}, f"Sow (due:: {yesterday})"
     assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
@@ -251,6 +252,8 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     refused = invoke("list", "--tasks", "--since", "tomorrow", "--until", "today")
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
+    assert answer("deadlines tomorrow") == of_tomorrow and answer("todos of yesterday", 0.1) == {"Mow", sown}
+    assert answer("What is planned for tomorrow?") == {"In code\n```", "Milk"}  # the journal, and the section
     for name in ("farm", "homestead", "cattle", "farm of Jo Tan"):  # of the file, an alias, a tag, a property
         assert answer(f"open tasks of the {name}") == {"Milk", "Mow"}
     assert answer("What do I still have to do for the meadow?") == {"Mow"}

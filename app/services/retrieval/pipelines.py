@@ -354,7 +354,8 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
     Return *answer* with the open tasks first that the question asks for, each as a result of its line and its days.
 
     Where no task is of the time that it asks for, the notice of the trace says so, and those without a day are possible
-    answers. Other notes are at most possible answers to a question for tasks without a topic.
+    answers. Other notes are at most possible answers to a question for tasks without a topic, and none to one with
+    nothing but a time, if it has tasks.
     """
     wanted, likely = request.question.tasks, TASK_CONFIDENCE
     if wanted is None or request.floor > TASK_CONFIDENCE:
@@ -383,7 +384,7 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         others = [
             replace(other, confidence=min(other.confidence or 0.0, BY_TIME_OF_FILE))
             for other in others
-            if request.floor <= BY_TIME_OF_FILE
+            if request.floor <= BY_TIME_OF_FILE and (notice or request.question.topic)
         ]
     answer.trace.note("open tasks first")
     answer.trace.notice = notice
