@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from rapidfuzz.distance import Levenshtein
 
-from clawmem.domain.capture.cues import Kind, kind_of, sentences, spoken_text
+from clawmem.domain.capture.cues import LIST_MARK, Kind, kind_of, sentences, spoken_text
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.retrieval.versions import CHANGE
 from clawmem.domain.security.quoting import safe
@@ -140,8 +140,9 @@ def _parts(path: str) -> list[str]:
 DECISIONS = 20  # documents that the profile is built from; as many preferences
 MOST_ITEMS = 10  # with the facts, within the 800 tokens that a session gets
 LONGEST = 200  # characters of a fact
-NEAR = 5  # edit distance below which two facts are duplicates
+NEAR = 5  # edit distance below which two facts are duplicates; less for those below 40 characters
 LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
+_STOPS = (".", "!", "。")
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
 
 
@@ -164,21 +165,32 @@ def fact_of(title: str, body: str) -> str:
 
     The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
     because a sentence may take back the one before; then the last later sentence that says that something changed, with the
-    one after it. Sentences have a full stop and more than a reference to another note ("This replaces [...]."). Headings,
-    quotations, code and tables are none.
+    one after it. Sentences have a full stop and more than a reference to another note ("This replaces [...]."); of an item
+    of a list that ends without one, only those count that a cue or a change marks. Headings, quotations, code and tables
+    are none.
     """
-    paragraphs = re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)).split("\n\n")
-    statements = [
-        [
-            sentence
-            for sentence in sentences(paragraph)
-            if sentence.endswith((".", "!", "。"))
-            and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
-        ]
-        for paragraph in paragraphs
-    ]
-    stated, *later = [*filter(None, statements)] or [[]]
-    marked = [text for text in stated if kind_of(text, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)]
+
+    def is_marked(sentence: str) -> bool:
+        return kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
+
+    def is_change(sentence: str) -> bool:
+        is_addition = words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"])
+        return is_addition or CHANGE.search(sentence) is not None
+
+    statements = list[list[str]]()
+    for paragraph in re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)).split("\n\n"):
+        stated = list[str]()
+        for number, part in enumerate(LIST_MARK.split(paragraph)):  # the text above the list, and its items
+            is_fragment = number > 0 and not part.rstrip().endswith(_STOPS)
+            stated += [
+                sentence
+                for sentence in sentences(part)
+                if (is_marked(sentence) or is_change(sentence) if is_fragment else sentence.endswith(_STOPS))
+                and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
+            ]
+        statements += [stated] if stated else []
+    stated, *later = statements or [[]]
+    marked = [*filter(is_marked, stated)]
     shown = marked[-1:] or stated[:2]
     after = stated[stated.index(shown[-1]) + 1 :] if shown else []
     title_words, shown_words = words(title), words(" ".join(shown))
@@ -187,10 +199,7 @@ def fact_of(title: str, body: str) -> str:
     elif shown_words == title_words[: len(shown_words)]:
         shown = []
     changes = [
-        text[n : n + 2]
-        for text in (after, *later)
-        for n, sentence in enumerate(text)
-        if words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"]) or CHANGE.search(sentence)
+        text[n : n + 2] for text in (after, *later) for n, sentence in enumerate(text) if is_change(sentence)
     ]
     change = changes[-1] if changes else []
     whole = " ".join([*shown, *change])
@@ -204,7 +213,8 @@ def listing(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) 
     printed: list[str] = []
     for line in lines:
         text = line.text.lower()
-        if len(texts) < most and all(Levenshtein.distance(text, other) >= NEAR for other in texts):
+        near = min(NEAR, 1 + len(text) // 10)
+        if len(texts) < most and all(Levenshtein.distance(text, other) >= near for other in texts):
             texts.append(text)
             if token_count("\n".join([heading, *printed, str(line)])) <= budget:
                 printed.append(str(line))

@@ -142,7 +142,7 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _TURN = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?([A-Z]\w+(?: [A-Z]\w+)?):[ \t].*$", re.MULTILINE)
-_LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+")
+LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+")
 _END = re.compile(
     rf"(?!(?<=\d)\.\s+(?:[a-zäöü]|(?i:{'|'.join(MONTHS)})\b))"  # ordinal numbers: "zum 1. Mai", "am 3. des Monats"
     r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
@@ -156,7 +156,7 @@ def sentences(text: str) -> Iterator[str]:
 
     The end of a list item, heading or paragraph ends a sentence. Fenced code, quoted lines and tables are left out.
     """
-    for block in re.split(r"\n\s*\n", _LIST_MARK.sub("\n\n", spoken_text(text))):
+    for block in re.split(r"\n\s*\n", LIST_MARK.sub("\n\n", spoken_text(text))):
         flat = " ".join(block.replace("**", "").replace("__", "").split())
         ends = (end.end() for end in _END.finditer(flat))
         yield from filter(None, (flat[start:end].strip() for start, end in pairwise([0, *ends, len(flat)])))

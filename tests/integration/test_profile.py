@@ -102,6 +102,10 @@ def test_a_sentence_does_not_end_after_an_ordinal_number(world: World) -> None:
     text = "Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. So bleibt es. Der Rest nicht."
     save(world.vault, "rent.md", text, title="Miete", content_type="preference")
 
+    for title in ("Mast", "Deck"):  # different short titles
+        save(world.vault, f"{title}.md", "Text", title=title, content_type="preference")
+
+    assert all(f"\n- {title} (notes/" in profile(world) for title in ("Mast", "Deck"))
     assert "- Miete: Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. So bleibt es. (" in profile(
         world
     )
