@@ -14,7 +14,8 @@ class FileSource(Protocol):
         List every regular file below the absolute folder *root* that is wanted, sorted by path; open none.
 
         Symbolic links are not followed. In each folder, names that begin with a dot are asked for first. *enter* and
-        *wanted* receive paths below the root; a folder that is not entered is not read. See `Scan` for a missing root.
+        *wanted* receive paths below the root, those of links to folders and of all else too; a folder that is not
+        entered is not read. See `Scan` for a missing root.
         """
 
     def read(self, root: str, path: str) -> bytes:

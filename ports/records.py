@@ -359,8 +359,8 @@ class Scan(NamedTuple):
     All files found by one scan; without the root folder, ``root_exists`` is False and the files are unknown.
 
     ``unreadable`` files and folders could not be read, ``misnamed`` files and folders have names that are not UTF-8. ``links``
-    are the symbolic links in the folders that were entered, those to folders with a ``/`` at the end; ``special`` are
-    pipes, sockets and devices. ``problem`` is a sentence that says why the root is unknown, and what to do.
+    are the symbolic links that would be wanted or entered, those to folders with a ``/`` at the end; ``special`` are
+    such pipes, sockets and devices. ``problem`` is a sentence that says why the root is unknown, and what to do.
     """
 
     files: tuple[SourceFile, ...]

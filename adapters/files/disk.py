@@ -96,16 +96,14 @@ class DiskFiles:
                 path = f"{relative}/{entry.name}" if relative else entry.name
                 name = _printable(path)
                 try:
-                    if entry.is_symlink():
-                        links.append(f"{name}/" if os.path.isdir(entry.path) else name)  # noqa: PTH112
-                        continue
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    if not (is_folder or entry.is_file(follow_symlinks=False)):
-                        special.append(name)
-                        continue
+                    is_folder = os.path.isdir(entry.path)  # noqa: PTH112  with no error for a loop of links
                     if not (enter if is_folder else wanted)(name):
                         continue
-                    if name != path:
+                    if entry.is_symlink():
+                        links.append(f"{name}/" if is_folder else name)
+                    elif not (is_folder or entry.is_file(follow_symlinks=False)):
+                        special.append(name)
+                    elif name != path:
                         misnamed.append(name)
                     elif is_folder:
                         folders.append((entry.path, path))

@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
-from file_tree import FileTree
 from hypothesis import given
 from hypothesis import strategies as st
-from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_front_matter
-from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.ports.errors import SourceUnreadable
 
 TEXT = "# Beekeeping\n\nThe queen was marked in blue.\n"
 PATHS = ["a.md", "b.md", "x/a.md", "x/b.md", "x/y/a.md", "x/y/z/b.md", "y/a.md", "#c.md", "!d.md", "e f.md"]
@@ -146,26 +139,36 @@ def test_a_rule_that_excludes_everything_withdraws_everything(invoke: Invoke, tm
     assert "12 removed" in done and "12 by .clawmemignore" in done
 
 
-def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
-    """New notes next to it wait, because it may exclude them; those that were served stay."""
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("diary.md\r\nnew.md\r\n".encode("utf-16"), ""),
+        ("../rules.txt", ""),
+        ("nowhere", "it is gone"),
+        ("../../rules.txt", "it lies outside the folder"),
+        (None, "it is not a regular file"),
+        (b"\xff\x00\x80" * 50, "it is no text"),
+    ],
+)
+def test_an_ignore_file_is_obeyed_or_nothing_below_it_changes(
+    invoke: Invoke, vault: Path, content: bytes | str | None, fault: str
+) -> None:
+    """UTF-16 and a link are read; next to a pipe new notes wait, because it may exclude them, and served ones stay."""
+    invoke("bootstrap", vault, "--skip-embed")
+    rules = "diary.md\nnew.md\n"
+    write_notes(vault, {"private/new.md": TEXT, "rules.txt": rules, "../rules.txt": rules})
+    file = vault / "private/.clawmemignore"
+    if content is None:
+        os.mkfifo(file)
+    elif isinstance(content, str):
+        file.symlink_to(content)
+    else:
+        file.write_bytes(content)
 
-    class SealedTree(FileTree):
-        def read(self, root: str, path: str) -> bytes:
-            if path.endswith(".gitignore"):
-                raise SourceUnreadable(path, "it may not be read")
-            return super().read(root, path)
-
-    files = SealedTree()
-    files.write("/notes/work/plan.md", TEXT.encode())
-    with closing(open_vault(":memory:")) as vault:
-        update = update_collection(vault, files, ManualClock(), parse_front_matter)
-        update(Folder("notes", "/notes"))
-        for name in (".gitignore", "new.md"):
-            files.write(f"/notes/work/{name}", TEXT.encode())
-        report = update(Folder("notes", "/notes"))
-
-    assert (report.added, report.removed) == (0, 0)
-    assert "files of work could not be read (work/.gitignore: it may not be read)" in report.problems[0]
+    assert fault in invoke("update").output
+    assert ("private/new.md" in served(invoke), "private/diary.md" in served(invoke)) == (False, bool(fault))
+    assert explained(invoke, vault / "private/new.md")["state"] == ("unreadable" if fault else "excluded")
+    assert f"private/.clawmemignore: {fault}" in invoke("doctor").stdout or not fault
 
 
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path, home: Path) -> None:

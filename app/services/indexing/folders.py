@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeAlias
 from unicodedata import normalize
 
-from clawmem.app.services.indexing.source import Split
+from clawmem.app.environment.places import real_path
+from clawmem.app.services.indexing.source import Split, decode
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.names import READABLE
 from clawmem.domain.security.folders import without_backtracking
-from clawmem.ports.errors import SourceMissing, SourceUnreadable
+from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource, TextExtractor
 from clawmem.ports.records import Origin, Scan
 
@@ -202,12 +203,12 @@ class Exclusions:
                 self.journal_format = stated[1] if stated else ""
         if name == OWN or (name == GIT and self._folder.gitignore):
             try:
-                text = self._files.read(self._folder.root, path).decode("utf-8", "replace")
+                source = Path(self._folder.root, path)
+                place = str(real_path(source)) if source.is_symlink() else path
+                text = decode(self._files.read(self._folder.root, place), path)[0]
                 lines = text.removeprefix("\ufeff").splitlines()
                 rank = _OWN_RANK if name == OWN else _GIT_RANK
                 self._rules.setdefault(parent, []).append((rank, _rules_of(path, lines, is_numbered=True)))
-            except SourceMissing:
-                return
             except SourceUnreadable as error:
                 self.unreadable[parent] = f"{path}: {error.reason}"
 
@@ -228,7 +229,8 @@ class Exclusions:
         """Return why the file *path*, or nothing below that folder, can be read."""
         if path not in self.unreadable:
             return f"{path} could not be read. Check its permissions"
-        return f"The rules that exclude files of {path or 'the folder'} could not be read ({self.unreadable[path]})"
+        fault = f"The rules that exclude files of {path or 'the folder'} could not be read ({self.unreadable[path]})"
+        return f"{fault}. Correct or remove that file"
 
     def explained(self, path: str, *, is_folder: bool = False) -> tuple[str, Exclusion] | None:
         """Return the first part of *path* that is excluded, with the rule. A scan must have met its folders."""
@@ -268,8 +270,7 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
     Return the files that *folder* owns, those of its ``only`` if that is given.
 
     A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
-    rules, and counts what is not read. ``links`` are those that would be owned or entered if they were followed, and
-    ``special`` what would be owned if it were a file.
+    rules, and counts what is not read.
     """
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
@@ -282,9 +283,6 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
 
     def wanted(path: str) -> bool:
         rules.note(path)
-        return is_wanted(path)
-
-    def is_wanted(path: str) -> bool:
         if (only is not None and path not in only) or inside.owner(f"{root}/{path}") is not None:
             return False
         if matches(path):
@@ -296,9 +294,4 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
         return False
 
     scan = files.scan(folder.root, enter=enter, wanted=wanted)
-    links = (path for path in scan.links if (enter(path[:-1]) if path.endswith("/") else is_wanted(path)))
-    return scan._replace(
-        unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})),
-        links=tuple(links),
-        special=tuple(filter(is_wanted, scan.special)),
-    )
+    return scan._replace(unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})))

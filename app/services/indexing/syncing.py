@@ -101,7 +101,7 @@ def sync_folder(
         if allow_empty or documents.collections().get(collection):
             return report
     remedy = "Give another folder or --pattern"
-    remedy = f"Check the permissions of {few(scan.unreadable)}" if scan.unreadable else remedy
+    remedy = rules.why_unreadable(scan.unreadable[0]) if scan.unreadable else remedy
     excluded = few([f"{count} by {rule}" for rule, count in rules.counts.items()], 5)
     remedy = f"Excluded: {excluded}. {remedy}" if excluded else remedy
     fault = f"No readable file of {root} matches {pattern}. {remedy}."

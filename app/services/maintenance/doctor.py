@@ -193,9 +193,10 @@ class Doctor:
         scan = self.files.scan(folder.root, enter=parents.__contains__, wanted=paths.__contains__)
         if not scan.root_exists:
             return CheckResult(name, False, *missing_folder(folder, scan.problem, has_documents=bool(notes)))
-        if unreadable := scan_folder(self.files, folder).unreadable:
-            detail = f"files and folders that cannot be read: {few(unreadable)}"
-            return CheckResult(name, False, detail, "Check their permissions. Then run: clawmem update")
+        exclusions = Exclusions(self.files, folder)
+        if unreadable := scan_folder(self.files, folder, exclusions).unreadable:
+            detail = ". ".join(map(exclusions.why_unreadable, unreadable[:5]))
+            return CheckResult(name, False, detail, "Then run: clawmem update")
         lost = len(paths) - len(scan.files)
         if seems_unmounted(self.files, folder, lost, len(paths)):
             detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
