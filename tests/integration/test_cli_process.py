@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import configure, write_file
-from command_process import Run, start_process
+from command_process import Run, run_process, start_process
 from programs import run_program
 
 from clawmem.app.version import VERSION
@@ -94,14 +94,20 @@ def test_output_that_is_lost_is_named(run: Run, notes: Path, environ: dict[str, 
         (">&-", "hook Stop", 0),
         ("2>&-", "get none", 3),
         ("<&- >&- 2>&-", "status", 1),
-        (">/dev/full", "--json search Redis", 1),
-        ("2>/dev/full", "--json get none", 3),
     ):
         command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "clawmem", *words.split()]
         pipes = {"input": "{}", "capture_output": True, "text": True}
         done = subprocess.run(command, check=False, cwd=home, env=environ, **pipes)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), (command, done.stderr)
         assert code != 1 or "2>&-" in closed or "standard output" in done.stderr, command
+    with Path("/dev/full").open("w") as full:
+        done = run_process("--json", "search", "Redis", environ=environ, cwd=home, stdout=full)
+        assert (done.returncode, "Traceback" in done.stderr, "standard output" in done.stderr) == (
+            1,
+            False,
+            True,
+        )
+        assert run_process("--json", "get", "none", environ=environ, cwd=home, stderr=full).returncode == 3
 
 
 def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:

@@ -204,7 +204,7 @@ def test_memories_of_agents_are_found_beyond_what_the_agent_reads(
         assert invoke("collection", "add", "--client", agent).exit_code == 0
     invoke("update")
 
-    assert suggested not in invoke("doctor").stdout
+    assert suggested not in invoke("bootstrap", tmp_path / "notes").stderr
     assert {file for file in notes(invoke) if not file.startswith("notes/")} == {
         "claude-code-memory/-home-ann-shop/memory/MEMORY.md",
         "claude-code-memory/-home-ann-shop/memory/topics/deploy.md",

@@ -151,7 +151,7 @@ def test_no_note_runs_anything(browser: Browser) -> None:
     ]
     pages += [("/graph", {"file": name}) for name in sorted(names)[::6]]
     pages += [("/supersede", {"file": name, "q": "hazard"}) for name in sorted(names)[::6]]
-    pages += [("/note", {"file": payload}) for payload in PAYLOADS]
+    pages += [("/note", {"file": payload}) for payload in PAYLOADS[2::4]]
     pages += [("/search", {"q": payload, "mode": "words", "tag": payload[:9]}) for payload in PAYLOADS[::4]]
     pages += [("/prompt", {"id": number}) for number in range(1, 12)]  # receipts of these very questions
     for path, query in pages:

@@ -120,7 +120,7 @@ class TestWords:
 
     def test_syntax_is_only_words(self, remembered: Invoke) -> None:
         """What an engine would take for an operator, a column or a statement is text; the words are found."""
-        for question, verb in product(SYNTAX, ("search", "query")):
+        for question, verb in [*product(SYNTAX, ["search"]), *product(SYNTAX[::5], ["query"])]:
             found = read_json(remembered(verb, "--json", "--", question))["results"]
             assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", (question, verb)
 

@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from command_process import run_process
+from command_process import run_process, start_process
 from hook_process import TURNS, ask, transcript
 from process_environ import process_environ
 from server_process import ServerProcess, serving
@@ -398,10 +397,10 @@ class TestLife:
         )
         with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor() as pool:
             here.environ["CLAWMEM_LLM_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}"
-            words = [sys.executable, "-c", code, "serve", "--port", "0"]
+            words = ("-c", code, "serve", "--port", "0")
             with (
                 log.open("w") as file,
-                subprocess.Popen(words, env=here.environ, cwd=here.home, stderr=file) as process,
+                start_process(*words, environ=here.environ, cwd=here.home, stderr=file) as process,
             ):
                 eventually(lambda: announced(here.vault))
                 pool.submit(self._posted, here, "/query", {"query": "x " * 2000})

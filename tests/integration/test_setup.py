@@ -492,6 +492,14 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         assert remedy in done.output
 
 
+@pytest.fixture
+def quick_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every hook and server of a client answer without being started, which costs a second each."""
+    monkeypatch.setattr("clawmem.adapters.system.commands.hook_answer", lambda *_: {"continue": True})
+    monkeypatch.setattr("clawmem.adapters.system.commands.tool_answer", lambda *_: "")
+
+
+@pytest.mark.usefixtures("quick_answers")
 def test_a_check_sees_what_was_undone_in_part(invoke: Invoke, home: Path, notes: Path) -> None:
     """Another memory in the slot, an entry that is off, a provider or a link that is gone; what was never connected is fine."""
     invoke("bootstrap", notes)
@@ -530,6 +538,7 @@ def test_a_check_sees_what_was_undone_in_part(invoke: Invoke, home: Path, notes:
     assert "No agent is connected" in invoke("setup", "--check").output
 
 
+@pytest.mark.usefixtures("quick_answers")
 def test_doctor_names_what_is_wrong_with_the_settings(
     invoke: Invoke, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
