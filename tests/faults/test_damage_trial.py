@@ -477,7 +477,7 @@ MANY = {
 }
 
 
-FEW = {"sqlite": ["page swapped", "cut pages"], "tantivy": ["file part"]}
+FEW = {"tantivy": ["cut pages", "file part"]}
 LOG = logging.getLogger(__name__)
 
 
@@ -497,7 +497,7 @@ def make_home(tmp_path: Path, invoke: Invoke, environ: dict[str, str]) -> Callab
 @pytest.mark.parametrize("engine", FEW)
 def test_some_damages(engine: str, make_home: Callable[[str, int], TrialHome]) -> None:
     """A few damages in a small vault."""
-    every_damage_is_repaired(make_home(engine, 20), FEW[engine], seed=5)
+    every_damage_is_repaired(make_home(engine, 16), FEW[engine], seed=5)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ class TestWriters:
     @pytest.mark.parametrize(
         ("backend", "number", "seconds"),
         [
-            ("tantivy", 4, 1),
+            ("tantivy", 3, 0.6),
             *(
                 pytest.param(backend, 8, 60, marks=pytest.mark.slow)
                 for backend in ("sqlite", "tantivy", "lancedb")
@@ -38,7 +38,7 @@ class TestWriters:
         tmp_path: Path,
         backend: str,
         number: int,
-        seconds: int,
+        seconds: float,
     ) -> None:
         """Each takes in what it wrote and finds it at once; nobody is turned away, nothing is there twice."""
         write_vault(served, backend, tmp_path)
@@ -62,7 +62,7 @@ class TestWriters:
     @pytest.mark.parametrize(
         ("backend", "rebuilds", "seconds"),
         [
-            ("tantivy", 2, 2),
+            ("tantivy", 1, 1),
             pytest.param("tantivy", 24, 60, marks=pytest.mark.slow),
             pytest.param("lancedb", 6, 30, marks=pytest.mark.slow),
         ],
@@ -74,7 +74,7 @@ class TestWriters:
         tmp_path: Path,
         backend: str,
         rebuilds: int,
-        seconds: int,
+        seconds: float,
     ) -> None:
         """Whoever asks for a rebuild gets it while others write, and nobody is turned away."""
         write_vault(served, backend, tmp_path)
@@ -103,7 +103,7 @@ def write_vault(world: ServedWorld, backend: str, place: Path) -> None:
     configure_notes({"HOME": str(place / "home")}, place / "notes")
 
 
-def writing(environ: dict[str, str], number: int, seconds: int) -> list[subprocess.Popen[str]]:
+def writing(environ: dict[str, str], number: int, seconds: float) -> list[subprocess.Popen[str]]:
     """Processes that have begun to write at the same moment."""
     writers = [start_program(WRITER, one, seconds, environ=environ) for one in range(number)]
     let_go(*writers)
