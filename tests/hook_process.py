@@ -179,10 +179,7 @@ class Client:
         began = time.monotonic()
         pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"cwd": self.home}
         variables = {**self.environ, **(environ or {})}
-        if under:
-            process = subprocess.Popen([*under, *command(name)], env=variables, **pipes)
-        else:
-            process = start_process("hook", name, environ=variables, **pipes)
+        process = start_process("hook", name, environ=variables, under=under, **pipes)
         assert process.stdin
         process.stdin.write(json.dumps(self.event(name, **fields)).encode() if told is None else told)
         process.stdin.close()

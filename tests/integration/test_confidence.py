@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Invoke, write_file
+from command_process import run_process
+from process_environ import process_environ
 
 from clawmem.domain.retrieval.relevance import POSSIBLE
 
@@ -29,10 +32,18 @@ BY_MEANING = {"为什么放弃 RabbitMQ？": "decisions/2026-05-06-message-queue
 FACTS = re.compile(r"  #[0-9a-f]{6,}  (?P<confidence>[01]\.[0-9]{2}) (?P<word>likely|possible|unlikely)  \S")
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose vault holds the example notes, with their vectors; to be copied."""
+    home = tmp_path_factory.mktemp("examples")
+    run_process("bootstrap", EXAMPLES, environ=process_environ(home), cwd=home, check=True)
+    return home
+
+
 @pytest.fixture
-def examples(invoke: Invoke) -> Invoke:
+def examples(invoke: Invoke, indexed: Path, home: Path) -> Invoke:
     """``invoke`` over a vault that holds the example notes, with their vectors."""
-    assert invoke("bootstrap", EXAMPLES).exit_code == 0
+    shutil.copytree(indexed, home, dirs_exist_ok=True)
     return invoke
 
 
@@ -91,7 +102,7 @@ def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, h
     folder = home / "many"
     folder.mkdir()
     topics = ("harvest", "ledger", "bridge", "kettle", "violin", "harbour", "lantern")
-    for number in range(700):
+    for number in range(400):
         words = " ".join(topics[(number * step) % len(topics)] for step in (1, 2, 3))
         lines = "\n\n".join(f"Remark {number}-{line} about {words}." for line in range(3))
         (folder / f"note-{number}.md").write_text(f"# Note {number}\n\n{lines}\n", "utf-8")

@@ -172,7 +172,7 @@ SLOW_TOOLS = "reindex embed build_graphs vault_sync profile lifecycle_sweep life
 class TestAnything:
     """No argument brings it down, shows how it is made, or changes something and says that it did not."""
 
-    @pytest.mark.parametrize("number", [100, pytest.param(5000, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("number", [60, pytest.param(5000, marks=pytest.mark.slow)])
     def test_tools(self, client: Client, number: int) -> None:
         """Of tools; `test_rest.py` asks the routes."""
         dice = Dice(number)

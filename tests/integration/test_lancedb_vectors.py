@@ -76,7 +76,9 @@ class TestNeighbours:
 
 
 class TestUpkeep:
-    @pytest.mark.parametrize("kind", [LanceLexicalIndex, LanceVectorIndex])
+    @pytest.mark.parametrize(
+        "kind", [LanceLexicalIndex, pytest.param(LanceVectorIndex, marks=pytest.mark.slow)]
+    )
     def test_commits_do_not_pile_up(
         self,
         place: IndexPlace,

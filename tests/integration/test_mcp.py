@@ -204,7 +204,7 @@ class TestWays:
         async def session() -> None:
             async with opened() as client:
                 assert client.instructions.startswith("clawmem is the memory")
-                asked = (client.call_tool("search", {**QUESTION, "limit": n}) for n in range(1, 11))
+                asked = (client.call_tool("search", {**QUESTION, "limit": n}) for n in range(1, 5))
                 results = await asyncio.gather(*asked)
                 assert all("redis.md" in text_of(one) and not one.is_error for one in results)
                 refused = await client.call_tool("get", {"file": "nothing.md"})

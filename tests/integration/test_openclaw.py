@@ -87,20 +87,18 @@ def test_the_gateway_starts_a_server(host: Host, remembered: Invoke, tmp_path: P
     schema = json.loads((PLUGIN / "openclaw.plugin.json").read_text("utf-8"))["configSchema"]["properties"]
     defaults = {name: one["default"] for name, one in schema.items() if "default" in one}
     service = {"do": "service", "name": "clawmem"}
-    with socket.socket() as usual, socket.create_server(("127.0.0.1", 0)) as other:
+    with socket.socket() as usual:
         with suppress(OSError):  # somebody else has it: as good
             usual.bind(("127.0.0.1", 7438))
             usual.listen()
-        port = other.getsockname()[1]
         try:
-            [refused] = host(service, **defaults, servePort=port)["results"]
             started, found = host(service, service, **defaults)["results"]
         finally:
             stopped = remembered("serve", "--stop")
     [absent] = host(service, vault=str(tmp_path / "none.sqlite"))["results"]
     [missing] = host(service, clawmemBin=str(tmp_path / "none"))["results"]
 
-    assert f"port {port}" in refused and "There is no vault" in absent and "There is no program" in missing
+    assert "There is no vault" in absent and "There is no program" in missing
     assert started == "clawmem: started a server of the vault."
     assert found == "clawmem: found a server of the vault."
     assert stopped.exit_code == 0

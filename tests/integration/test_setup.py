@@ -459,7 +459,9 @@ def test_an_agent_that_cannot_be_connected_does_not_stop_the_others(invoke: Invo
     assert "FAIL  Gemini CLI: whether it is connected is unknown" in invoke("setup", "--check").output
 
 
-def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
+def test_a_check_starts_what_is_configured(
+    invoke: Invoke, home: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
     assert "No agent is connected" in invoke("setup", "--check").output
     with pytest.MonkeyPatch.context() as environment:
@@ -477,6 +479,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
     file = home / ".gemini" / "settings.json"
     working = file.read_text()
     [ours] = json.loads(working)["hooks"]["BeforeAgent"][0]["hooks"]
+    monkeypatch.setattr("clawmem.adapters.system.commands.tool_answer", lambda *_: "")  # it answers
 
     for command, fault, remedy in (
         ("/gone/clawmem hook BeforeAgent", "127", "clawmem setup gemini"),
@@ -484,6 +487,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         (f"{ours['command']} --vault /gone/x.sqlite", "no vault at /gone/x.sqlite", "bootstrap"),
     ):
         settings = json.loads(working)
+        settings["hooks"] = {"BeforeAgent": settings["hooks"]["BeforeAgent"]}  # the others answer
         settings["hooks"]["BeforeAgent"][0]["hooks"][0]["command"] = command
         file.write_text(json.dumps(settings))
         done = invoke("setup", "--check")

@@ -45,6 +45,7 @@ class TestMeanwhile:
                 while not is_done.is_set():
                     seen.add(vault.embeddings.fingerprint())
                     wrong.extend(item for item in kept.firsts(vault).items() if item not in ASKED.items())
+                    sleep(0.005)
             except Exception as error:  # noqa: BLE001  of another thread, to be looked at by the test
                 wrong.append(error)
 
