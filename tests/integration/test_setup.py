@@ -487,7 +487,6 @@ def test_a_check_starts_what_is_configured(
         (f"{ours['command']} --vault /gone/x.sqlite", "no vault at /gone/x.sqlite", "bootstrap"),
     ):
         settings = json.loads(working)
-        settings["hooks"] = {"BeforeAgent": settings["hooks"]["BeforeAgent"]}  # the others answer
         settings["hooks"]["BeforeAgent"][0]["hooks"][0]["command"] = command
         file.write_text(json.dumps(settings))
         done = invoke("setup", "--check")
