@@ -130,7 +130,7 @@ class ArchivedNote(TitledFile):
     command="archive",
 )
 def lifecycle_archive(services: Services, query: Address, why: Why = "") -> ArchivedNote:
-    """Archive one note: it is found no more until it is restored, and its file stays."""
+    """Archive one note: it is found no more until it is restored or edited; its file stays."""
     try:
         target = services.lookup.find(query)
         services.lifecycle.archive([(target, why)], services.caller)

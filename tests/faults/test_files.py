@@ -149,8 +149,13 @@ class TestWithheld:
     @pytest.mark.parametrize("reason", [InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED])
     @pytest.mark.parametrize("force", [False, True])
     def test_an_unchanged_file_stays_away(self, world: World, reason: InactiveReason, force: bool) -> None:
-        """A pass, a new time of the same text, and the file's leaving and return change nothing."""
+        """A pass, a new time of the same text, the file's leaving and return, and a move there and back change nothing."""
         withhold(world, reason)
+        for name, former in (("sub/moved.md", "a.md"), ("a.md", "sub/moved.md")):
+            (world.root / name).parent.mkdir(exist_ok=True)
+            (world.root / former).rename(world.root / name)
+            world.update(force=force)
+            assert (world.at(name).inactive, world.paths()) == (reason, ["notes/b.md"])
 
         assert is_withheld(world, reason, force=force)
         world.write("a.md", "Zebra.", hours_ago=1)

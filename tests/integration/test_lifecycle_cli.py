@@ -167,8 +167,10 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     done(invoke("update"))
     assert invoke("restore", f"notes/{OLD}").exit_code == 1
 
-    (notes / OLD).write_text(text, "utf-8")
-    assert OLD in done(invoke("restore", "--all"))
+    (notes / "elsewhere.md").write_text(text, "utf-8")
+    assert "0 added, 0 updated" in done(invoke("update")) and invoke("get", "elsewhere.md").exit_code == 3
+    assert "notes/elsewhere.md" in done(invoke("restore", "--all"))
+    (notes / "elsewhere.md").rename(notes / OLD)
     assert "0 removed" in done(invoke("update"))
 
     done(invoke("archive", OLD, "--why", "moved"))

@@ -61,6 +61,8 @@ EXCLUDED = "excluded"  # the cursor with a checksum of what the last pass exclud
 
 MOST_PAIRS = 2500  # of notes whose files are gone and new files with other names, whose texts are compared
 
+WITHHELD = (InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED)  # until restored or edited
+
 ORIGIN = "links"  # the writer of the relations that follow from links
 
 
@@ -212,7 +214,7 @@ class UpdateCollection:
     An interrupted pass keeps its commits, and the next pass continues.
 
     An unchanged file only costs a stat call. An unreadable file keeps its record; a missing folder, or a part of it
-    that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document. A file with
+    that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document, archived or not. A file with
     the text of a forgotten note is not indexed.
 
     Args:
@@ -386,8 +388,9 @@ class _Pass:
         """
         Return the record that moved to *file*: one with the text of *document* that has left its place, see `nearness`.
 
-        A served one goes before a removed one. Of several new files with this text, the one with the time of the
-        record, else the first, is the document. Without a text, the whole file is compared, such as a picture.
+        A served one goes before an archived one, and that before a removed one. Of several new files with this text, the
+        one with the time of the record, else the first, is the document. Without a text, and for an archived note, the
+        whole file is compared.
         """
         if known and known.inactive is None and known.hash == document.hash:
             return None
@@ -397,6 +400,10 @@ class _Pass:
         if not document.body_length:
             holders = [note for note in holders if note.source_hash == document.source_hash]
         moved = [note for note in holders if note.inactive is None and self._has_left(note)]
+        withheld = [
+            note for note in holders if note.inactive in WITHHELD and note.source_hash == document.source_hash
+        ]
+        moved = moved or [*filter(self._has_left, withheld)]
         if known is None or known.inactive is InactiveReason.REMOVED:
             moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
         elif not any(self._text_at(path) == known.hash for path in self._changed if moved):
@@ -405,7 +412,7 @@ class _Pass:
         return nearest if nearest and (known is None or known.id != nearest.id) else None
 
     def _has_left(self, note: Document) -> bool:
-        """Whether the file of a served note is gone, alone or with its folder, or has the text of another note now."""
+        """Whether the file of a note is gone, alone or with its folder, or has the text of another note now."""
         if note.collection != self._folder.name or note.path not in self._changed:
             return has_lost_file(self._update.files, self._roots, note)
         text = self._text_at(note.path)
@@ -504,6 +511,9 @@ class _Pass:
             self._documents.move(former.id, parsed.document.collection, parsed.document.path)
             self._placed |= self._documents.many([former.id, *([place.id] if place else [])])
         saved = publisher.save(parsed.document, parsed.body, parsed.fragments, parsed.declared)
+        if former and former.inactive in WITHHELD:
+            publisher.withdraw([saved.id], former.inactive)
+            return "", ""
         self._saved.append((saved, parsed.fragments))
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
         return "updated" if was_served else "added", problem
