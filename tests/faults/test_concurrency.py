@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
-SECONDS = 1.0
+SECONDS = 0.6
 NOTES = 40
 
 

@@ -262,7 +262,7 @@ class TestContent:
         assert world.found("sound") == ["a.md"]
         assert world.body("a.md") == "Sound words."
 
-    @pytest.mark.parametrize("megabytes", [4, pytest.param(20, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("megabytes", [2, pytest.param(20, marks=pytest.mark.slow)])
     def test_one_line_of_many_megabytes(
         self, tmp_path: Path, environ: dict[str, str], megabytes: int
     ) -> None:

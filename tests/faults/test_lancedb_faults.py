@@ -86,7 +86,7 @@ class TestKill:
         for _ in range(kills):
             process = start_program(WRITER, tmp_path, environ=None)
             wait_until_ready(process)
-            time.sleep(0.2 + chance.random())
+            time.sleep(0.2 + chance.random() / 2)
             said = kill(process)
 
             indexes = [LanceLexicalIndex(at(tmp_path, "words")), LanceVectorIndex(at(tmp_path, "vectors"))]

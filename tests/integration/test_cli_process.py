@@ -92,7 +92,6 @@ def test_output_that_is_lost_is_named(run: Run, notes: Path, environ: dict[str, 
         ("<&-", "remember -", 2),
         (">&-", "search Redis", 1),
         (">&-", "hook Stop", 0),
-        ("2>&-", "get none", 3),
         ("<&- >&- 2>&-", "status", 1),
     ):
         command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "clawmem", *words.split()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -123,11 +124,11 @@ def test_a_merged_note_names_its_successor(addressed: Invoke, services: Services
         services.vault.journal.replace(Replacement(newer, (older,), "the same", "2026-11-01T00:00:00.000Z"))
     before = rows()
 
-    for verb, address in ((verb, address) for verb in VERBS for address in (PUMP, "The pump leaks", docid)):
-        for door in ("cli", "mcp", "rest"):
-            heard = change(door, addressed, verb, address)
-            assert heard.refused
-            assert "superseded" in heard.text and "work/observations/pumps.md (Pumps leak)" in heard.text
+    addresses = cycle((PUMP, "The pump leaks", docid, PUMP))
+    for verb, door, address in zip(sorted(VERBS * 3), cycle(("cli", "mcp", "rest")), addresses, strict=False):
+        heard = change(door, addressed, verb, address)
+        assert heard.refused
+        assert "superseded" in heard.text and "work/observations/pumps.md (Pumps leak)" in heard.text
     told = by_tool("get", file=PUMP)
     assert (told.code, told.details["state"]) == ("NOT_SERVED", "superseded")
     assert [one["file"] for one in told.details["candidates"]] == ["work/observations/pumps.md"]

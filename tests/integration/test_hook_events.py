@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
+from command_process import run_process
 from hook_process import TURNS, ask, command, transcript
-from programs import run_program
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
@@ -71,7 +71,7 @@ process.run_process(["pretool-inject"])
         ("__import__('time').sleep(60)", "so far"),
         ("return None", ""),
     ):
-        done = run_program(code.format(what), input="{}", cwd=home, env=environ, timeout=30)
+        done = run_process("-c", code.format(what), environ=environ, input="{}", cwd=home, timeout=30)
         (line,) = done.stdout.splitlines()
         assert json.loads(line)["hookSpecificOutput"].get("additionalContext", "") == context, what
 
