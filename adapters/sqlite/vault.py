@@ -1,9 +1,11 @@
 """Opening of a vault in one SQLite file."""
 
+import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
@@ -28,6 +30,7 @@ from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, Sql
 from clawmem.adapters.sqlite.store import Store
 from clawmem.adapters.sqlite.vault_file import refuse_empty
 from clawmem.ports.errors import (
+    ClawmemError,
     InterruptedAfterCommit,
     VaultDamaged,
     VaultError,
@@ -56,6 +59,7 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
             raise VaultError(path, f"{Path(path).parent} is a file; choose another --vault.") from error
         except OSError as error:
             raise VaultReadOnly(path) from error
+        _make_whole(path)
     db = Database(path, read_only=read_only)
     try:
         prepare(db)
@@ -93,6 +97,25 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         forgotten_texts=SqliteForgottenTexts(db),
         leases=SqliteLeases(db),
     )
+
+
+def _make_whole(path: str) -> None:
+    """
+    Make a missing vault under another name first, so that a process that is killed leaves no empty file at *path*.
+
+    A link replaces no vault that another process has just made. `open_vault` makes it in place where links are impossible,
+    and where the log of a deleted vault is left: SQLite would write that into a whole one.
+    """
+    if not any(os.path.lexists(f"{path}{ending}") for ending in ("", "-wal", "-journal")):
+        folder, name = os.path.split(path)
+        with (
+            suppress(OSError, ClawmemError),
+            TemporaryDirectory(prefix=f".{name}.draft-", dir=folder) as drafts,
+        ):
+            draft = f"{drafts}/{name}"
+            with closing(Database(draft)) as db:
+                prepare(db)
+            os.link(draft, path)
 
 
 class SqliteTransactions(Store):

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, assert_refused
+from command_line import Invoke, assert_refused, write_notes
 from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
@@ -220,6 +220,22 @@ class TestNewVaults:
         for process in processes:
             finish(process)
 
+    def test_a_killed_process_leaves_no_part_of_one(
+        self, tmp_path: Path, invoke: Invoke, environ: dict[str, str]
+    ) -> None:
+        """The next command makes it, also where a deleted vault left its log, which is not read into the new one."""
+        write_notes(tmp_path / "notes", {"a.md": "# Zebra\n\nThe zebra runs.\n"})
+        vault = tmp_path / "vault.sqlite"
+        with start_program(KILLED, vault, environ=environ) as process:
+            assert process.wait() == 9
+        with closing(open_vault(str(vault))):
+            assert "1 added" in invoke("update").stdout
+            log = Path(f"{vault}-wal").read_bytes()
+        vault.unlink()
+        Path(f"{vault}-wal").write_bytes(log)
+
+        assert "1 added" in invoke("update").stdout
+
 
 def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:
     """*run* again and again, with some more pages each time, until it succeeds; every failure on the way."""
@@ -256,6 +272,14 @@ vault = open_vault(sys.argv[1])
 with vault.transactions.writing():
     print("ready", flush=True)
     time.sleep(float(sys.argv[2]))
+"""
+
+KILLED = """
+import os, sys
+from clawmem.adapters.sqlite import vault
+
+vault.prepare = lambda db: os._exit(9)
+vault.open_vault(sys.argv[1])
 """
 
 OPEN_AT_ONCE = f"""
